@@ -1,0 +1,68 @@
+# Needs python3 (3.11 or newer) with venv and pip, and make. Everything else is installed into .venv.
+PYTHON ?= python3
+WORKERS ?= 2
+BIN := .venv/bin
+
+export PYTHONNOUSERSITE := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# An active conda or another checkout must not leak into our environment.
+unexport PYTHONPATH
+unexport PYTHONHOME
+
+.PHONY: help demo test check lint format flip examples bench browser clean
+
+help:
+	@echo "make demo     install what is needed and run the main job"
+	@echo "make test     install what is needed and run all tests"
+	@echo "make check    format, lint, types, sign-flip mutations, examples"
+	@echo "make bench    measure, beside peers"
+	@echo "make browser  install chromium for the browser tests"
+	@echo "make clean    remove what make made"
+
+# pip arrives last in a new environment, so a half-made one is made again.
+$(BIN)/pip:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	    { echo "linkwork needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>&1); choose one: make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -m venv .venv || \
+	    { rm -rf .venv; echo "python's venv module is incomplete; on Debian: apt-get install python3-venv"; exit 1; }
+
+# One stamp a set of extras: .venv/installed-test, .venv/installed-view,plots
+.venv/installed-%: pyproject.toml | $(BIN)/pip
+	@echo "installing linkwork[$*] into .venv (once)"
+	@$(BIN)/python -m pip install -qq --editable '.[$*]'
+	@touch $@
+
+demo: .venv/installed-view,plots,meshes
+	@$(BIN)/python examples/demo.py
+
+test: .venv/installed-test
+	@$(BIN)/python -m pytest -n $(WORKERS) -q
+
+check: lint flip examples
+
+lint: .venv/installed-dev
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+
+format: .venv/installed-dev
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+flip: .venv/installed-dev
+	@$(BIN)/python tools/flip_signs.py
+
+examples: .venv/installed-dev
+	@for example in $(wildcard examples/*.py); do \
+	    echo "$$example"; CI=true MPLBACKEND=Agg $(BIN)/python "$$example" > /dev/null || exit 1; done
+
+bench: .venv/installed-bench
+	@$(BIN)/python -m benchmarks
+
+browser:
+	@command -v chromium > /dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium > /dev/null; }
+	@chromium --version
+
+clean:
+	rm -rf .venv build dist site out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests tools examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2> /dev/null || true
