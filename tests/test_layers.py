@@ -1,0 +1,170 @@
+"""Imports point down only: each room of src/linkwork imports its own layer's floor or below, never above.
+
+  cli view reproduce > robot > applications > quantities formats > recursions engine > spatial model > arguments errors
+
+Rooms of one layer do not know each other, with the exceptions of `BESIDE`. The package's own `__init__` lists the
+public names, so it may import everything, and nobody below the command line may import it back.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parent.parent / "src" / "linkwork"
+
+LAYERS = (
+    {"arguments", "errors"},
+    {"spatial", "model"},
+    {"recursions", "engine"},
+    {"quantities", "formats"},
+    {
+        *("loops", "inverse", "lagrange", "trajectory", "simulate"),
+        *("collision", "planning", "control", "legged", "synthesis", "grippers", "studies"),
+    },
+    {"robot"},
+    {"cli", "view", "reproduce"},
+)
+LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
+APPLICATIONS = LAYERS[4]
+DATA = {"robots"}
+"""Folders of data: no Python to check except an empty `__init__`."""
+
+BESIDE = {
+    ("arguments", "errors"),
+    *(("cli", "view"), ("cli", "reproduce"), ("view", "reproduce")),
+    *((a, b) for a in APPLICATIONS for b in APPLICATIONS),
+}
+"""(importer, imported) allowed within one layer. Never recursions and engine: a kernel does not know what it computes."""
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import of linkwork's own code: which file, which line, which dotted name."""
+
+    file: Path
+    line: int
+    name: str
+
+
+def own_imports(file: Path, root: Path) -> list[Import]:
+    """Every import of linkwork in a file, also inside functions and TYPE_CHECKING, relative ones made absolute."""
+    parts = ("linkwork", *file.relative_to(root).with_suffix("").parts)
+    package = parts[:-1]
+    found = []
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"), filename=str(file))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
+            stem = ".".join(part for part in (base, node.module) if part)
+            names = [f"{stem}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        found += [Import(file, node.lineno, name) for name in names if name.split(".")[0] == "linkwork"]
+    return found
+
+
+def room_of(name: str, root: Path) -> str | None:
+    """The room a dotted name lives in: `linkwork.model.tree` -> `model`; None for the package's own public names."""
+    parts = name.split(".")
+    if len(parts) < 2 or not ((root / parts[1]).is_dir() or (root / f"{parts[1]}.py").is_file()):
+        return None
+    return parts[1]
+
+
+def complaint(here: str, imported: Import, root: Path) -> str | None:
+    """Why this import points up or sideways, or None when it may stand."""
+    there = room_of(imported.name, root)
+    where = f"{imported.file.relative_to(root.parent)}:{imported.line}: {here} imports {imported.name}"
+    if there is None:
+        public = imported.name in ("linkwork", "linkwork.__version__") or LEVEL[here] == len(LAYERS) - 1
+        return (
+            None if public else f"{where}: only {sorted(LAYERS[-1])} may use the public surface; name the module itself"
+        )
+    if there in DATA or here == there or LEVEL[there] < LEVEL[here] or (here, there) in BESIDE:
+        return None
+    direction = "above" if LEVEL[there] > LEVEL[here] else "beside"
+    return f"{where}: {there} lies {direction} {here}; the order is given at the top of tests/test_layers.py"
+
+
+def complaints(root: Path) -> list[str]:
+    """Everything in a source tree that breaks the order of the layers, one sentence each."""
+    found = []
+    for file in sorted(root.rglob("*.py")):
+        here = file.relative_to(root).parts[0].removesuffix(".py")
+        if here in ("__init__", "__main__") or here in DATA:
+            continue
+        if here not in LEVEL:
+            sentence = f"{file.relative_to(root.parent)}: room {here!r} stands in no layer; give it a place in LAYERS"
+            found.append(f"{sentence} of tests/test_layers.py (an application belongs to {sorted(APPLICATIONS)})")
+            continue
+        for imported in own_imports(file, root):
+            there = room_of(imported.name, root)
+            if there is None or there in LEVEL or there in DATA:
+                sentence = complaint(here, imported, root)
+                found += [sentence] if sentence else []
+    return found
+
+
+def test_imports_point_down():
+    assert not (found := complaints(SOURCE)), "\n".join(found)
+
+
+def test_every_source_file_is_read():
+    assert SOURCE.joinpath("errors.py").is_file()
+    assert [each.name for each in own_imports(SOURCE / "cli" / "__init__.py", SOURCE)]
+
+
+PLANTED = {
+    "upwards": ("model/tree.py", "from linkwork.engine import kernel", "engine lies above model"),
+    "upwards, the facade": ("inverse/solve.py", "from linkwork.robot import Robot", "robot lies above inverse"),
+    "upwards, relative": ("spatial/motion.py", "from ..recursions import poses", "recursions lies above spatial"),
+    "upwards, relative module": ("spatial/motion.py", "from .. import quantities", "quantities lies above spatial"),
+    "upwards, in a function": ("model/tree.py", "def f():\n    import linkwork.robot", "robot lies above model"),
+    "upwards, for types": ("model/tree.py", "if TYPE_CHECKING:\n    import linkwork.view", "view lies above model"),
+    "sideways": ("recursions/poses.py", "from linkwork.engine.trace import trace", "engine lies beside recursions"),
+    "the public surface": ("inverse/solve.py", "from linkwork import load", "only ['cli', 'reproduce', 'view'] may"),
+    "an unknown room": ("helpers/text.py", "", "'helpers' stands in no layer"),
+}
+
+
+@pytest.fixture
+def house(tmp_path):
+    """An empty house with every room of the design."""
+    root = tmp_path / "linkwork"
+    for room in [*LEVEL, *DATA]:
+        (root / room).mkdir(parents=True)
+        (root / room / "__init__.py").write_text("")
+    return root
+
+
+def plant(root: Path, path: str, text: str) -> None:
+    (root / path).parent.mkdir(exist_ok=True)
+    (root / path).write_text(text)
+
+
+@pytest.mark.parametrize(("path", "text", "expected"), PLANTED.values(), ids=PLANTED)
+def test_a_planted_violation_is_found(house, path, text, expected):
+    plant(house, path, text)
+    (sentence,) = complaints(house)
+    assert expected in sentence
+    assert path in sentence
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("inverse/solve.py", "from linkwork.quantities import evaluate\nfrom linkwork.loops import close"),
+        ("inverse/solve.py", "from . import sweep\nfrom .sweep import sweep"),
+        ("robot/__init__.py", "from linkwork.inverse import solve\nimport numpy"),
+        ("cli/fk.py", "import linkwork\nfrom linkwork import load"),
+        ("formats/names.py", "from linkwork.robots import FOLDER"),
+    ],
+)
+def test_what_points_down_is_allowed(house, path, text):
+    plant(house, path, text)
+    assert complaints(house) == []
