@@ -38,7 +38,7 @@ BESIDE = {
     *(("cli", "view"), ("cli", "reproduce"), ("view", "reproduce")),
     *((a, b) for a in APPLICATIONS for b in APPLICATIONS),
 }
-"""(importer, imported) allowed within one layer. Never recursions and engine: a kernel does not know what it computes."""
+"""(importer, imported) allowed within one layer. Never recursions and engine: no kernel knows what it computes."""
 
 
 @dataclass(frozen=True)
