@@ -1,0 +1,97 @@
+"""Mass properties of a body: mass, centre of mass, inertia about it; their checks, sums and change of frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from linkwork.errors import InvalidModel
+from linkwork.model.number import (
+    ZERO,
+    Matrix,
+    Number,
+    Vector,
+    add,
+    dot,
+    has_symbols,
+    is_symbol,
+    matrix_sum,
+    product,
+    scale,
+    subtract,
+    transpose,
+)
+from linkwork.model.placement import Placement
+
+NO_INERTIA: Matrix = (ZERO, ZERO, ZERO)
+LEVELS = ("physical", "positive", "any")
+
+
+@dataclass(frozen=True, slots=True)
+class MassProperties:
+    """mass [kg], com: centre of mass in body axes [m], inertia: about the centre of mass, body axes [kg m^2]."""
+
+    mass: Number = 0.0
+    com: Vector = ZERO
+    inertia: Matrix = NO_INERTIA
+
+    def seen_from(self, T_parent_body: Placement) -> MassProperties:
+        """The same matter described in the parent frame."""
+        R = T_parent_body.rotation
+        return MassProperties(self.mass, T_parent_body.at(self.com), product(product(R, self.inertia), transpose(R)))
+
+    def __add__(self, other: MassProperties) -> MassProperties:
+        """Both bodies rigidly joined (same axes): masses add, parallel-axis theorem for the inertia."""
+        if _is_nothing(other):
+            return self
+        if _is_nothing(self):
+            return other
+        mass = self.mass + other.mass
+        weighted = add(scale(self.mass, self.com), scale(other.mass, other.com))
+        massless = not is_symbol(mass) and mass == 0.0
+        com = self.com if massless else scale(1.0 / mass, weighted)
+        inertia = NO_INERTIA
+        for part in (self, other):
+            offset = steiner(part.mass, subtract(part.com, com))
+            inertia = matrix_sum(inertia, matrix_sum(part.inertia, offset))
+        return MassProperties(mass, com, inertia)
+
+    def problem(self, level: str) -> str | None:
+        """What is wrong with these numbers at a validation level, or None.
+
+        `any`: finite, mass >= 0, symmetric; `positive`: inertia positive semidefinite too (definite for a body with
+        mass is not asked of point masses); `physical`: also the triangle inequality A + B >= C of principal moments.
+        """
+        if level not in LEVELS:
+            raise InvalidModel(f'check level "{level}" is unknown, expected one of {", ".join(LEVELS)}')
+        if has_symbols((self.mass, self.com, self.inertia)):
+            return None
+        I = np.array(self.inertia, dtype=float)
+        if not (np.isfinite(self.mass) and np.isfinite(self.com).all() and np.isfinite(I).all()):
+            return "mass, centre of mass or inertia is not finite"
+        if self.mass < 0.0:
+            return f"mass {self.mass:g} kg is negative"
+        if not np.allclose(I, I.T, rtol=0.0, atol=1e-12 * max(1e-300, float(np.abs(I).max()))):
+            return "inertia is not symmetric"
+        moments = np.linalg.eigvalsh(I)
+        rounding = 1e-9 * float(np.abs(moments).max())
+        shown = ", ".join(f"{m:.6g}" for m in moments)
+        if level != "any" and moments[0] < -rounding:
+            return f"principal moments {shown} kg m^2 are not all positive"
+        lack = float(moments[2] - moments[0] - moments[1])
+        if level == "physical" and lack > rounding:
+            return f"principal moments {shown} kg m^2 violate A + B >= C by {lack:.6g} kg m^2"
+        return None
+
+
+def steiner(mass: Number, r: Vector) -> Matrix:
+    """Inertia of a point mass at r about the origin: m (r.r 1 - r r')."""
+    rr = dot(r, r)
+    return tuple(  # type: ignore[return-value]
+        tuple(mass * ((rr if i == j else 0.0) - r[i] * r[j]) for j in range(3)) for i in range(3)
+    )
+
+
+def _is_nothing(m: MassProperties) -> bool:
+    return not has_symbols((m.mass, m.inertia)) and m.mass == 0.0 and all(x == 0.0 for row in m.inertia for x in row)

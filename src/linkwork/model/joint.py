@@ -1,0 +1,82 @@
+"""Joint: how one body moves on another."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from linkwork.model.number import Number, Vector
+from linkwork.model.placement import Placement
+
+# type -> (number of configuration coordinates, number of velocity coordinates)
+SIZES: dict[str, tuple[int, int]] = {
+    "fixed": (0, 0),
+    "revolute": (1, 1),
+    "continuous": (1, 1),
+    "prismatic": (1, 1),
+    "helical": (1, 1),
+    "cylindrical": (2, 2),
+    "universal": (2, 2),
+    "planar": (3, 3),
+    "ball": (4, 3),
+    "floating": (7, 6),
+}
+TYPES = tuple(SIZES)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Range of one coordinate: position [rad or m], largest speed [rad/s or m/s] and effort [N m or N]."""
+
+    lower: float = -math.inf
+    upper: float = math.inf
+    velocity: float = math.inf
+    effort: float = math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Mimic:
+    """This joint follows another: q = multiplier * q_joint + offset."""
+
+    joint: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """The joint between `parent` (None: the world) and `child`.
+
+    placement   T_parent_joint at q = 0; the child frame coincides with the joint frame at q = 0
+    axis        unit vector in joint axes: line of rotation or translation; normal of a planar joint; first axis of a
+                universal joint (`second_axis` is the other, carried by the first)
+    pitch       translation per angle of a helical joint [m/rad]
+    limits      one `Limits` a velocity coordinate, or () for none
+    damping     viscous friction [N m s/rad, N s/m], `friction` dry friction [N m, N], `armature` rotor inertia seen by
+                the joint [kg m^2, kg]; numbers or one a velocity coordinate
+
+    Coordinates: planar (x, y, angle); cylindrical (angle, displacement); universal (angle, second angle); ball
+    quaternion (x, y, z, w); floating (position x, y, z, quaternion x, y, z, w).
+    """
+
+    name: str
+    type: str
+    parent: str | None
+    child: str
+    placement: Placement = Placement()
+    axis: Vector = (0.0, 0.0, 1.0)
+    second_axis: Vector = (1.0, 0.0, 0.0)
+    pitch: Number = 0.0
+    limits: tuple[Limits, ...] = ()
+    mimic: Mimic | None = None
+    damping: Number = 0.0
+    friction: Number = 0.0
+    armature: Number = 0.0
+
+    @property
+    def nq(self) -> int:
+        return SIZES[self.type][0]
+
+    @property
+    def nv(self) -> int:
+        return SIZES[self.type][1]

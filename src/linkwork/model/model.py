@@ -1,0 +1,65 @@
+"""Model: what a robot is, as frozen plain data in SI units."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from linkwork.errors import UnknownName, did_you_mean
+from linkwork.model.body import Body
+from linkwork.model.joint import Joint
+from linkwork.model.number import Vector
+from linkwork.model.placement import Placement
+
+GRAVITY: Vector = (0.0, 0.0, -9.81)
+EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A named frame fixed to a body: T_body_frame."""
+
+    name: str
+    body: str
+    placement: Placement = Placement()
+
+
+@dataclass(frozen=True)
+class Model:
+    """A robot: bodies, the joints that make them a tree, and everything that hangs on it.
+
+    bodies, joints   in the order of the description; each body has at most one joint of which it is the child; a body
+                     without one stands fixed in the world
+    frames           named frames on bodies (a body's own frame needs no entry)
+    elements         closed-loop elements (struts, springs, bars, gears, loop closures) as data for the loops room
+    motions          named motions; configurations: named q by joint name
+    variables        named numbers the description was built from (value used)
+    notes            sources, assumptions and corrections, in words
+    """
+
+    name: str
+    bodies: tuple[Body, ...]
+    joints: tuple[Joint, ...]
+    frames: tuple[Frame, ...] = ()
+    gravity: Vector = GRAVITY
+    elements: tuple[Any, ...] = ()
+    motions: tuple[Any, ...] = ()
+    configurations: tuple[tuple[str, tuple[tuple[str, tuple[float, ...]], ...]], ...] = ()
+    variables: tuple[tuple[str, float], ...] = ()
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    source: str = field(default="", compare=False)
+    kinematic_only: bool = False  # no inertia is known: dynamics refuse by name
+
+    def body(self, name: str) -> Body:
+        return self._find("body", name, self.bodies)
+
+    def joint(self, name: str) -> Joint:
+        return self._find("joint", name, self.joints)
+
+    def _find(self, what: str, name: str, among: tuple[Any, ...]) -> Any:
+        for item in among:
+            if item.name == name:
+                return item
+        raise UnknownName(f'robot "{self.name}" has no {what} "{name}"{did_you_mean(name, (i.name for i in among))}')

@@ -1,0 +1,89 @@
+"""Numbers of a description: floats, or CasADi scalars where a variable of the robot is kept live.
+
+Vectors and matrices of the model are tuples of such numbers, so that a model is immutable, hashable while it is
+numeric, and needs no second class for a robot whose lengths are symbols.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, TypeAlias
+
+import casadi
+
+Number: TypeAlias = Any  # float or a 1x1 casadi.SX
+Vector: TypeAlias = tuple[Number, Number, Number]
+Matrix: TypeAlias = tuple[Vector, Vector, Vector]
+
+ZERO: Vector = (0.0, 0.0, 0.0)
+IDENTITY: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
+def is_symbol(x: Number) -> bool:
+    """True for a CasADi number that is not a constant."""
+    return isinstance(x, casadi.SX) and not x.is_constant()
+
+
+def plain(x: Number) -> Number:
+    """A constant CasADi scalar as a float; a symbol and a float unchanged."""
+    return float(x) if not is_symbol(x) else x
+
+
+def has_symbols(x: Any) -> bool:
+    """True if any number of a nested tuple is a symbol."""
+    return any(has_symbols(y) for y in x) if isinstance(x, (tuple, list)) else is_symbol(x)
+
+
+def sin(x: Number) -> Number:
+    return casadi.sin(x) if is_symbol(x) else math.sin(x)
+
+
+def cos(x: Number) -> Number:
+    return casadi.cos(x) if is_symbol(x) else math.cos(x)
+
+
+def sqrt(x: Number) -> Number:
+    return casadi.sqrt(x) if is_symbol(x) else math.sqrt(x)
+
+
+def dot(a: Vector, b: Vector) -> Number:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+def cross(a: Vector, b: Vector) -> Vector:
+    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+
+
+def add(a: Vector, b: Vector) -> Vector:
+    return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
+
+
+def subtract(a: Vector, b: Vector) -> Vector:
+    return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
+
+
+def scale(s: Number, a: Vector) -> Vector:
+    return (s * a[0], s * a[1], s * a[2])
+
+
+def norm(a: Vector) -> Number:
+    return sqrt(dot(a, a))
+
+
+def transpose(A: Matrix) -> Matrix:
+    return tuple(zip(*A, strict=True))  # type: ignore[return-value]
+
+
+def times(A: Matrix, x: Vector) -> Vector:
+    """A x."""
+    return (dot(A[0], x), dot(A[1], x), dot(A[2], x))
+
+
+def product(A: Matrix, B: Matrix) -> Matrix:
+    """A B."""
+    columns = transpose(B)
+    return tuple(tuple(dot(row, column) for column in columns) for row in A)  # type: ignore[return-value]
+
+
+def matrix_sum(A: Matrix, B: Matrix) -> Matrix:
+    return tuple(add(a, b) for a, b in zip(A, B, strict=True))  # type: ignore[return-value]

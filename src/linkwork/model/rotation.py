@@ -1,0 +1,102 @@
+"""Rotation matrices from every notation a description may use.
+
+All functions give a nested tuple R with p_parent = R p_child. Entries that only rounding keeps from 0 or +-1 (such
+as cos(pi/2) = 6e-17) are snapped, because a traced program folds exact zeros and ones away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from linkwork.errors import InvalidModel
+from linkwork.model.number import IDENTITY, Matrix, Number, Vector, cos, dot, is_symbol, product, sin, sqrt, transpose
+
+_SNAP = 4.0e-16  # two roundings of a product of cosines of multiples of pi/2
+
+
+def snapped(R: Matrix) -> Matrix:
+    """R with entries within rounding of -1, 0, 1 made exact (symbols untouched)."""
+
+    def snap(x: Number) -> Number:
+        if is_symbol(x):
+            return x
+        x = float(x)
+        return next((e for e in (0.0, 1.0, -1.0) if abs(x - e) <= _SNAP), x)
+
+    return tuple(tuple(snap(x) for x in row) for row in R)  # type: ignore[return-value]
+
+
+def about(axis: str, angle: Number) -> Matrix:
+    """Rotation by `angle` [rad] about the coordinate axis "x", "y" or "z"."""
+    c, s = cos(angle), sin(angle)
+    R = {
+        "x": ((1.0, 0.0, 0.0), (0.0, c, -s), (0.0, s, c)),
+        "y": ((c, 0.0, s), (0.0, 1.0, 0.0), (-s, 0.0, c)),
+        "z": ((c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0)),
+    }[axis]
+    return snapped(R)
+
+
+def from_euler(sequence: str, angles: Sequence[Number]) -> Matrix:
+    """Rotation by Euler angles [rad] about moving axes: R = R_a(angles[0]) R_b(angles[1]) R_c(angles[2]).
+
+    `sequence` holds three letters of x, y, z; capitals and small letters mean the same, moving axes. "ZXZ" is the
+    convention of [Goncalves2022] eq. 2. Corrected: entry (1,3) is s1 s2 where the paper prints s1 s3.
+    """
+    R = IDENTITY
+    for axis, angle in zip(sequence.lower(), angles, strict=True):
+        R = product(R, about(axis, angle))
+    return snapped(R)
+
+
+def from_rpy(rpy: Sequence[Number]) -> Matrix:
+    """Roll, pitch, yaw [rad] of URDF: R = Rz(yaw) Ry(pitch) Rx(roll)."""
+    return from_euler("zyx", (rpy[2], rpy[1], rpy[0]))
+
+
+def from_quaternion(xyzw: Sequence[Number]) -> Matrix:
+    """Rotation of the quaternion (x, y, z, w), normalised first."""
+    n2 = sum(c * c for c in xyzw)
+    if not is_symbol(n2) and not n2 > 0.0:
+        raise InvalidModel(f"quaternion {tuple(xyzw)} has length zero, expected a unit quaternion (x, y, z, w)")
+    x, y, z, w = xyzw
+    k = 2.0 / n2
+    R = (
+        (1.0 - k * (y * y + z * z), k * (x * y - z * w), k * (x * z + y * w)),
+        (k * (x * y + z * w), 1.0 - k * (x * x + z * z), k * (y * z - x * w)),
+        (k * (x * z - y * w), k * (y * z + x * w), 1.0 - k * (x * x + y * y)),
+    )
+    return snapped(R)
+
+
+def from_axis_angle(axis: Vector, angle: Number) -> Matrix:
+    """Rotation by `angle` [rad] about any axis (normalised first): Rodrigues' formula."""
+    n = sqrt(dot(axis, axis))
+    if not is_symbol(n) and not n > 0.0:
+        raise InvalidModel(f"rotation axis {tuple(axis)} has length zero, expected a direction")
+    x, y, z = (a / n for a in axis)
+    c, s = cos(angle), sin(angle)
+    t = 1.0 - c
+    R = (
+        (c + x * x * t, x * y * t - z * s, x * z * t + y * s),
+        (x * y * t + z * s, c + y * y * t, y * z * t - x * s),
+        (x * z * t - y * s, y * z * t + x * s, c + z * z * t),
+    )
+    return snapped(R)
+
+
+def from_matrix(rows: Sequence[Sequence[Number]], tolerance: float = 1e-6) -> Matrix:
+    """A rotation given as a matrix, checked: R' R = 1 within `tolerance`, det R = +1."""
+    R: Matrix = tuple(tuple(row) for row in rows)  # type: ignore[assignment]
+    if len(R) != 3 or any(len(row) != 3 for row in R):
+        raise InvalidModel(f"rotation matrix has rows of length {[len(r) for r in R]}, expected 3 x 3")
+    if any(is_symbol(x) for row in R for x in row):
+        return R
+    G = product(transpose(R), R)
+    error = max(abs(G[i][j] - (i == j)) for i in range(3) for j in range(3))
+    if not error <= tolerance:
+        raise InvalidModel(f"rotation matrix is not orthogonal: R'R differs from the identity by {error:.3g}")
+    a, b, c = R
+    if dot(a, (b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0])) < 0.0:
+        raise InvalidModel("rotation matrix has determinant -1 (a mirror), expected +1")
+    return snapped(R)

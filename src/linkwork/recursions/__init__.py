@@ -1,0 +1,1 @@
+"""The recursions: one a file, symbols in, symbols out, the paper's letters."""

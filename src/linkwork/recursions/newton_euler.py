@@ -1,0 +1,76 @@
+"""Newton-Euler: the joint forces that give an acceleration (inverse dynamics)."""
+
+from __future__ import annotations
+
+import casadi
+from casadi import SX
+
+from linkwork.model.tree import Tree
+from linkwork.recursions.joints import inertia, joint_motion, subspace, transforms
+from linkwork.spatial import ZERO3, Force, Transform, cross, skew, vector
+
+
+def newton_euler(tree: Tree, q: SX, v: SX, a: SX, forces: dict[int, Force] | None = None) -> SX:
+    """Joint forces tau (nv) for the accelerations a. `forces`: on node i, in axes of i at its origin.
+
+    tau_i = S_i' (f_i, mu_i), and the rotor inertia adds its own line.
+    """
+    wrench, _ = joint_wrenches(tree, q, v, a, forces)
+    tau = SX(tree.nv, 1)
+    for i in tree.outward:
+        node = tree.nodes[i]
+        for k, S in enumerate(subspace(node)):
+            tau[node.v + k] = S.dot(wrench[i]) + SX(node.armature[k]) * a[node.v + k]
+    return casadi.densify(tau)
+
+
+def joint_wrenches(
+    tree: Tree, q: SX, v: SX, a: SX, forces: dict[int, Force] | None = None
+) -> tuple[list[Force], list[Transform]]:
+    """(F_i, X_i): the wrench that the predecessor applies on node i at its joint, in axes of i; F_0: on the world.
+
+    Outward, in axes of body i, R = R_i^p, r = A_i seen from A_p, (v_J, w_J) the joint's own velocity:
+
+        w   = R'w_p + w_J                                                           (Eq. 28, 29)
+        wd  = R'wd_p + wd_J + R'w_p x w_J                                           (Eq. 30)
+        pdd = R'(pdd_p + U_p r) + vd_J + w_J x v_J + 2 R'w_p x v_J,    pdd_0 = -g   (Eq. 31)
+        U   = [wd] + [w][w]        so that any point r of the body has pdd + U r    (Eq. 32)
+
+    Inward, with m, h = m r_AC and I about A_i (the paper's Eqs. 33, 34 about the joint instead of the centre):
+
+        f  = m pdd + U h                          + sum over successors R_b f_b
+        mu = I wd + w x (I w) + h x pdd           + sum over successors (R_b mu_b + r_b x R_b f_b)
+
+    Source: [Goncalves2023] eqs. 28-34. Corrected: gravity is absent from the paper (pdd_0 = -g), fixed joints have no
+    case (here they are joints without coordinates), and eq. 31 takes the signed axis for a prismatic joint.
+    """
+    X = transforms(tree, q)
+    w, wd, pdd, U = [ZERO3], [ZERO3], [-vector(tree.gravity)], [SX(3, 3)]
+    F = [Force()]
+    for i in tree.outward:
+        node, p = tree.nodes[i], tree.parent(i)
+        R = X[i].R.T
+        J, Jd = joint_motion(node, v), joint_motion(node, a)
+        w_carried = R @ w[p]
+        w.append(w_carried + J.angular)
+        wd.append(R @ wd[p] + Jd.angular + cross(w_carried, J.angular))
+        pdd.append(R @ (pdd[p] + U[p] @ X[i].p) + Jd.linear + cross(J.angular, J.linear) + 2 * cross(w_carried, J.linear))
+        U.append(skew(wd[i]) + square_of_skew(w[i]))
+        B = inertia(node)
+        f = B.m * pdd[i] + U[i] @ B.h
+        mu = B.I @ wd[i] + cross(w[i], B.I @ w[i]) + cross(B.h, pdd[i])
+        F.append(Force(f, mu))
+    for i, external in (forces or {}).items():
+        F[i] = F[i] - external
+    for i in tree.inward:
+        p = tree.parent(i)
+        F[p] = F[p] + X[i] @ F[i]
+    return F, X
+
+
+def square_of_skew(w: SX) -> SX:
+    """[w][w] = w w' - (w.w) 1, written with the fewest operations."""
+    x, y, z = w[0], w[1], w[2]
+    xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
+    rows = ((-(yy + zz), xy, xz), (xy, -(xx + zz), yz), (xz, yz, -(xx + yy)))
+    return casadi.vertcat(*[casadi.horzcat(*row) for row in rows])
