@@ -1,0 +1,97 @@
+"""Files: bounded reading and atomic writing, with the operating system's refusals as linkwork errors."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+from linkwork.errors import InvalidFile, NotPossible, did_you_mean
+
+LARGEST = 16 * 2**20
+"""Largest description that is read [bytes]. Published ones stay below 1 MB; a parser may need 20 times the file."""
+
+
+def read_bounded(path: str | os.PathLike[str], largest: int = LARGEST) -> bytes:
+    """The content of a regular file, refused before reading when it is larger than `largest` bytes."""
+    shown = os.fspath(path)
+    try:
+        with open(shown, "rb", opener=_opened_without_waiting) as file:
+            facts = os.fstat(file.fileno())
+            if not stat.S_ISREG(facts.st_mode):
+                raise InvalidFile(f"{shown}: is not a regular file, expected a robot description")
+            if facts.st_size > largest:
+                raise InvalidFile(_too_large(shown, facts.st_size, largest))
+            content = file.read(largest + 1)
+    except FileNotFoundError:
+        raise InvalidFile(f"{shown}: no such file{_nearest_file(shown)}") from None
+    except IsADirectoryError:
+        raise InvalidFile(f"{shown}: is a folder, expected a robot description") from None
+    except (OSError, ValueError) as error:  # ValueError: a null character in the name
+        raise InvalidFile(f"{shown!r}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if len(content) > largest:
+        raise InvalidFile(_too_large(shown, len(content), largest))
+    return content
+
+
+def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write a whole file or nothing: a temporary file beside it, then a rename.
+
+    A reader never sees half a file, and an old file survives a full disk. A symbolic link is followed, the
+    permissions of an old file are kept.
+    """
+    target = Path(os.path.realpath(path))
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    temporary: str | None = None
+    try:
+        if target.is_dir():
+            raise NotPossible(f"{os.fspath(path)}: is a folder, expected the name of a file to write")
+        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, mode)
+        os.replace(temporary, target)
+        temporary = None
+    except FileNotFoundError:
+        raise NotPossible(f"{os.fspath(path)}: cannot be written: folder {target.parent} does not exist") from None
+    except OSError as error:
+        raise NotPossible(f"{os.fspath(path)}: cannot be written: {error.strerror or error}") from None
+    finally:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+
+
+def _opened_without_waiting(path: str, flags: int) -> int:
+    """Open without blocking, so that a named pipe without a writer is refused and not waited for."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _too_large(shown: str, size: int, largest: int) -> str:
+    return f"{shown}: is {size / 2**20:.0f} MB, linkwork reads descriptions up to {largest / 2**20:.0f} MB"
+
+
+def _nearest_file(shown: str) -> str:
+    """` did you mean ...?` with a file of the same folder."""
+    folder, name = os.path.split(shown)
+    try:
+        with os.scandir(folder or ".") as entries:
+            names = [entry.name for entry, _ in zip(entries, range(1000))]
+    except OSError:
+        return f"; folder {folder} does not exist"
+    return did_you_mean(name, names)
+
+
+def _umask() -> int:
+    """The permissions a new file does not get; Linux tells it without changing it."""
+    try:
+        with open("/proc/self/status", encoding="ascii") as status:
+            line = next(line for line in status if line.startswith("Umask:"))
+        return int(line.split()[1], 8)
+    except (OSError, StopIteration, ValueError):
+        return 0o022

@@ -1,0 +1,183 @@
+"""XML with line numbers, hardened: what every reader of an XML description stands on.
+
+Expat does the parsing. Entity declarations, document types with content and external references are refused when
+they appear, before anything is expanded; size, depth and number of elements are bounded, so that a hostile file costs
+seconds at most. Character data are dropped: neither URDF nor MJCF uses them.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NoReturn
+from xml.parsers import expat
+
+from linkwork.errors import InvalidFile, did_you_mean
+from linkwork.formats.files import LARGEST, read_bounded
+
+DEEPEST = 200
+MOST_ELEMENTS = 200_000
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_INFINITE = re.compile(r"([+-]?)inf(inity)?", re.ASCII | re.IGNORECASE)
+
+
+@dataclass(slots=True, eq=False)
+class Element:
+    """One element: tag and attributes as written, the line it starts on, its children and its parent."""
+
+    tag: str
+    attributes: dict[str, str]
+    line: int
+    source: str
+    parent: Element | None = field(default=None, repr=False)
+    children: list[Element] = field(default_factory=list, repr=False)
+
+    def __iter__(self) -> Iterator[Element]:
+        return iter(self.children)
+
+    @property
+    def described(self) -> str:
+        """The element in words: `<origin> of joint "lift"`."""
+        name = self.attributes.get("name")
+        own = f'{self.tag} "{_short(name)}"' if name else f"<{self.tag}>"
+        return own if name or self.parent is None or self.parent.parent is None else f"{own} of {self.parent.described}"
+
+    def error(self, sentence: str) -> InvalidFile:
+        """An error that carries file, line and element: `raise element.error("has no radius")`."""
+        return InvalidFile(f"{self.source}:{self.line}: {self.described} {sentence}")
+
+    def all(self, tag: str) -> list[Element]:
+        """The children of that tag."""
+        return [child for child in self.children if child.tag == tag]
+
+    def only(self, tag: str) -> Element | None:
+        """The child of that tag, or None; two of them contradict each other."""
+        found = self.all(tag)
+        if len(found) > 1:
+            raise found[1].error(f"is the second <{tag}> (the first is on line {found[0].line}), expected one")
+        return found[0] if found else None
+
+    def needed(self, tag: str) -> Element:
+        """The one child of that tag, which must be there."""
+        child = self.only(tag)
+        if child is None:
+            raise self.error(f"has no <{tag}>, expected one")
+        return child
+
+    def has(self, attribute: str) -> bool:
+        return attribute in self.attributes
+
+    def text(self, attribute: str, default: str | None = None) -> str:
+        """An attribute as it stands; without a default it must be there and not be empty."""
+        value = self.attributes.get(attribute, default)
+        if value is None:
+            raise self.error(f'has no attribute "{attribute}"{did_you_mean(attribute, self.attributes)}')
+        if not value and default is None:
+            raise self.error(f'has an empty attribute "{attribute}"')
+        return value
+
+    def numbers(
+        self, attribute: str, count: int, default: tuple[float, ...] | None = None, infinite: bool = False
+    ) -> tuple[float, ...]:
+        """`count` numbers divided by spaces. Not finite is refused, "inf" where `infinite` allows it excepted."""
+        if default is not None and attribute not in self.attributes:
+            return default
+        value = self.text(attribute)
+        words = value.split(maxsplit=count)
+        numbers = [_number(word, infinite) for word in words[:count]]
+        if len(words) != count or None in numbers:
+            expected = "a finite number" if count == 1 else f"{count} finite numbers"
+            raise self.error(f'has {attribute}="{_short(value)}", expected {expected}')
+        return tuple(number for number in numbers if number is not None)
+
+    def number(self, attribute: str, default: float | None = None, infinite: bool = False) -> float:
+        """One number; without a default it must be there."""
+        return self.numbers(attribute, 1, None if default is None else (default,), infinite)[0]
+
+
+def read_xml(path: str | os.PathLike[str]) -> Element:
+    """The root element of an XML file."""
+    return parse_xml(read_bounded(path), os.fspath(path))
+
+
+def parse_xml(content: str | bytes, source: str) -> Element:
+    """The root element of XML text; `source` is what errors call it."""
+    if len(content) > LARGEST:
+        raise InvalidFile(f"{source}: is {len(content) / 2**20:.0f} MB, expected at most {LARGEST / 2**20:.0f} MB")
+    if not content.strip():
+        raise InvalidFile(f"{source}: is empty, expected XML")
+    builder = _Builder(source)
+    try:
+        builder.parser.Parse(content, True)
+    except expat.ExpatError as error:
+        reason = expat.errors.messages.get(error.code, "unknown reason")
+        raise InvalidFile(f"{source}:{error.lineno}: is not well-formed XML: {reason}") from None
+    except (ValueError, LookupError) as error:  # an encoding that Python or expat does not know
+        if isinstance(error, InvalidFile):
+            raise
+        raise InvalidFile(f"{source}: has an encoding that cannot be read: {error}") from None
+    assert builder.root is not None  # expat refuses a document without an element
+    return builder.root
+
+
+class _Builder:
+    """Collects elements from expat's calls and refuses what no description needs."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.root: Element | None = None
+        self.open: list[Element] = []
+        self.count = 0
+        self.parser = expat.ParserCreate()
+        self.parser.StartElementHandler = self.start
+        self.parser.EndElementHandler = self.end
+        self.parser.StartDoctypeDeclHandler = self.document_type
+        self.parser.EntityDeclHandler = self.entity
+        self.parser.ExternalEntityRefHandler = self.external
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        self.count += 1
+        if len(self.open) >= DEEPEST:
+            self.refuse(f"elements are nested deeper than {DEEPEST}")
+        if self.count > MOST_ELEMENTS:
+            self.refuse(f"more than {MOST_ELEMENTS} elements")
+        parent = self.open[-1] if self.open else None
+        element = Element(tag, attributes, self.parser.CurrentLineNumber, self.source, parent)
+        if parent is None:
+            self.root = element
+        else:
+            parent.children.append(element)
+        self.open.append(element)
+
+    def end(self, tag: str) -> None:
+        self.open.pop()
+
+    def document_type(self, name: str, system: str | None, public: str | None, has_subset: bool) -> None:
+        if system or public or has_subset:
+            self.refuse("a document type with declarations or an external part is not read")
+
+    def entity(self, name: str, *declaration: object) -> None:
+        self.refuse(f'entity "{_short(name)}" is declared; entities are not read')
+
+    def external(self, *reference: object) -> int:
+        self.refuse("an external entity is not read")
+
+    def refuse(self, sentence: str) -> NoReturn:
+        raise InvalidFile(f"{self.source}:{self.parser.CurrentLineNumber}: {sentence}")
+
+
+def _number(word: str, infinite: bool) -> float | None:
+    """The number a word stands for, or None. Python's own float would accept 1_000, nan and other scripts' digits."""
+    if _NUMBER.fullmatch(word):
+        value = float(word)
+        return value if math.isfinite(value) or infinite else None
+    if infinite and (match := _INFINITE.fullmatch(word)):
+        return -math.inf if match[1] == "-" else math.inf
+    return None
+
+
+def _short(value: str, most: int = 60) -> str:
+    return value if len(value) <= most else f"{value[:most]}..."
