@@ -114,9 +114,8 @@ def test_imports_point_down():
     assert not (found := complaints(SOURCE)), "\n".join(found)
 
 
-def test_every_source_file_is_read():
-    assert SOURCE.joinpath("errors.py").is_file()
-    assert [each.name for each in own_imports(SOURCE / "cli" / "__init__.py", SOURCE)]
+def test_the_source_is_read():
+    assert "linkwork.__version__" in [each.name for each in own_imports(SOURCE / "cli" / "__init__.py", SOURCE)]
 
 
 PLANTED = {
