@@ -41,9 +41,7 @@ test: .venv/installed-test
 check: lint flip examples
 
 lint: .venv/installed-dev
-	@$(BIN)/ruff format --check .
-	@$(BIN)/ruff check .
-	@$(BIN)/mypy
+	@code=0; $(BIN)/ruff format --check . || code=1; $(BIN)/ruff check . || code=1; $(BIN)/mypy || code=1; exit $$code
 
 format: .venv/installed-dev
 	@$(BIN)/ruff format .

@@ -6,6 +6,6 @@ import os
 
 from hypothesis import settings
 
-# Compiling a kernel takes longer than hypothesis's deadline for one example; in CI the examples are the same every time.
+# Compiling a kernel takes longer than hypothesis's deadline for one example; in CI examples are always the same ones.
 settings.register_profile("linkwork", deadline=None, derandomize="CI" in os.environ, print_blob=True)
 settings.load_profile("linkwork")
