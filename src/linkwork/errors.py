@@ -15,7 +15,14 @@ class InvalidInput(LinkworkError, ValueError):
 
 
 class InvalidModel(LinkworkError, ValueError):
-    """A robot description contradicts itself or physics."""
+    """A robot description contradicts itself or physics.
+
+    `culprit` is ("body" | "joint" | "frame", name) where one is to blame; a reader of files finds the line by it.
+    """
+
+    def __init__(self, sentence: str = "", culprit: tuple[str, str] | None = None) -> None:
+        super().__init__(sentence)
+        self.culprit = culprit
 
 
 class InvalidFile(LinkworkError, ValueError):

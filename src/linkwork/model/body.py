@@ -18,7 +18,7 @@ class Shape:
     sphere   (radius,)
     cylinder (radius, length along z)
     capsule  (radius, length of the straight part along z)
-    mesh     (scale x, scale y, scale z), with `mesh` the file; a missing file is kept as a name, it only cannot be drawn
+    mesh     (scale x, scale y, scale z), with `mesh` the file; a missing one is kept as a name and cannot be drawn
     """
 
     kind: str

@@ -26,6 +26,7 @@ from linkwork.model.placement import Placement
 
 NO_INERTIA: Matrix = (ZERO, ZERO, ZERO)
 LEVELS = ("physical", "positive", "any")
+_ROUNDING = 1e-9  # of the largest moment: descriptions are printed with about that many digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,8 @@ class MassProperties:
     def seen_from(self, T_parent_body: Placement) -> MassProperties:
         """The same matter described in the parent frame."""
         R = T_parent_body.rotation
-        return MassProperties(self.mass, T_parent_body.at(self.com), product(product(R, self.inertia), transpose(R)))
+        turned = product(product(R, self.inertia), transpose(R))
+        return MassProperties(self.mass, T_parent_body.at(self.com), _mirrored(turned))
 
     def __add__(self, other: MassProperties) -> MassProperties:
         """Both bodies rigidly joined (same axes): masses add, parallel-axis theorem for the inertia."""
@@ -72,16 +74,17 @@ class MassProperties:
             return "mass, centre of mass or inertia is not finite"
         if self.mass < 0.0:
             return f"mass {self.mass:g} kg is negative"
-        if not np.allclose(I, I.T, rtol=0.0, atol=1e-12 * max(1e-300, float(np.abs(I).max()))):
+        largest = float(np.abs(I).max())
+        if largest == 0.0:
+            return None
+        if np.abs(I / largest - I.T / largest).max() > 1e-12:
             return "inertia is not symmetric"
-        moments = np.linalg.eigvalsh(I)
-        rounding = 1e-9 * float(np.abs(moments).max())
-        shown = ", ".join(f"{m:.6g}" for m in moments)
-        if level != "any" and moments[0] < -rounding:
+        A, B, C = (float(moment) for moment in np.linalg.eigvalsh(I / largest))  # scaled: no overflow
+        shown = ", ".join(f"{moment * largest:.6g}" for moment in (A, B, C))
+        if level != "any" and A < -_ROUNDING:
             return f"principal moments {shown} kg m^2 are not all positive"
-        lack = float(moments[2] - moments[0] - moments[1])
-        if level == "physical" and lack > rounding:
-            return f"principal moments {shown} kg m^2 violate A + B >= C by {lack:.6g} kg m^2"
+        if level == "physical" and C - A - B > _ROUNDING:
+            return f"principal moments {shown} kg m^2 violate A + B >= C by {(C - A - B) * largest:.6g} kg m^2"
         return None
 
 
@@ -91,6 +94,12 @@ def steiner(mass: Number, r: Vector) -> Matrix:
     return tuple(  # type: ignore[return-value]
         tuple(mass * ((rr if i == j else 0.0) - r[i] * r[j]) for j in range(3)) for i in range(3)
     )
+
+
+def _mirrored(A: Matrix) -> Matrix:
+    """A with the lower triangle copied from the upper one: exactly symmetric where rounding made it nearly so."""
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = A
+    return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
 
 
 def _is_nothing(m: MassProperties) -> bool:

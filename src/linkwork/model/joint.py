@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from linkwork.model.number import Number, Vector
@@ -80,3 +81,22 @@ class Joint:
     @property
     def nv(self) -> int:
         return SIZES[self.type][1]
+
+
+def resolved_mimic(joints: Iterable[Joint]) -> dict[str, tuple[str, float, float]]:
+    """Every mimicking joint by name: (independent joint it follows in the end, multiplier, offset).
+
+    A follower of a follower is included. The joints have been validated: leaders exist and nobody follows in a circle.
+    """
+    rules = {joint.name: joint.mimic for joint in joints if joint.mimic is not None}
+    resolved: dict[str, tuple[str, float, float]] = {}
+    for name in rules:
+        chain = [name]
+        while chain[-1] in rules and chain[-1] not in resolved:
+            chain.append(rules[chain[-1]].joint)
+        leader, multiplier, offset = resolved.get(chain[-1], (chain[-1], 1.0, 0.0))
+        for follower in reversed(chain[:-1]):
+            rule = rules[follower]
+            multiplier, offset = rule.multiplier * multiplier, rule.multiplier * offset + rule.offset
+            resolved[follower] = (leader, multiplier, offset)
+    return resolved

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 from linkwork.errors import UnknownName, did_you_mean
 from linkwork.model.body import Body
@@ -15,6 +15,8 @@ from linkwork.model.placement import Placement
 
 GRAVITY: Vector = (0.0, 0.0, -9.81)
 EMPTY: Mapping[str, Any] = MappingProxyType({})
+Configurations: TypeAlias = tuple[tuple[str, tuple[tuple[str, tuple[float, ...]], ...]], ...]
+"""(name of a configuration, ((joint, its q), ...)), ..."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class Model:
     gravity: Vector = GRAVITY
     elements: tuple[Any, ...] = ()
     motions: tuple[Any, ...] = ()
-    configurations: tuple[tuple[str, tuple[tuple[str, tuple[float, ...]], ...]], ...] = ()
+    configurations: Configurations = ()
     variables: tuple[tuple[str, float], ...] = ()
     notes: tuple[str, ...] = field(default=(), compare=False)
     source: str = field(default="", compare=False)

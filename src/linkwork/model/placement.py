@@ -27,3 +27,7 @@ class Placement:
         """T_child_parent."""
         R = transpose(self.rotation)
         return Placement(R, scale(-1.0, times(R, self.position)))
+
+
+HERE = Placement()
+"""The identity: the child frame is the parent frame."""

@@ -6,12 +6,16 @@ as cos(pi/2) = 6e-17) are snapped, because a traced program folds exact zeros an
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+
+import numpy as np
 
 from linkwork.errors import InvalidModel
 from linkwork.model.number import IDENTITY, Matrix, Number, Vector, cos, dot, is_symbol, product, sin, sqrt, transpose
 
 _SNAP = 4.0e-16  # two roundings of a product of cosines of multiples of pi/2
+_ORTHOGONAL = 1.0e-14  # a rotation computed in double precision is that near to orthogonal
 
 
 def snapped(R: Matrix) -> Matrix:
@@ -43,8 +47,12 @@ def from_euler(sequence: str, angles: Sequence[Number]) -> Matrix:
     `sequence` holds three letters of x, y, z; capitals and small letters mean the same, moving axes. "ZXZ" is the
     convention of [Goncalves2022] eq. 2. Corrected: entry (1,3) is s1 s2 where the paper prints s1 s3.
     """
+    if len(sequence) != 3 or set(sequence.lower()) - set("xyz") or len(angles) != 3:
+        raise InvalidModel(
+            f'Euler angles "{sequence}" {tuple(angles)}, expected three letters of x, y, z and three angles'
+        )
     R = IDENTITY
-    for axis, angle in zip(sequence.lower(), angles, strict=True):
+    for axis, angle in zip(sequence.lower(), angles):
         R = product(R, about(axis, angle))
     return snapped(R)
 
@@ -52,6 +60,18 @@ def from_euler(sequence: str, angles: Sequence[Number]) -> Matrix:
 def from_rpy(rpy: Sequence[Number]) -> Matrix:
     """Roll, pitch, yaw [rad] of URDF: R = Rz(yaw) Ry(pitch) Rx(roll)."""
     return from_euler("zyx", (rpy[2], rpy[1], rpy[0]))
+
+
+def to_rpy(R: Matrix) -> tuple[float, float, float]:
+    """Roll, pitch, yaw [rad] of a rotation, pitch in [-pi/2, pi/2]: the inverse of `from_rpy`, for numbers.
+
+    Yaw first, roll from Rz(-yaw) R: `from_rpy` gives R back to rounding also near pitch = +-pi/2, where roll and yaw
+    taken apart from vanishing entries would each be noise. There (gimbal lock) yaw is zero.
+    """
+    (r00, r01, r02), (r10, r11, r12), (r20, _, _) = R
+    yaw = math.atan2(r10, r00) if max(abs(r00), abs(r10)) > _SNAP else 0.0
+    c, s = math.cos(yaw), math.sin(yaw)
+    return (math.atan2(s * r02 - c * r12, c * r11 - s * r01), math.atan2(-r20, c * r00 + s * r10), yaw)
 
 
 def from_quaternion(xyzw: Sequence[Number]) -> Matrix:
@@ -86,7 +106,10 @@ def from_axis_angle(axis: Vector, angle: Number) -> Matrix:
 
 
 def from_matrix(rows: Sequence[Sequence[Number]], tolerance: float = 1e-6) -> Matrix:
-    """A rotation given as a matrix, checked: R' R = 1 within `tolerance`, det R = +1."""
+    """A rotation given as a matrix, checked: R' R = 1 within `tolerance`, det R = +1.
+
+    Entries printed with few digits give the nearest rotation (polar decomposition), so that bodies stay rigid.
+    """
     R: Matrix = tuple(tuple(row) for row in rows)  # type: ignore[assignment]
     if len(R) != 3 or any(len(row) != 3 for row in R):
         raise InvalidModel(f"rotation matrix has rows of length {[len(r) for r in R]}, expected 3 x 3")
@@ -99,4 +122,7 @@ def from_matrix(rows: Sequence[Sequence[Number]], tolerance: float = 1e-6) -> Ma
     a, b, c = R
     if dot(a, (b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0])) < 0.0:
         raise InvalidModel("rotation matrix has determinant -1 (a mirror), expected +1")
+    if error > _ORTHOGONAL:
+        U, _, Vt = np.linalg.svd(np.array(R, dtype=float))
+        R = tuple(tuple(float(x) for x in row) for row in U @ Vt)  # type: ignore[assignment]
     return snapped(R)

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from linkwork.model.inertia import MassProperties
-from linkwork.model.joint import SIZES, Joint
+from linkwork.model.joint import SIZES, Joint, resolved_mimic
 from linkwork.model.model import Model
 from linkwork.model.number import Number, Vector, cross, dot
 from linkwork.model.placement import Placement
@@ -159,7 +159,7 @@ def build_tree(model: Model, merge: bool = True) -> Tree:
                 nodes[parent] = replace(old, mass_properties=old.mass_properties + matter.seen_from(T))
         else:
             coordinates[joint.name] = (nq, joint.nq, nv, joint.nv)
-            links = _as_simple_joints(joint)
+            links = simple_joints(joint)
             armature = joint.armature if isinstance(joint.armature, tuple) else (joint.armature,) * joint.nv
             offset = 0
             for k, (kind, T_link, axis) in enumerate(links):
@@ -198,13 +198,13 @@ def build_tree(model: Model, merge: bool = True) -> Tree:
         bodies={body.name: placed[body.name] for body in model.bodies},
         frames=frames,
         coordinates=coordinates,
-        mimic=_resolved_mimic(model.joints, coordinates),
+        mimic=_mimicking_coordinates(model.joints, coordinates),
         gravity=model.gravity,
         points={body.name: body.points for body in model.bodies},
     )
 
 
-def _as_simple_joints(joint: Joint) -> list[tuple[str, Placement, Vector]]:
+def simple_joints(joint: Joint) -> list[tuple[str, Placement, Vector]]:
     """(kind, placement, axis) of the one-kind joints a described joint stands for."""
     here, axis = Placement(), joint.axis
     if joint.type == "continuous":
@@ -227,23 +227,14 @@ def _plane_axes(normal: Vector) -> tuple[Vector, Vector]:
         sign = 1.0 if normal[2] > 0 else -1.0
         return (1.0, 0.0, 0.0), (0.0, sign, 0.0)
     R = from_axis_angle(turn, float(np.arctan2(np.sqrt(dot(turn, turn)), normal[2])))
-    return tuple(row[0] for row in R), tuple(row[1] for row in R)  # type: ignore[return-value]
+    return tuple(row[0] for row in R), tuple(row[1] for row in R)
 
 
-def _resolved_mimic(
+def _mimicking_coordinates(
     joints: Sequence[Joint], coordinates: dict[str, tuple[int, int, int, int]]
 ) -> dict[int, tuple[int, float, float]]:
-    """Every mimicking coordinate in terms of an independent one (a follower of a follower included)."""
-    rule = {joint.name: joint.mimic for joint in joints if joint.mimic is not None}
-    resolved: dict[int, tuple[int, float, float]] = {}
-    for name in rule:
-        if name not in coordinates:
-            continue
-        leader, multiplier, offset = name, 1.0, 0.0
-        while leader in rule:
-            m = rule[leader]
-            offset += multiplier * m.offset
-            multiplier *= m.multiplier
-            leader = m.joint
-        resolved[coordinates[name][2]] = (coordinates[leader][2], multiplier, offset)
-    return resolved
+    """`resolved_mimic` in velocity coordinates of the tree instead of names."""
+    return {
+        coordinates[name][2]: (coordinates[leader][2], multiplier, offset)
+        for name, (leader, multiplier, offset) in resolved_mimic(joints).items()
+    }

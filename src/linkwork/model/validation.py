@@ -5,14 +5,21 @@ from __future__ import annotations
 import logging
 import math
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
-from linkwork.errors import InvalidModel, did_you_mean
+from linkwork.errors import InvalidModel, did_you_mean, listed
+from linkwork.model.inertia import LEVELS
 from linkwork.model.joint import SIZES, TYPES, Joint
 from linkwork.model.model import Model
-from linkwork.model.number import Vector, has_symbols, norm, scale
+from linkwork.model.number import Number, Vector, dot, has_symbols, norm, product, scale, transpose
+from linkwork.model.placement import Placement
 
 log = logging.getLogger("linkwork")
+
+SHORTEST_AXIS = 1e-12
+"""An axis shorter than this is no direction."""
 
 
 def validated(model: Model, check: str = "physical") -> Model:
@@ -21,11 +28,20 @@ def validated(model: Model, check: str = "physical") -> Model:
     `check` is the level for mass properties: a body that fails "physical" or "positive" raises; at "any" what would
     fail at "physical" is logged as one warning, because many published descriptions break the triangle inequality.
     """
+    if check not in LEVELS:
+        raise InvalidModel(f'check level "{check}" is unknown, expected one of {", ".join(LEVELS)}')
+    model = well_formed(model)
+    _check_mass(model, check)
+    return model
+
+
+def well_formed(model: Model) -> Model:
+    """The model with unit axes, all checks but those of mass properties passed."""
     _check_names(model)
     _check_tree(model)
-    model = replace(model, joints=tuple(_checked_joint(model, joint) for joint in model.joints))
+    _check_attached(model)
+    model = replace(model, joints=tuple(_checked_joint(joint) for joint in model.joints))
     _check_mimic(model)
-    _check_mass(model, check)
     return model
 
 
@@ -35,111 +51,161 @@ def _check_names(model: Model) -> None:
         ("joint", [j.name for j in model.joints]),
         ("frame", [f.name for f in model.frames]),
     ):
-        twice = [name for name, count in Counter(names).items() if count > 1]
-        if twice:
-            raise InvalidModel(f'robot "{model.name}": {what} name "{twice[0]}" is used {names.count(twice[0])} times')
-        if any(not name for name in names):
+        name = _used_twice(names)
+        if name is not None:
+            count = names.count(name)
+            raise InvalidModel(f'robot "{model.name}": {what} name "{name}" is used {count} times', (what, name))
+        if not all(names):
             raise InvalidModel(f'robot "{model.name}": a {what} has an empty name')
     if not model.bodies:
         raise InvalidModel(f'robot "{model.name}" has no bodies')
-    if not all(has_symbols(g) or math.isfinite(g) for g in model.gravity):
+    if not _finite(model.gravity):
         raise InvalidModel(f'robot "{model.name}": gravity {model.gravity} is not finite')
 
 
 def _check_tree(model: Model) -> None:
     names = {body.name for body in model.bodies}
     parent: dict[str, str | None] = {}
+    carrier: dict[str, str] = {}
     for joint in model.joints:
         for role, body in (("parent", joint.parent), ("child", joint.child)):
             if body is not None and body not in names:
-                raise InvalidModel(f'joint "{joint.name}": {role} body "{body}" is unknown{did_you_mean(body, names)}')
+                sentence = f'joint "{joint.name}": {role} body "{body}" is unknown{did_you_mean(body, names)}'
+                raise InvalidModel(sentence, ("joint", joint.name))
         if joint.child in parent:
             raise InvalidModel(
-                f'body "{joint.child}" is the child of two joints ("{joint.name}" is the second); '
-                "close loops with a loop element instead"
+                f'body "{joint.child}" is the child of two joints, "{carrier[joint.child]}" and "{joint.name}"; '
+                "close loops with a loop element instead",
+                ("joint", joint.name),
             )
         parent[joint.child] = joint.parent
+        carrier[joint.child] = joint.name
     settled: set[str | None] = {None}
     for name in parent:
-        trail: list[str] = []
-        body: str | None = name
-        while body not in settled and body is not None:
-            if body in trail:
-                raise InvalidModel(f'body "{body}" is its own ancestor: {" <- ".join([*trail, body])}')
-            trail.append(body)
-            body = parent.get(body)
+        trail: dict[str, None] = {}  # ordered, and quick to search
+        at: str | None = name
+        while at is not None and at not in settled:
+            if at in trail:
+                round_trip = [*list(trail)[list(trail).index(at) :], at]
+                sentence = f'body "{at}" is its own ancestor: {" <- ".join(round_trip[:12])}'
+                raise InvalidModel(sentence, ("joint", carrier[at]))
+            trail[at] = None
+            at = parent.get(at)
         settled.update(trail)
+
+
+def _check_attached(model: Model) -> None:
+    """Frames, points and lines: they hang on something that exists, and their numbers are finite."""
+    names = {body.name for body in model.bodies}
     for frame in model.frames:
+        about, culprit = f'frame "{frame.name}"', ("frame", frame.name)
         if frame.body not in names:
-            raise InvalidModel(f'frame "{frame.name}": body "{frame.body}" is unknown{did_you_mean(frame.body, names)}')
+            sentence = f'{about}: body "{frame.body}" is unknown{did_you_mean(frame.body, names)}'
+            raise InvalidModel(sentence, culprit)
         if frame.name in names and frame.name != frame.body:
-            raise InvalidModel(f'frame "{frame.name}" has the name of a body')
+            raise InvalidModel(f"{about} has the name of a body", culprit)
+        _check_placement(about, frame.placement, culprit)
+    for body in model.bodies:
+        culprit = ("body", body.name)
+        points = [name for name, _ in body.points]
+        if (twice := _used_twice(points)) is not None:
+            raise InvalidModel(f'body "{body.name}": point name "{twice}" is used {points.count(twice)} times', culprit)
+        for name, position in body.points:
+            if not _finite(position):
+                raise InvalidModel(f'body "{body.name}": point "{name}" at {position} is not finite', culprit)
+        for end in (end for line in body.lines for end in line):
+            if end not in points:
+                sentence = f'body "{body.name}": a line ends at point "{end}", which it does not have'
+                raise InvalidModel(f"{sentence}{did_you_mean(end, points)}", culprit)
 
 
-def _checked_joint(model: Model, joint: Joint) -> Joint:
+def _checked_joint(joint: Joint) -> Joint:
+    about, culprit = f'joint "{joint.name}"', ("joint", joint.name)
     if joint.type not in SIZES:
-        raise InvalidModel(
-            f'joint "{joint.name}" has type "{joint.type}"; linkwork knows {", ".join(TYPES)}'
-            f"{did_you_mean(joint.type, TYPES)}"
-        )
-    placement = (joint.placement.rotation, joint.placement.position)
-    if not has_symbols(placement) and not all(map(math.isfinite, [x for r in placement[0] for x in r] + [*placement[1]])):
-        raise InvalidModel(f'joint "{joint.name}": its placement is not finite')
+        sentence = f'{about} has type "{joint.type}"; linkwork knows {", ".join(TYPES)}'
+        raise InvalidModel(f"{sentence}{did_you_mean(joint.type, TYPES)}", culprit)
+    _check_placement(about, joint.placement, culprit)
     if joint.limits and len(joint.limits) != joint.nv:
-        raise InvalidModel(f'joint "{joint.name}" has {len(joint.limits)} limits, expected {joint.nv}')
+        raise InvalidModel(f"{about} has {len(joint.limits)} limits, expected {joint.nv}", culprit)
     for limit in joint.limits:
         if not limit.lower <= limit.upper:
-            raise InvalidModel(f'joint "{joint.name}": lower limit {limit.lower:g} is above upper limit {limit.upper:g}')
+            sentence = f"{about}: lower limit {limit.lower:g} is above upper limit {limit.upper:g}"
+            raise InvalidModel(sentence, culprit)
         if not (limit.velocity >= 0.0 and limit.effort >= 0.0):
-            raise InvalidModel(f'joint "{joint.name}": velocity and effort limits must not be negative')
+            numbers = f"velocity limit {limit.velocity:g} and effort limit {limit.effort:g}"
+            raise InvalidModel(f"{about}: {numbers} must not be negative", culprit)
     for label in ("damping", "friction", "armature"):
         value = getattr(joint, label)
         for x in value if isinstance(value, tuple) else (value,):
             if not has_symbols(x) and not (math.isfinite(x) and x >= 0.0):
-                raise InvalidModel(f'joint "{joint.name}": {label} {x:g} must be finite and not negative')
+                raise InvalidModel(f"{about}: {label} {x:g} must be finite and not negative", culprit)
         if isinstance(value, tuple) and len(value) != joint.nv:
-            raise InvalidModel(f'joint "{joint.name}": {label} has {len(value)} numbers, expected 1 or {joint.nv}')
+            raise InvalidModel(f"{about}: {label} has {len(value)} numbers, expected 1 or {joint.nv}", culprit)
     if joint.type in ("fixed", "ball", "floating"):
         return joint
-    return replace(
-        joint,
-        axis=_unit(joint, "axis", joint.axis),
-        second_axis=_unit(joint, "second_axis", joint.second_axis) if joint.type == "universal" else joint.second_axis,
-    )
+    if not _finite((joint.pitch,)):
+        raise InvalidModel(f"{about}: pitch {joint.pitch} is not finite", culprit)
+    first = _unit(joint, "axis", joint.axis)
+    if joint.type != "universal":
+        return replace(joint, axis=first)
+    second = _unit(joint, "second_axis", joint.second_axis)
+    if not has_symbols((first, second)) and abs(dot(first, second)) > 1.0 - 1e-9:
+        sentence = f"{about}: axis {joint.axis} and second_axis {joint.second_axis} are parallel"
+        raise InvalidModel(f"{sentence}, expected two directions", culprit)
+    return replace(joint, axis=first, second_axis=second)
+
+
+def _check_placement(about: str, placement: Placement, culprit: tuple[str, str]) -> None:
+    R = placement.rotation
+    if not _finite((*R[0], *R[1], *R[2], *placement.position)):
+        raise InvalidModel(f"{about}: its placement is not finite", culprit)
+    if has_symbols(R):
+        return
+    G = product(transpose(R), R)
+    error = max(abs(G[i][j] - (i == j)) for i in range(3) for j in range(3))
+    if not error <= 1e-6:
+        raise InvalidModel(f"{about}: its rotation is not orthogonal: R'R differs from 1 by {error:.3g}", culprit)
 
 
 def _unit(joint: Joint, label: str, axis: Vector) -> Vector:
     if has_symbols(axis):
         return scale(1.0 / norm(axis), axis)
-    if not all(map(math.isfinite, axis)):
-        raise InvalidModel(f'joint "{joint.name}": {label} {tuple(axis)} is not finite')
-    length = math.sqrt(sum(x * x for x in axis))
-    if length < 1e-12:
-        raise InvalidModel(f'joint "{joint.name}": {label} {tuple(axis)} has length zero, expected a direction')
+    culprit = ("joint", joint.name)
+    if not _finite(axis):
+        raise InvalidModel(f'joint "{joint.name}": {label} {tuple(axis)} is not finite', culprit)
+    length = math.hypot(*axis)
+    if not SHORTEST_AXIS <= length < math.inf:
+        size = "zero" if length < SHORTEST_AXIS else "beyond the numbers"
+        sentence = f'joint "{joint.name}": {label} {tuple(axis)} has length {size}, expected a direction'
+        raise InvalidModel(sentence, culprit)
     if abs(length - 1.0) < 1e-15:
         return axis
-    return tuple(x / length for x in axis)  # type: ignore[return-value]
+    return tuple(x / length for x in axis)
 
 
 def _check_mimic(model: Model) -> None:
     joints = {joint.name: joint for joint in model.joints}
+    sound: set[str] = set()
     for joint in model.joints:
-        seen, at = [joint.name], joint
-        while at.mimic is not None:
+        seen: dict[str, None] = {joint.name: None}
+        at = joint
+        while at.mimic is not None and at.name not in sound:
+            culprit = ("joint", at.name)
             leader = joints.get(at.mimic.joint)
             if leader is None:
-                raise InvalidModel(
-                    f'joint "{at.name}" mimics joint "{at.mimic.joint}", which does not exist'
-                    f"{did_you_mean(at.mimic.joint, joints)}"
-                )
+                sentence = f'joint "{at.name}" mimics joint "{at.mimic.joint}", which does not exist'
+                raise InvalidModel(f"{sentence}{did_you_mean(at.mimic.joint, joints)}", culprit)
             if at.nv != 1 or leader.nv != 1:
-                raise InvalidModel(f'joint "{at.name}" mimics "{leader.name}": both must have one coordinate')
+                sentence = f'joint "{at.name}" ({at.type}) mimics "{leader.name}" ({leader.type})'
+                raise InvalidModel(f"{sentence}: both must have one coordinate", culprit)
             if not (math.isfinite(at.mimic.multiplier) and math.isfinite(at.mimic.offset)):
-                raise InvalidModel(f'joint "{at.name}": mimic multiplier and offset must be finite')
+                raise InvalidModel(f'joint "{at.name}": mimic multiplier and offset must be finite', culprit)
             if leader.name in seen:
-                raise InvalidModel(f"joints mimic each other in a circle: {' -> '.join([*seen, leader.name])}")
-            seen.append(leader.name)
+                circle = " -> ".join([*seen, leader.name][-12:])
+                raise InvalidModel(f"joints mimic each other in a circle: {circle}", culprit)
+            seen[leader.name] = None
             at = leader
+        sound.update(seen)
 
 
 def _check_mass(model: Model, check: str) -> None:
@@ -147,8 +213,21 @@ def _check_mass(model: Model, check: str) -> None:
     for body in model.bodies:
         problem = body.mass_properties.problem(check)
         if problem:
-            raise InvalidModel(f'robot "{model.name}", body "{body.name}": {problem}')
+            raise InvalidModel(f'robot "{model.name}", body "{body.name}": {problem}', ("body", body.name))
         if check == "any" and (problem := body.mass_properties.problem("physical")):
             unphysical.append(f'"{body.name}": {problem}')
     if unphysical:
-        log.warning('robot "%s": %d bodies are not physical: %s', model.name, len(unphysical), "; ".join(unphysical))
+        bodies = "body is" if len(unphysical) == 1 else "bodies are"
+        log.warning('robot "%s": %d %s not physical: %s', model.name, len(unphysical), bodies, listed(unphysical, 100))
+
+
+def _used_twice(names: Iterable[str]) -> str | None:
+    return next((name for name, count in Counter(names).items() if count > 1), None)
+
+
+def _finite(numbers: Iterable[Number]) -> bool:
+    return all(_is_finite(x) for x in numbers)
+
+
+def _is_finite(x: Any) -> bool:
+    return has_symbols(x) or math.isfinite(x)
