@@ -58,7 +58,9 @@ bench: .venv/installed-bench
 	@$(BIN)/python -m benchmarks
 
 browser:
-	@command -v chromium > /dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium > /dev/null; }
+	@command -v chromium > /dev/null || \
+	    { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium > /dev/null; } || \
+	    { echo "chromium could not be installed; make browser needs root on Debian (sudo make browser)"; exit 1; }
 	@chromium --version
 
 clean:
