@@ -1,0 +1,1 @@
+"""Mathematics to machine code: trace, program, LLVM, kernel. Knows no robot."""

@@ -1,0 +1,170 @@
+"""On-disk cache of compiled objects.
+
+One file an object: a line of magic, the SHA-256 of the rest, a JSON header (shapes and counts), the object. The hash is
+checked before LLVM sees a byte. The folder belongs to the user alone; a folder that others can write is not used,
+because whoever writes there would choose the code that runs. LINKWORK_CACHE=off turns it off, a path moves it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import stat
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import casadi
+
+from linkwork.engine import machine
+
+log = logging.getLogger("linkwork")
+_MAGIC = b"linkwork-object-1\n"
+_SUFFIX = ".kernel"
+LARGEST = 1 << 30  # bytes kept in all; the least recently used go first
+
+
+def folder() -> Path | None:
+    """Where objects are kept, or None if the cache is off."""
+    setting = os.environ.get("LINKWORK_CACHE", "")
+    if setting.lower() in ("off", "0", "no"):
+        return None
+    if setting:
+        return Path(setting)
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    try:
+        return (Path(base) if base else Path.home() / ".cache") / "linkwork"
+    except RuntimeError:  # no home
+        return None
+
+
+@cache
+def sources_hash() -> str:
+    """A hash of linkwork's own sources: code written by another version is never run."""
+    digest = hashlib.sha256(casadi.__version__.encode())
+    root = Path(__file__).resolve().parent.parent
+    for path in sorted(root.rglob("*.py")):
+        digest.update(str(path.relative_to(root)).encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def file_of(key: str) -> Path | None:
+    """The file for a key (which names the mathematics), for these sources and this machine."""
+    place = _safe_folder()
+    if place is None:
+        return None
+    full = hashlib.sha256("\n".join((key, sources_hash(), machine.identity())).encode()).hexdigest()
+    return place / (full + _SUFFIX)
+
+
+def load(key: str) -> tuple[dict[str, Any], bytes] | None:
+    """(header, object) for a key, or None if there is none or the file is not whole."""
+    path = file_of(key)
+    if path is None:
+        return None
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    start = len(_MAGIC)
+    digest, rest = data[start : start + 32], data[start + 32 :]
+    if not data.startswith(_MAGIC) or hashlib.sha256(rest).digest() != digest:
+        log.warning("cached object %s is damaged; compiling again", path.name)
+        _remove(path)
+        return None
+    length = int.from_bytes(rest[:8], "little")
+    header = json.loads(rest[8 : 8 + length])
+    try:
+        os.utime(path)
+    except OSError:
+        pass
+    return header, rest[8 + length :]
+
+
+def save(key: str, header: dict[str, Any], object_file: bytes) -> None:
+    """Keep an object; failing to (no space, no permission) costs only time later."""
+    path = file_of(key)
+    if path is None:
+        return
+    text = json.dumps(header).encode()
+    rest = len(text).to_bytes(8, "little") + text + object_file
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(_MAGIC + hashlib.sha256(rest).digest() + rest)
+            os.replace(temporary, path)
+        except BaseException:
+            _remove(Path(temporary))
+            raise
+        _prune(path.parent)
+    except OSError as error:
+        log.warning("could not cache a compiled object: %s", error)
+
+
+def size() -> int:
+    """Bytes the cache occupies."""
+    return sum(f.stat().st_size for f in _files())
+
+
+def clear() -> int:
+    """Remove every cached object; gives how many there were."""
+    files = _files()
+    for path in files:
+        _remove(path)
+    return len(files)
+
+
+def _files() -> list[Path]:
+    place = folder()
+    return sorted(place.glob("*" + _SUFFIX)) if place is not None and place.is_dir() else []
+
+
+def _safe_folder() -> Path | None:
+    place = folder()
+    return place if place is not None and _is_safe(place) else None
+
+
+@cache
+def _is_safe(place: Path) -> bool:
+    try:
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = place.stat()
+        if hasattr(os, "getuid") and status.st_uid != os.getuid():
+            log.warning("cache folder %s belongs to another user; not used", place)
+            return False
+        if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            log.warning("cache folder %s can be written by others; not used", place)
+            return False
+    except OSError as error:
+        log.warning("cache folder %s cannot be used: %s", place, error)
+        return False
+    return True
+
+
+def _prune(place: Path) -> None:
+    entries = sorted(((s.st_mtime, s.st_size, f) for f in place.glob("*" + _SUFFIX) if (s := _stat(f))), key=lambda e: e[:2])
+    total = sum(e[1] for e in entries)
+    for _, length, path in entries:
+        if total <= LARGEST:
+            break
+        _remove(path)
+        total -= length
+
+
+def _stat(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except OSError:
+        return None
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink()
+    except OSError:
+        pass

@@ -1,0 +1,132 @@
+"""Emit: the operations of a program as LLVM instructions on doubles or on vectors of W doubles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from llvmlite import ir
+
+from linkwork.engine import elementary
+from linkwork.engine.program import Program
+from linkwork.errors import NotPossible
+
+DOUBLE, I1, I8, I32, I64 = ir.DoubleType(), ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
+BLOCK = 600  # operations a basic block: the code generator's cost grows faster than a block's length
+
+
+def lanes(width: int, scalar: ir.Type = DOUBLE) -> ir.Type:
+    """The type of one value for `width` samples."""
+    return scalar if width == 1 else ir.VectorType(scalar, width)
+
+
+def constant(type_: ir.Type, number: float) -> ir.Constant:
+    """A number in every lane."""
+    if isinstance(type_, ir.VectorType):
+        return ir.Constant(type_, [ir.Constant(type_.element, number)] * type_.count)
+    return ir.Constant(type_, number)
+
+
+def intrinsic(builder: ir.IRBuilder, name: str, result: ir.Type, arguments: list[ir.Type]) -> ir.Function:
+    """LLVM's own function of that full name, declared once a module."""
+    known = builder.module.globals.get(name)
+    return known if known is not None else ir.Function(builder.module, ir.FunctionType(result, arguments), name)
+
+
+def suffix(type_: ir.Type) -> str:
+    """How LLVM names a type in an intrinsic: f64, v4f64, v4i64."""
+    if isinstance(type_, ir.VectorType):
+        return f"v{type_.count}{suffix(type_.element)}"
+    return "f64" if type_ == DOUBLE else f"i{type_.width}"
+
+
+def _fma(b: ir.IRBuilder, x: ir.Value, y: ir.Value, z: ir.Value) -> ir.Value:
+    return b.call(intrinsic(b, f"llvm.fma.{suffix(x.type)}", x.type, [x.type] * 3), [x, y, z])
+
+
+def _truth(b: ir.IRBuilder, mask: ir.Value, like: ir.Type) -> ir.Value:
+    return b.select(mask, constant(like, 1.0), constant(like, 0.0))
+
+
+def _is_true(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
+    return b.fcmp_unordered("!=", x, constant(x.type, 0.0))  # NaN counts as true, as in C
+
+
+def _compare(sign: str, unordered: bool = False) -> Callable[..., ir.Value]:
+    def emit(b: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value:
+        compare = b.fcmp_unordered if unordered else b.fcmp_ordered
+        return _truth(b, compare(sign, x, y), x.type)
+
+    return emit
+
+
+# One line an operation; width and type come with the values.
+EMIT: dict[str, Callable[..., ir.Value]] = {
+    "add": lambda b, x, y: b.fadd(x, y),
+    "sub": lambda b, x, y: b.fsub(x, y),
+    "mul": lambda b, x, y: b.fmul(x, y),
+    "div": lambda b, x, y: b.fdiv(x, y),
+    "neg": lambda b, x: b.fneg(x),
+    "sq": lambda b, x: b.fmul(x, x),
+    "twice": lambda b, x: b.fadd(x, x),
+    "inv": lambda b, x: b.fdiv(constant(x.type, 1.0), x),
+    "fma": _fma,
+    "fms": lambda b, x, y, z: _fma(b, x, y, b.fneg(z)),
+    "fnma": lambda b, x, y, z: _fma(b, b.fneg(x), y, z),
+    "lt": _compare("<"),
+    "le": _compare("<="),
+    "eq": _compare("=="),
+    "ne": _compare("!=", unordered=True),
+    "not": lambda b, x: _truth(b, b.not_(_is_true(b, x)), x.type),
+    "and": lambda b, x, y: _truth(b, b.and_(_is_true(b, x), _is_true(b, y)), x.type),
+    "or": lambda b, x, y: _truth(b, b.or_(_is_true(b, x), _is_true(b, y)), x.type),
+    "if_else_zero": lambda b, c, x: b.select(_is_true(b, c), x, constant(x.type, 0.0)),
+}
+_ELEMENTARY = {"constpow": "pow"}
+
+
+def _emit_one(b: ir.IRBuilder, name: str, args: list[ir.Value]) -> ir.Value:
+    if name in EMIT:
+        return EMIT[name](b, *args)
+    name = _ELEMENTARY.get(name, name)
+    if name in elementary.FUNCTIONS:
+        return elementary.emit(b, name, *args)
+    raise NotPossible(f'operation "{name}" has no machine code')
+
+
+def emit_body(
+    b: ir.IRBuilder,
+    program: Program,
+    width: int,
+    load: Callable[[ir.IRBuilder, int, int], ir.Value],
+    finished: Callable[[ir.IRBuilder, int, ir.Value], None] | None = None,
+) -> list[ir.Value]:
+    """Emit every operation; gives all values. `load(builder, argument, element)` supplies inputs.
+
+    `finished(builder, k, value)` is told each value as soon as it exists (to store results early).
+    """
+    type_ = lanes(width)
+    values: list[ir.Value] = []
+    both = {op.args for op in program.code if op.name == "sin"} & {op.args for op in program.code if op.name == "cos"}
+    pairs: dict[tuple[int, ...], tuple[ir.Value, ir.Value]] = {}
+    since = 0
+    for k, op in enumerate(program.code):
+        if op.name == "input":
+            value = load(b, *op.args)
+        elif op.name == "constant":
+            value = constant(type_, op.value)
+        elif op.name in ("sin", "cos") and op.args in both:
+            if op.args not in pairs:
+                pairs[op.args] = elementary.emit(b, "sincos", values[op.args[0]])
+            value = pairs[op.args][op.name == "cos"]
+        else:
+            value = _emit_one(b, op.name, [values[a] for a in op.args])
+        values.append(value)
+        if finished is not None:
+            finished(b, k, value)
+        since += 1
+        if since >= BLOCK:
+            following = b.append_basic_block()
+            b.branch(following)
+            b.position_at_end(following)
+            since = 0
+    return values

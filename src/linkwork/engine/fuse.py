@@ -1,0 +1,79 @@
+"""Fused multiply-adds: decided once in the program, so that every vector width computes the same bits."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from linkwork.engine.program import Operation, Program
+
+_PRODUCTS = ("mul", "sq")
+
+
+def optimised(program: Program) -> Program:
+    """Multiply-adds fused, dead values removed."""
+    return without_dead_code(fused(program))
+
+
+def fused(program: Program) -> Program:
+    """Replace x*y + z, x*y - z and z - x*y by one operation each where that saves the product.
+
+    A product is fused into a sum if that sum is its only use, or if all of its uses are sums free to take it: the
+    product then disappears. Names: "fma" x*y + z, "fms" x*y - z, "fnma" z - x*y. Each rounds once.
+    """
+    code = list(program.code)
+    uses: list[list[int]] = [[] for _ in code]
+    pinned = set()
+    for k, op in enumerate(code):
+        if op.name != "input":
+            for a in op.args:
+                uses[a].append(k)
+    for output in program.outputs:
+        pinned.update(v for v in output if v >= 0)
+
+    def product_of(k: int) -> bool:
+        return code[k].name in _PRODUCTS and k not in pinned
+
+    taken: dict[int, int] = {}  # sum -> the product it absorbs
+    for k, op in enumerate(code):
+        if op.name in ("add", "sub"):
+            own = [a for a in op.args if product_of(a) and len(uses[a]) == 1]
+            if own:
+                taken[k] = own[-1]
+    for a, op in enumerate(code):
+        if op.name in _PRODUCTS and a not in pinned and len(uses[a]) > 1:
+            sums = uses[a]
+            free = all(code[k].name in ("add", "sub") and k not in taken for k in sums)
+            if free and len(set(sums)) == len(sums):
+                taken.update(dict.fromkeys(sums, a))
+    for k, a in taken.items():
+        op, x = code[k], code[a]
+        factors = x.args * 2 if x.name == "sq" else x.args
+        left, right = op.args
+        if op.name == "add":
+            code[k] = Operation("fma", (*factors, right if left == a else left))
+        elif left == a:
+            code[k] = Operation("fms", (*factors, right))
+        else:
+            code[k] = Operation("fnma", (*factors, left))
+    return replace(program, code=tuple(code))
+
+
+def without_dead_code(program: Program) -> Program:
+    """The same program with only what its outputs need."""
+    needed = {v for output in program.outputs for v in output if v >= 0}
+    for k in range(len(program.code) - 1, -1, -1):
+        if k in needed and program.code[k].name != "input":
+            needed.update(program.code[k].args)
+    kept = sorted(needed)
+    new = {old: k for k, old in enumerate(kept)}
+    code = tuple(
+        op if (op := program.code[k]).name == "input" else replace(op, args=tuple(new[a] for a in op.args)) for k in kept
+    )
+    outputs = tuple(tuple(new.get(v, -1) for v in output) for output in program.outputs)
+    return replace(program, code=code, outputs=outputs)
+
+
+def census(program: Program) -> dict[str, int]:
+    """How often each operation occurs."""
+    return dict(Counter(op.name for op in program.code))

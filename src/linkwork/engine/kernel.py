@@ -1,0 +1,279 @@
+"""Kernel: a traced function as a callable on arrays, one sample or a batch."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import math
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import casadi
+import numpy as np
+
+from linkwork.engine import cache, codegen, machine, python_call
+from linkwork.engine.fuse import optimised
+from linkwork.engine.program import Program, from_casadi
+from linkwork.engine.threads import run_shared
+from linkwork.errors import ComputationError, InvalidInput
+
+_RUN = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 4, ctypes.c_int64, ctypes.c_int64)
+_SINGLE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
+counts = {"traced": 0, "compiled": 0, "loaded": 0}  # what the engine did in this process, for tests and `doctor`
+
+
+@dataclass(frozen=True)
+class Signature:
+    """Names and shapes of what goes in and what comes out; `guard` explains a violated guard."""
+
+    name: str
+    inputs: tuple[tuple[str, tuple[int, ...]], ...]
+    outputs: tuple[tuple[str, tuple[int, ...]], ...]
+    guard: str = ""
+
+
+@dataclass(frozen=True)
+class Context:
+    """Who calls, for messages: hints say what an argument's size comes from."""
+
+    who: str = ""
+    hints: dict[str, str] = field(default_factory=dict)
+
+
+class Kernel:
+    """Compiled on first use, per vector width; results are the same bits at every width, thread count and batch place.
+
+    `trace` gives the CasADi function (its last output the guards if the signature has a guard); it is called only when
+    no compiled object for `key` exists.
+    """
+
+    def __init__(self, signature: Signature, trace: Callable[[], casadi.Function], key: str | None = None) -> None:
+        self.signature, self.key = signature, key
+        self._trace = trace
+        self._lock = threading.RLock()
+        self._code: dict[int, machine.Code] = {}
+        self._run: dict[int, Any] = {}
+        self._counts: dict[str, int] = {}
+        self._program: Program | None = None
+        self._sizes = [math.prod(shape) for _, shape in signature.inputs]
+
+    def __repr__(self) -> str:
+        arguments = ", ".join(f"{name} {shape}" for name, shape in self.signature.inputs)
+        results = ", ".join(f"{name} {shape}" for name, shape in self.signature.outputs)
+        return f"<Kernel {self.signature.name}: {arguments} -> {results}>"
+
+    @property
+    def operations(self) -> int:
+        """Arithmetic operations a sample, after fusing."""
+        if "operations" not in self._counts:
+            self.prepare(1)
+        return self._counts["operations"]
+
+    @property
+    def program(self) -> Program:
+        """The operations themselves."""
+        with self._lock:
+            if self._program is None:
+                counts["traced"] += 1
+                self._program = optimised(from_casadi(self._trace()))
+                self._check_program(self._program)
+            return self._program
+
+    def function(self) -> casadi.Function:
+        """The traced CasADi function."""
+        return self._trace()
+
+    def prepare(self, *widths: int) -> Kernel:
+        """Compile (or load) for the given vector widths; without any: for one sample and for batches."""
+        for width in widths or (1, machine.widths()[0]):
+            self._load(width)
+        return self
+
+    def __call__(self, *args: Any, out: Any = None) -> Any:
+        """Arrays (..., shape) for each input; leading dimensions broadcast; gives one array or a tuple of arrays."""
+        return self.call(args, out, Context())
+
+    def caller(self, context: Context) -> Callable[..., Any]:
+        """The fastest callable for positional arguments, with messages for this context."""
+        slow = functools.partial(_call_slowly, self, context)
+        if not python_call.available():
+            return slow
+        self._load(1)
+        return python_call.builtin(self.signature.name, self._code[1].address("call"), slow)
+
+    def call(self, args: Sequence[Any], out: Any, context: Context, width: int | None = None) -> Any:
+        """Convert, check, compute, explain."""
+        arrays, batch = self._arrays(args, context)
+        outs = self._outputs(out, batch, arrays, context)
+        samples = math.prod(batch)
+        if samples:
+            if not batch and width is None:
+                bad = self._compute_single(arrays, outs)
+            else:
+                bad = self._compute_batch(arrays, outs, batch, samples, width or machine.widths()[0])
+            if bad >= 0:
+                self._explain(arrays, outs, batch, context)
+        return outs[0] if len(outs) == 1 else tuple(outs)
+
+    def _compute_single(self, arrays: list[np.ndarray], outs: list[np.ndarray]) -> int:
+        self._load(1)
+        inputs = (ctypes.c_void_p * len(arrays))(*[a.ctypes.data for a in arrays])
+        outputs = (ctypes.c_void_p * len(outs))(*[o.ctypes.data for o in outs])
+        return -1 if self._run[1](inputs, outputs) == 0 else 0
+
+    def _compute_batch(self, arrays: list[np.ndarray], outs: list[np.ndarray], batch: tuple, samples: int, width: int) -> int:
+        self._load(width)
+        held, strides = [], []
+        for array, size, (_, shape) in zip(arrays, self._sizes, self.signature.inputs, strict=True):
+            lead = array.shape[: array.ndim - len(shape)]
+            once = math.prod(lead) == 1
+            if not once and lead != batch:
+                array = np.ascontiguousarray(np.broadcast_to(array, batch + shape))
+            held.append(array)
+            strides.append(0 if once else size)
+        inputs = (ctypes.c_void_p * len(held))(*[a.ctypes.data for a in held])
+        steps = (ctypes.c_int64 * len(held))(*strides)
+        outputs = (ctypes.c_void_p * len(outs))(*[o.ctypes.data for o in outs])
+        run, scratch_size = self._run[width], self._counts[f"scratch{width}"]
+
+        def work(begin: int, end: int) -> int:
+            scratch = np.empty(scratch_size)
+            return run(inputs, steps, outputs, scratch.ctypes.data, begin, end)
+
+        return run_shared(work, samples, self._counts["operations"], width)
+
+    def _arrays(self, args: Sequence[Any], context: Context) -> tuple[list[np.ndarray], tuple[int, ...]]:
+        name, inputs = self.signature.name, self.signature.inputs
+        if len(args) != len(inputs):
+            expected = ", ".join(n for n, _ in inputs)
+            raise InvalidInput(f"{name}: got {len(args)} arguments, expected {len(inputs)}: {expected}")
+        arrays, batches = [], []
+        for arg, (label, shape) in zip(args, inputs, strict=True):
+            array = as_doubles(arg, f"{name}: {label}")
+            if array.shape[array.ndim - len(shape) :] != shape or array.ndim < len(shape):
+                hint = context.hints.get(label, context.who)
+                expected = f"(..., {', '.join(map(str, shape))})" if shape else "(...)"
+                raise InvalidInput(
+                    f"{name}: {label} has shape {array.shape}, expected {expected}{': ' + hint if hint else ''}"
+                )
+            arrays.append(array)
+            batches.append(array.shape[: array.ndim - len(shape)])
+        try:
+            batch = np.broadcast_shapes(*batches)
+        except ValueError:
+            shown = ", ".join(f"{label} {b}" for b, (label, _) in zip(batches, inputs, strict=True))
+            raise InvalidInput(f"{name}: batch shapes do not broadcast: {shown}") from None
+        return arrays, batch
+
+    def _outputs(self, out: Any, batch: tuple[int, ...], arrays: list[np.ndarray], context: Context) -> list[np.ndarray]:
+        shapes = [(label, batch + shape) for label, shape in self.signature.outputs]
+        if out is None:
+            return [np.empty(shape) for _, shape in shapes]
+        outs = list(out) if isinstance(out, (tuple, list)) else [out]
+        name = self.signature.name
+        if len(outs) != len(shapes):
+            raise InvalidInput(f"{name}: out has {len(outs)} arrays, expected {len(shapes)}")
+        for o, (_, shape) in zip(outs, shapes, strict=True):
+            if not isinstance(o, np.ndarray) or o.dtype != np.float64 or not o.flags.c_contiguous or not o.flags.writeable:
+                raise InvalidInput(f"{name}: out must be a writeable C-contiguous float64 array of shape {shape}")
+            if o.shape != shape:
+                raise InvalidInput(f"{name}: out has shape {o.shape}, expected {shape}")
+            for k, array in enumerate(arrays):
+                if np.may_share_memory(o, array):
+                    arrays[k] = array.copy()
+        return outs
+
+    def _explain(self, arrays: list[np.ndarray], outs: list[np.ndarray], batch: tuple[int, ...], context: Context) -> None:
+        """Find the offending sample and say what came; always raises."""
+        name = self.signature.name
+        for array, (label, shape) in zip(arrays, self.signature.inputs, strict=True):
+            where = np.argwhere(~np.isfinite(array))
+            if len(where):
+                raise InvalidInput(f"{name}: {label}{_place(where[0])} is {array[tuple(where[0])]}, expected finite numbers")
+        if self.signature.guard:
+            samples = math.prod(batch)
+            rows = [np.broadcast_to(a, batch + s).reshape((samples, *s)) for a, (_, s) in zip(arrays, self.signature.inputs, strict=True)]
+            f = self._trace()
+            for k in range(samples):
+                guards = np.array(f.call([_as_dm(r[k]) for r in rows])[-1]).ravel()
+                if not (guards >= 0.0).all():
+                    where = f" of sample {np.unravel_index(k, batch)}" if batch else ""
+                    raise InvalidInput(f"{name}{where}: {self.signature.guard}")
+        for o, (label, _) in zip(outs, self.signature.outputs, strict=True):
+            where = np.argwhere(~np.isfinite(o))
+            if len(where):
+                raise ComputationError(
+                    f"{name}: result {label}{_place(where[0])} is {o[tuple(where[0])]} although the input is finite"
+                )
+        raise ComputationError(f"{name}: a result was not finite")
+
+    def _load(self, width: int) -> None:
+        if width in self._run:
+            return
+        with self._lock:
+            if width in self._run:
+                return
+            key = None if self.key is None else f"{self.key}\nwidth {width}"
+            found = cache.load(key) if key else None
+            if found is None:
+                header, object_file = self._compile(width)
+                if key:
+                    cache.save(key, header, object_file)
+            else:
+                header, object_file = found
+                counts["loaded"] += 1
+            code = machine.Code(object_file)
+            self._counts.update(header)
+            self._code[width] = code
+            if width == 1:
+                if python_call.available():
+                    python_call.fill_table(code.data_address("call_table"))
+                self._run[1] = _SINGLE(code.address("single"))
+            else:
+                self._run[width] = _RUN(code.address("run"))
+
+    def _compile(self, width: int) -> tuple[dict[str, int], bytes]:
+        counts["compiled"] += 1
+        program, results = self.program, len(self.signature.outputs)
+        module = codegen.new_module(self.signature.name)
+        header = {"operations": program.operations}
+        if width == 1:
+            single = codegen.emit_single(module, program, results)
+            if python_call.available():
+                shapes = [[shape for _, shape in side] for side in (self.signature.inputs, self.signature.outputs)]
+                python_call.emit_call(module, single, *shapes)
+        else:
+            codegen.emit_run(module, program, results, width)
+            header[f"scratch{width}"] = codegen.Layout.of(program, results, width).size
+        return header, machine.compile_object(str(module))
+
+    def _check_program(self, program: Program) -> None:
+        sizes = [math.prod(shape) for _, shape in self.signature.outputs]
+        found = [len(o) for o in program.outputs[: len(sizes)]]
+        assert tuple(self._sizes) == program.inputs and sizes == found, (self.signature, program.inputs, found)
+
+
+def _call_slowly(kernel: Kernel, context: Context, *args: Any) -> Any:
+    return kernel.call(args, None, context)
+
+
+def as_doubles(x: Any, who: str) -> np.ndarray:
+    """Anything array-like as a C-contiguous float64 array, or InvalidInput."""
+    try:
+        array = np.asarray(x)
+    except ValueError as error:
+        raise InvalidInput(f"{who} is not an array of numbers: {error}") from None
+    if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
+        raise InvalidInput(f"{who} has dtype {array.dtype}, expected real numbers (float64 or convertible without loss)")
+    return np.ascontiguousarray(array, dtype=np.float64) if array.ndim else np.array(array, dtype=np.float64)
+
+
+def _place(index: np.ndarray) -> str:
+    return f"[{', '.join(map(str, index))}]" if len(index) else ""
+
+
+def _as_dm(row: np.ndarray) -> casadi.DM:
+    return casadi.DM(row.reshape(row.shape if row.ndim else (1,)))
+

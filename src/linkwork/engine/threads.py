@@ -1,0 +1,68 @@
+"""Threads: tiles of a batch shared among workers; compiled code runs without the interpreter lock."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from linkwork.errors import InvalidInput
+
+_lock = threading.Lock()
+_count: int | None = None
+_pool: ThreadPoolExecutor | None = None
+_pool_key: tuple[int, int] = (0, 0)
+SMALLEST_SHARE = 200_000  # operations below which waking a worker costs more than it gives
+
+
+def threads(n: int | None = None) -> int:
+    """How many threads batches use; `threads(n)` sets it. The start value is the number of cores this process may use."""
+    global _count
+    if n is not None:
+        if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= 1024:
+            raise InvalidInput(f"threads: n is {n!r}, expected a whole number from 1 to 1024")
+        _count = n
+    return _count if _count is not None else _cores()
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def run_shared(work: Callable[[int, int], int], samples: int, operations: int, grain: int) -> int:
+    """Call work(begin, end) over 0 .. samples, in shares of whole grains; gives the smallest non-negative answer, or -1.
+
+    The calling thread takes the first share itself. An answer depends only on the sample, so any sharing gives the
+    same results.
+    """
+    shares = min(threads(), max(1, samples * operations // SMALLEST_SHARE), -(-samples // grain))
+    if shares <= 1:
+        return work(0, samples)
+    tiles = -(-samples // grain)
+    cuts = [min(samples, grain * (tiles * k // shares)) for k in range(shares + 1)]
+    pool = _workers(shares - 1)
+    waiting = [pool.submit(work, cuts[k], cuts[k + 1]) for k in range(1, shares)]
+    answers = [work(cuts[0], cuts[1])] + [w.result() for w in waiting]
+    bad = [a for a in answers if a >= 0]
+    return min(bad) if bad else -1
+
+
+def _workers(count: int) -> ThreadPoolExecutor:
+    """A pool of at least `count` workers of this process (a forked child makes its own)."""
+    global _pool, _pool_key
+    with _lock:
+        process, size = _pool_key
+        if _pool is None or process != os.getpid() or size < count:
+            _pool = ThreadPoolExecutor(count, thread_name_prefix="linkwork")
+            _pool_key = (os.getpid(), count)
+        return _pool
+
+
+def _forget_lock() -> None:
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_lock)
