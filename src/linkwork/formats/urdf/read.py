@@ -1,0 +1,253 @@
+"""Reading URDF into a model."""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from linkwork.errors import InvalidFile, InvalidInput, InvalidModel, did_you_mean, listed
+from linkwork.formats.meshes import MeshFinder
+from linkwork.formats.urdf.geometry import Color, named_colors, placement, shapes
+from linkwork.formats.urdf.vocabulary import JOINT_TYPES, NAMESPACE, refuse_xacro, unknown_parts
+from linkwork.formats.xml import Element, parse_xml, read_xml
+from linkwork.model.body import Body
+from linkwork.model.inertia import LEVELS, MassProperties
+from linkwork.model.joint import Joint, Limits, Mimic
+from linkwork.model.model import Frame, Model
+from linkwork.model.number import ZERO
+from linkwork.model.validation import validated
+
+log = logging.getLogger("linkwork")
+
+ROOT_JOINT = "root_joint"
+"""Name of the floating joint that root="floating" puts under the root link (Pinocchio's name for it)."""
+
+CHOICES = {"check": LEVELS, "mimic": ("follow", "independent"), "root": ("fixed", "floating")}
+
+
+@dataclass(frozen=True)
+class _Options:
+    check: str
+    mimic: str
+    root: str
+
+    def __post_init__(self) -> None:
+        for label, choices in CHOICES.items():
+            value = getattr(self, label)
+            if value not in choices:
+                near = did_you_mean(str(value), choices)
+                raise InvalidInput(f"read_urdf: {label} is {value!r}, expected one of {', '.join(choices)}{near}")
+
+
+def read_urdf(
+    path: str | os.PathLike[str],
+    check: str = "any",
+    mimic: str = "follow",
+    root: str = "fixed",
+    package_dirs: Sequence[str | os.PathLike[str]] = (),
+) -> Model:
+    """The robot a URDF file describes.
+
+    check          level for mass properties: "physical", "positive" or "any" (one warning lists what is not physical)
+    mimic          "follow": mimicking joints have no coordinate of their own; "independent": the tags are ignored
+    root           "floating" lets the root link move in the world by a floating joint "root_joint"
+    package_dirs   where to look for the packages of package:// meshes, before the usual places
+
+    A mesh that cannot be found keeps its name. <limit> without lower and upper means zero for both, as URDF says;
+    without velocity or effort that one is unlimited; a revolute or prismatic joint without <limit> is unlimited.
+    """
+    options = _Options(check, mimic, root)
+    robot = read_xml(path)
+    name = Path(os.fspath(path))
+    return _model(robot, name.stem, options, MeshFinder(name.parent, package_dirs))
+
+
+def read_urdf_text(
+    text: str | bytes,
+    name: str = "urdf text",
+    check: str = "any",
+    mimic: str = "follow",
+    root: str = "fixed",
+    package_dirs: Sequence[str | os.PathLike[str]] = (),
+) -> Model:
+    """The robot that URDF text describes; `name` is what errors call the text. Options as in `read_urdf`."""
+    options = _Options(check, mimic, root)
+    if not isinstance(text, (str, bytes)):
+        raise InvalidInput(f"read_urdf_text: text is a {type(text).__name__}, expected str or bytes")
+    return _model(parse_xml(text, name), name, options, MeshFinder(None, package_dirs))
+
+
+def _model(robot: Element, default_name: str, options: _Options, meshes: MeshFinder) -> Model:
+    _check_root_tag(robot)
+    remarks = [f"left out {part}" for part in unknown_parts(robot)]
+    colors = named_colors(robot)
+    lines = {("joint", e.text("name")): e.line for e in robot.all("joint")}
+    lines |= {("body", e.text("name")): e.line for e in robot.all("link")}
+    model = Model(
+        name=robot.text("name", "") or default_name,
+        bodies=tuple(_body(link, colors, meshes) for link in robot.all("link")),
+        joints=_following([_joint(joint) for joint in robot.all("joint")], options.mimic, remarks),
+        source=robot.source,
+    )
+    if not model.bodies:
+        raise robot.error("has no <link>, expected at least one")
+    try:
+        model = validated(replace(model, kinematic_only=not any(b.has_inertia for b in model.bodies)), options.check)
+    except InvalidModel as error:
+        line = lines.get(error.culprit, robot.line) if error.culprit else robot.line
+        raise InvalidFile(f"{robot.source}:{line}: {error}") from None
+    if remarks:
+        log.warning("%s: %s", robot.source, listed(remarks))
+    root = _root(model, robot)
+    model = _with_marks(model, robot)
+    return model if options.root == "fixed" else _floating(model, root)
+
+
+def _check_root_tag(robot: Element) -> None:
+    if robot.tag != "robot":
+        refuse_xacro(robot)
+        other = {"mujoco": " (this is MJCF)", "sdf": " (this is SDF)", "COLLADA": " (this is a mesh)"}
+        what = f"the root element is <{robot.tag}>{other.get(robot.tag, '')}, expected <robot>"
+        raise InvalidFile(f"{robot.source}:{robot.line}: {what}")
+
+
+def _body(link: Element, colors: dict[str, Color], meshes: MeshFinder) -> Body:
+    inertial = link.only("inertial")
+    return Body(
+        name=link.text("name"),
+        mass_properties=MassProperties() if inertial is None else _mass_properties(inertial),
+        visuals=shapes(link, "visual", colors, meshes),
+        collisions=shapes(link, "collision", colors, meshes),
+        has_inertia=inertial is not None,
+    )
+
+
+def _mass_properties(inertial: Element) -> MassProperties:
+    """In body axes: URDF gives the inertia in the axes of the inertial <origin>, which may be turned."""
+    tensor = inertial.needed("inertia")
+    xx, yy, zz = (tensor.number(label) for label in ("ixx", "iyy", "izz"))
+    xy, xz, yz = (tensor.number(label, 0.0) for label in ("ixy", "ixz", "iyz"))
+    mass = inertial.needed("mass").number("value")
+    matter = MassProperties(mass, ZERO, ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
+    return matter.seen_from(placement(inertial.only("origin")))
+
+
+def _joint(element: Element) -> Joint:
+    name, kind = element.text("name"), element.text("type")
+    if kind not in JOINT_TYPES:
+        raise element.error(
+            f'has type "{kind}"; linkwork reads {", ".join(JOINT_TYPES)}{did_you_mean(kind, JOINT_TYPES)}'
+        )
+    joint = Joint(
+        name,
+        kind,
+        parent=element.needed("parent").text("link"),
+        child=element.needed("child").text("link"),
+        placement=placement(element.only("origin")),
+    )
+    axis, dynamics, mimic = element.only("axis"), element.only("dynamics"), element.only("mimic")
+    if kind in ("revolute", "continuous", "prismatic", "planar"):
+        x, y, z = (1.0, 0.0, 0.0) if axis is None else axis.numbers("xyz", 3)
+        joint = replace(joint, axis=(x, y, z), limits=_limits(element, kind))
+    if dynamics is not None and kind != "fixed":
+        damping, friction, armature = (dynamics.number(each, 0.0) for each in ("damping", "friction", "armature"))
+        joint = replace(joint, damping=damping, friction=friction, armature=armature)
+    if mimic is not None:
+        rule = Mimic(mimic.text("joint"), mimic.number("multiplier", 1.0), mimic.number("offset", 0.0))
+        joint = replace(joint, mimic=rule)
+    return joint
+
+
+def _following(joints: list[Joint], mimic: str, remarks: list[str]) -> tuple[Joint, ...]:
+    """The joints with the mimic rules that can be kept.
+
+    Published files let fixed joints follow others, and name leaders that do not exist: the first cannot move, the
+    second move on their own.
+    """
+    if mimic == "independent":
+        return tuple(replace(joint, mimic=None) for joint in joints)
+    names = {joint.name for joint in joints}
+    kept = []
+    for joint in joints:
+        rule = joint.mimic
+        if rule is not None and joint.type == "fixed":
+            remarks.append(f'joint "{joint.name}" is fixed and does not follow "{rule.joint}"')
+            joint = replace(joint, mimic=None)
+        elif rule is not None and rule.joint not in names:
+            near = did_you_mean(rule.joint, names)
+            remarks.append(f'joint "{joint.name}" moves on its own: its leader "{rule.joint}" does not exist{near}')
+            joint = replace(joint, mimic=None)
+        kept.append(joint)
+    return tuple(kept)
+
+
+def _limits(joint: Element, kind: str) -> tuple[Limits, ...]:
+    limit = joint.only("limit")
+    if limit is None or kind == "planar":
+        return ()
+    velocity, effort = (_open(limit.number(each, math.inf, infinite=True)) for each in ("velocity", "effort"))
+    if kind == "continuous":
+        return (Limits(velocity=velocity, effort=effort),)
+    lower, upper = (_open(limit.number(each, 0.0, infinite=True)) for each in ("lower", "upper"))
+    if lower > upper:
+        raise limit.error(f"has lower {lower:g} above upper {upper:g}")
+    return (Limits(lower, upper, velocity, effort),)
+
+
+def _open(bound: float) -> float:
+    """A bound; the largest double stands for none (see write.py: other readers of URDF refuse "inf")."""
+    return math.copysign(math.inf, bound) if abs(bound) >= sys.float_info.max else bound
+
+
+def _root(model: Model, robot: Element) -> str:
+    """The one link that is no joint's child."""
+    children = {joint.child for joint in model.joints}
+    roots = [body.name for body in model.bodies if body.name not in children]
+    if len(roots) != 1:  # none at all is a circle, refused before
+        names = listed(f'"{name}"' for name in roots)
+        raise robot.error(f"has {len(roots)} root links ({names}), expected one; join the others to it by joints")
+    return roots[0]
+
+
+def _floating(model: Model, root: str) -> Model:
+    if root not in (body.name for body in model.bodies):
+        raise InvalidInput(
+            f'read_urdf: root="floating", but {model.source} already says how the robot stands in the world'
+        )
+    taken = any(joint.name == ROOT_JOINT for joint in model.joints)
+    name = f"{root}_{ROOT_JOINT}" if taken else ROOT_JOINT
+    return replace(model, joints=(Joint(name, "floating", None, root), *model.joints))
+
+
+def _with_marks(model: Model, robot: Element) -> Model:
+    """Links that linkwork wrote for its own frames, points and the world, turned back into them."""
+    for link in robot.all("link"):
+        kind = link.attributes.get(f"{NAMESPACE}:is")
+        if kind is None:
+            continue
+        name = link.text("name")
+        above = [joint for joint in model.joints if joint.child == name]
+        below = [joint for joint in model.joints if joint.parent == name]
+        bodies = tuple(body for body in model.bodies if body.name != name)
+        if kind == "world" and not above and below:
+            joints = tuple(replace(j, parent=None) if j.parent == name else j for j in model.joints)
+            model = replace(model, bodies=bodies, joints=joints)
+        elif kind in ("frame", "point") and not below and above and above[0].type == "fixed":
+            (joint,) = above
+            joints = tuple(j for j in model.joints if j is not joint)
+            model = replace(model, bodies=bodies, joints=joints)
+            if kind == "frame":
+                model = replace(model, frames=(*model.frames, Frame(name, str(joint.parent), joint.placement)))
+            else:
+                point = (link.text(f"{NAMESPACE}:point"), joint.placement.position)
+                bodies = tuple(replace(b, points=(*b.points, point)) if b.name == joint.parent else b for b in bodies)
+                model = replace(model, bodies=bodies)
+        else:
+            expected = "world (a root), frame or point (fixed, without children)"
+            raise link.error(f'is marked {NAMESPACE}:is="{kind}", expected {expected}')
+    return model
