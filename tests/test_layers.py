@@ -20,7 +20,7 @@ LAYERS = (
     {"arguments", "errors"},
     {"spatial", "model"},
     {"recursions", "engine"},
-    {"quantities", "formats"},
+    {"subject", "quantities", "formats"},
     {
         *("loops", "inverse", "lagrange", "trajectory", "simulate"),
         *("collision", "planning", "control", "legged", "synthesis", "grippers", "studies"),
@@ -35,6 +35,7 @@ DATA = {"robots"}
 
 BESIDE = {
     ("arguments", "errors"),
+    ("quantities", "subject"),
     *(("cli", "view"), ("cli", "reproduce"), ("view", "reproduce")),
     *((a, b) for a in APPLICATIONS for b in APPLICATIONS),
 }

@@ -1,6 +1,20 @@
 """linkwork: kinematics, dynamics, control and design of robots and mechanisms.
 
-A robot is described once; every quantity about it is then one call, for one configuration or for a million.
+A robot is described once; every quantity about it is then one call, for one configuration or for a million:
+
+    import linkwork as lw
+
+    robot = lw.load("ur5e")
+    tau = robot.inverse_dynamics(q, v, a)      # q, v, a: (6,) or (..., 6)
 """
 
+from linkwork import errors
+from linkwork.engine.compile import compile  # noqa: A004  (the public name is fixed)
+from linkwork.engine.threads import threads
+from linkwork.errors import LinkworkError
+from linkwork.library import load, robots, save
+from linkwork.model.payload import Payload
+from linkwork.robot import Robot
+
 __version__ = "0.1.0"
+__all__ = ["LinkworkError", "Payload", "Robot", "__version__", "compile", "errors", "load", "robots", "save", "threads"]

@@ -13,6 +13,7 @@ from typing import Any
 import casadi
 import numpy as np
 
+from linkwork.arguments import as_doubles
 from linkwork.engine import cache, codegen, machine, python_call
 from linkwork.engine.fuse import optimised
 from linkwork.engine.program import Program, from_casadi
@@ -257,17 +258,6 @@ class Kernel:
 
 def _call_slowly(kernel: Kernel, context: Context, *args: Any) -> Any:
     return kernel.call(args, None, context)
-
-
-def as_doubles(x: Any, who: str) -> np.ndarray:
-    """Anything array-like as a C-contiguous float64 array, or InvalidInput."""
-    try:
-        array = np.asarray(x)
-    except ValueError as error:
-        raise InvalidInput(f"{who} is not an array of numbers: {error}") from None
-    if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
-        raise InvalidInput(f"{who} has dtype {array.dtype}, expected real numbers (float64 or convertible without loss)")
-    return np.ascontiguousarray(array, dtype=np.float64) if array.ndim else np.array(array, dtype=np.float64)
 
 
 def _place(index: np.ndarray) -> str:

@@ -40,6 +40,7 @@ class Node:
     armature: tuple[Number, ...]
     q: int
     v: int
+    extra: tuple[MassProperties, ...] = ()  # payloads, in node axes, symbols
 
     @property
     def nq(self) -> int:

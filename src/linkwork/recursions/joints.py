@@ -67,6 +67,6 @@ def joint_motion(node: Node, v: SX) -> Motion:
 
 
 def inertia(node: Node) -> Inertia:
-    """The node's matter as a spatial inertia about its origin."""
-    m = node.mass_properties
-    return Inertia.from_center(m.mass, m.com, m.inertia)
+    """The node's matter, payloads included, as a spatial inertia about its origin."""
+    parts = [Inertia.from_center(m.mass, m.com, m.inertia) for m in (node.mass_properties, *node.extra)]
+    return sum(parts[1:], parts[0])

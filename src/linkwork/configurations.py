@@ -1,0 +1,108 @@
+"""Configurations of a subject: neutral, random, by name; limits; and the table a person reads."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.model import Joint
+from linkwork.results import JointLimits
+from linkwork.subject import Subject
+
+
+def places(subject: Subject) -> list[tuple[Joint, slice, slice]]:
+    """(joint, where in q, where in v) of every independent joint."""
+    own_q, own_v = subject.tree.independent
+    found = []
+    for name in subject.joints:
+        q, nq, v, nv = subject.tree.coordinates[name]
+        k, j = own_q.index(q), own_v.index(v)
+        found.append((subject.model.joint(name), slice(k, k + nq), slice(j, j + nv)))
+    return found
+
+
+def place(subject: Subject, name: str) -> slice:
+    """Where a joint's coordinates stand in q."""
+    for joint, at, _ in places(subject):
+        if joint.name == name:
+            return at
+    raise UnknownName(f'robot "{subject.model.name}" has no moving joint "{name}"{did_you_mean(name, subject.joints)}')
+
+
+def neutral(subject: Subject) -> np.ndarray:
+    q = np.zeros(subject.nq)
+    for joint, at, _ in places(subject):
+        if joint.nq > joint.nv:
+            q[at.stop - 1] = 1.0
+    return q
+
+
+def named(subject: Subject, values: Mapping[str, float | Sequence[float]]) -> np.ndarray:
+    q = neutral(subject)
+    for name, value in values.items():
+        at = place(subject, name)
+        numbers = np.atleast_1d(np.asarray(value, dtype=float))
+        if numbers.shape != (at.stop - at.start,) or not np.isfinite(numbers).all():
+            raise InvalidInput(f'q: joint "{name}" got {value!r}, expected {at.stop - at.start} finite number(s)')
+        q[at] = numbers
+    return q
+
+
+def limits(subject: Subject) -> JointLimits:
+    lower, upper = np.full(subject.nq, -np.inf), np.full(subject.nq, np.inf)
+    velocity, effort = np.full(subject.nv, np.inf), np.full(subject.nv, np.inf)
+    for joint, q, v in places(subject):
+        for k, limit in enumerate(joint.limits):
+            if joint.nq == joint.nv:
+                lower[q.start + k], upper[q.start + k] = limit.lower, limit.upper
+            velocity[v.start + k], effort[v.start + k] = limit.velocity, limit.effort
+    for array in (lower, upper, velocity, effort):
+        array.flags.writeable = False
+    return JointLimits(lower, upper, velocity, effort)
+
+
+def random(subject: Subject, n: int | None, seed: int | None) -> np.ndarray:
+    if n is not None and (isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0):
+        raise InvalidInput(f"random: n is {n!r}, expected a whole number of samples or None")
+    generator = np.random.default_rng(seed)
+    count = 1 if n is None else int(n)
+    bounds = limits(subject)
+    q = np.empty((count, subject.nq))
+    for joint, at, _ in places(subject):
+        for k in range(at.start, at.stop):
+            reach = 1.0 if joint.type in ("prismatic", "floating") or (joint.type, k - at.start) in _METRES else math.pi
+            low, high = bounds.lower[k], bounds.upper[k]
+            low = low if np.isfinite(low) else (-reach if not np.isfinite(high) else high - 2 * reach)
+            high = high if np.isfinite(high) else max(reach, low + 2 * reach if low > -reach else reach)
+            q[:, k] = generator.uniform(low, high, count)
+        if joint.nq > joint.nv:
+            xyzw = generator.normal(size=(count, 4))
+            q[:, at.stop - 4 : at.stop] = xyzw / np.linalg.norm(xyzw, axis=1, keepdims=True)
+    return q[0] if n is None else q
+
+
+_METRES = {("planar", 0), ("planar", 1), ("cylindrical", 1)}
+
+
+def table(subject: Subject) -> str:
+    """The robot as a table: joints, what carries what, limits, masses."""
+    model = subject.model
+    mass = sum(float(body.mass_properties.mass) for body in model.bodies)
+    lines = [
+        f"{model.name}: {len(model.bodies)} bodies, {len(subject.joints)} moving joints, "
+        f"nq = {subject.nq}, nv = {subject.nv}, {mass:.4g} kg" + (", kinematic only" if model.kinematic_only else "")
+    ]
+    rows: list[tuple[Any, ...]] = [("q", "joint", "type", "parent", "child", "lower", "upper", "mass of child [kg]")]
+    for joint, q, _ in places(subject):
+        body = model.body(joint.child)
+        at = str(q.start) if q.stop - q.start == 1 else f"{q.start}-{q.stop - 1}"
+        low, high = ("", "") if not joint.limits else (f"{joint.limits[0].lower:.4g}", f"{joint.limits[0].upper:.4g}")
+        parent = joint.parent or "(world)"
+        rows.append((at, joint.name, joint.type, parent, joint.child, low, high, f"{body.mass_properties.mass:.4g}"))
+    widths = [max(len(str(row[c])) for row in rows) for c in range(len(rows[0]))]
+    lines += ["  ".join(str(cell).ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join(lines)

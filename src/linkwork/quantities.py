@@ -1,0 +1,333 @@
+"""Quantities: which recursion, which inputs, which outputs. A new quantity is a new line of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import casadi
+import numpy as np
+from casadi import DM, SX
+
+from linkwork.engine.kernel import Context, Kernel, Signature
+from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
+from linkwork.model import MassProperties, Placement, Tree, build_tree
+from linkwork.model.payload import Payload
+from linkwork.recursions import configuration, frame_motion, jacobians, poses
+from linkwork.recursions.newton_euler import newton_euler
+from linkwork.spatial import Force, vector
+from linkwork.subject import Subject
+
+INPUT_AXES = {"q": "q", "q0": "q", "q1": "q", "v": "v", "a": "v", "tau": "v"}
+
+
+@dataclass
+class Inputs:
+    """What a recursion gets, in coordinates of the tree (mimicking joints included).
+
+    frame   (node, T_node_frame) where the quantity is about one; forces: node -> Force in node axes at its origin
+    G       v_tree = G v, or None without mimic; own: the arguments as given, in independent coordinates
+    """
+
+    q: SX
+    v: SX
+    a: SX
+    tau: SX
+    q0: SX
+    q1: SX
+    frame: tuple[int, Placement] | None = None
+    forces: dict[int, Force] = field(default_factory=dict)
+    G: DM | None = None
+    own: dict[str, SX] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A line of the table.
+
+    trace     (tree, inputs) -> results, in tree coordinates; an input left out of `inputs` is traced as zero
+    inputs    names among q v a tau q0 q1
+    outputs   (name, axes) for each result; axes are sizes or
+              "v" force-like tree coordinate (contracted with G'), "s" velocity-like one (the independent are kept),
+              "r" already independent, "q" configuration, "b" described bodies, "p" ten inertial parameters a body
+    merged    traced on the tree with fixed joints merged
+    dynamic   needs mass properties; accepts a payload
+    """
+
+    trace: Callable[[Tree, Inputs], Sequence[SX]]
+    inputs: str
+    outputs: tuple[tuple[str, str], ...]
+    frame: bool = False
+    merged: bool = True
+    dynamic: bool = False
+    forces: bool = False
+
+
+def _all_poses(tree: Tree, x: Inputs) -> tuple[SX, SX]:
+    T = poses.poses(tree, x.q)
+    placed = [poses.attached(T[node], placement) for node, placement in tree.bodies.values()]
+    return casadi.vertcat(*[P.R for P in placed]), casadi.vertcat(*[P.p.T for P in placed])
+
+
+def _pose(tree: Tree, x: Inputs) -> tuple[SX]:
+    T = poses.frame_pose(tree, x.q, x.frame)
+    return (casadi.vertcat(casadi.horzcat(T.R, T.p), casadi.horzcat(SX(1, 3), 1)),)
+
+
+def _points(tree: Tree, x: Inputs) -> tuple[SX]:
+    T = poses.poses(tree, x.q)
+    rows = []
+    for body, points in tree.points.items():
+        node, placement = tree.bodies[body]
+        P = poses.attached(T[node], placement)
+        rows += [(P.R @ vector(position) + P.p).T for _, position in points]
+    return (casadi.vertcat(*rows) if rows else SX(0, 3),)
+
+
+def _jacobian_body(tree: Tree, x: Inputs) -> tuple[SX]:
+    J, R = jacobians.jacobian(tree, x.q, x.frame)
+    return (jacobians.turned(R, J),)
+
+
+def _velocity(tree: Tree, x: Inputs, body: bool = False) -> tuple[SX]:
+    velocity, _, R = frame_motion.frame_motion(tree, x.q, x.v, x.a, x.frame)
+    return (jacobians.turned(R, velocity) if body else velocity,)
+
+
+def _acceleration(tree: Tree, x: Inputs, body: bool = False) -> tuple[SX]:
+    _, acceleration, R = frame_motion.frame_motion(tree, x.q, x.v, x.a, x.frame)
+    return (jacobians.turned(R, acceleration) if body else acceleration,)
+
+
+QUANTITIES: dict[str, Quantity] = {
+    "forward_kinematics": Quantity(_all_poses, "q", (("rotation", "b 3 3"), ("position", "b 3"))),
+    "pose": Quantity(_pose, "q", (("pose", "4 4"),), frame=True),
+    "points": Quantity(_points, "q", (("points", "n 3"),)),
+    "jacobian": Quantity(lambda t, x: jacobians.jacobian(t, x.q, x.frame)[:1], "q", (("J", "6 v"),), frame=True),
+    "jacobian_body": Quantity(_jacobian_body, "q", (("J", "6 v"),), frame=True),
+    "velocity": Quantity(_velocity, "q v", (("velocity", "6"),), frame=True),
+    "velocity_body": Quantity(lambda t, x: _velocity(t, x, True), "q v", (("velocity", "6"),), frame=True),
+    "acceleration": Quantity(_acceleration, "q v a", (("acceleration", "6"),), frame=True),
+    "acceleration_body": Quantity(lambda t, x: _acceleration(t, x, True), "q v a", (("acceleration", "6"),), frame=True),
+    "inverse_dynamics": Quantity(
+        lambda t, x: (newton_euler(t, x.q, x.v, x.a, x.forces),), "q v a", (("tau", "v"),), dynamic=True, forces=True
+    ),
+    "gravity_torque": Quantity(lambda t, x: (newton_euler(t, x.q, x.v, x.a),), "q", (("tau", "v"),), dynamic=True),
+    "integrate": Quantity(lambda t, x: (configuration.integrate(t, x.q, x.v),), "q v", (("q", "q"),)),
+    "difference": Quantity(lambda t, x: (configuration.difference(t, x.q0, x.q1),), "q0 q1", (("v", "s"),)),
+}
+
+
+def evaluate(
+    subject: Subject,
+    name: str,
+    arguments: Mapping[str, Any],
+    frame: str | None = None,
+    forces: Mapping[str, Any] | None = None,
+    payload: Payload | Sequence[Payload] | None = None,
+    variables: Mapping[str, Any] | None = None,
+    out: Any = None,
+) -> Any:
+    """A quantity of the table for one sample or a batch; see `Quantity` for what each option means."""
+    payloads = () if payload is None else (payload,) if isinstance(payload, Payload) else tuple(payload)
+    kernel = kernel_of(subject, name, frame, tuple(forces or ()), tuple(p.body for p in payloads))
+    args = [arguments[i] for i in quantity(name).inputs.split()]
+    args += subject.variable_values(variables)
+    args += list((forces or {}).values())
+    for p in payloads:
+        args += p.arrays()
+    return kernel.call(args, out, context_of(subject))
+
+
+def caller(subject: Subject, name: str, frame: str | None = None) -> Callable[..., Any]:
+    """The fastest callable for the plain arguments of a quantity (live variables at their present values excluded)."""
+    return kernel_of(subject, name, frame).caller(context_of(subject))
+
+
+def quantity(name: str) -> Quantity:
+    """The line of the table, or UnknownName."""
+    found = QUANTITIES.get(name)
+    if found is None:
+        raise UnknownName(f'there is no quantity "{name}"{did_you_mean(name, QUANTITIES)}')
+    return found
+
+
+def context_of(subject: Subject) -> Context:
+    who = f'robot "{subject.model.name}"'
+    sizes = {"q": f"{who} has nq = {subject.nq}", "v": f"{who} has nv = {subject.nv}"}
+    return Context(who, {name: sizes[axes] for name, axes in INPUT_AXES.items()})
+
+
+def kernel_of(
+    subject: Subject,
+    name: str,
+    frame: str | None = None,
+    forces: tuple[str, ...] = (),
+    payloads: tuple[str, ...] = (),
+) -> Kernel:
+    """The kernel of a quantity: traced with symbols for forces on these bodies or frames and payloads on these bodies."""
+    line = quantity(name)
+    _check(subject, line, name, frame, forces, payloads)
+    places = [subject.place_of(f) for f in ((frame,) if frame is not None else ())]
+    places += [subject.place_of(f) for f in forces]
+    loaded = [subject.place_of(p, subject.full_tree)[0] for p in payloads]
+    key = repr((name, len(places) - len(forces), places, loaded, forces, payloads))
+    return subject.kernel(key, lambda full: _make(subject, line, name, frame, forces, payloads, full))
+
+
+def _check(
+    subject: Subject, line: Quantity, name: str, frame: str | None, forces: tuple[str, ...], payloads: tuple[str, ...]
+) -> None:
+    who = f'robot "{subject.model.name}"'
+    if line.dynamic and subject.model.kinematic_only:
+        raise NotPossible(f"{name}: {who} is kinematic only: no mass properties are published for it")
+    if payloads and not line.dynamic:
+        raise InvalidInput(f"{name}: payload has no influence on this quantity")
+    if forces and not line.forces:
+        raise InvalidInput(f"{name}: takes no external forces")
+    if line.frame and frame is None:
+        raise InvalidInput(f"{name}: frame is missing, expected a name of robot.frames")
+    bodies = [b.name for b in subject.model.bodies]
+    for body in payloads:
+        if body not in bodies:
+            raise UnknownName(f'{name}: payload on unknown body "{body}" of {who}{did_you_mean(body, bodies)}')
+
+
+def _make(
+    subject: Subject,
+    line: Quantity,
+    name: str,
+    frame: str | None,
+    forces: tuple[str, ...],
+    payloads: tuple[str, ...],
+    key: str,
+) -> Kernel:
+    inputs = [(i, (_size(subject, INPUT_AXES[i]),)) for i in line.inputs.split()]
+    inputs += [(f"variables[{v!r}]", ()) for v in subject.live]
+    inputs += [(f"forces[{f!r}]", (6,)) for f in forces]
+    for p in payloads:
+        inputs += [(f"payload[{p!r}].mass", ()), (f"payload[{p!r}].com", (3,)), (f"payload[{p!r}].inertia", (3, 3))]
+    outputs = [(label, tuple(_size(subject, axis) for axis in axes.split())) for label, axes in line.outputs]
+    guarded = any(n.nq > n.nv for n in subject.tree.nodes)
+    guard = "the quaternion of a floating or ball joint is off unit length by more than 1e-6" if guarded else ""
+    signature = Signature(name, tuple(inputs), tuple(outputs), guard)
+    return Kernel(signature, lambda: trace(subject, name, frame, forces, payloads), key)
+
+
+def _size(subject: Subject, axis: str) -> int:
+    sizes = {"q": subject.nq, "v": subject.nv, "s": subject.nv, "r": subject.nv, "b": len(subject.model.bodies)}
+    sizes["n"] = sum(len(body.points) for body in subject.model.bodies)
+    sizes["p"] = 10 * len(subject.model.bodies)
+    return sizes[axis] if axis in sizes else int(axis)
+
+
+def trace(
+    subject: Subject, name: str, frame: str | None = None, forces: tuple[str, ...] = (), payloads: tuple[str, ...] = ()
+) -> casadi.Function:
+    """The quantity of this subject as a CasADi function; its last output are guards if there are quaternions."""
+    line = quantity(name)
+    live = {v: SX.sym(v) for v in subject.live}
+    tree = _tree_with_symbols(subject, live, line.merged)
+    wrenches = {f: SX.sym(f"force_{k}", 6) for k, f in enumerate(forces)}
+    loads = [(body, SX.sym(f"mass_{k}"), SX.sym(f"com_{k}", 3), SX.sym(f"inertia_{k}", 3, 3)) for k, body in enumerate(payloads)]
+    for body, mass, com, inertia in loads:
+        tree = _with_payload(tree, body, mass, com, inertia)
+
+    own = {i: SX.sym(i, _size(subject, INPUT_AXES[i])) for i in line.inputs.split()}
+    x = _in_tree_coordinates(tree, own)
+    if frame is not None:
+        x.frame = subject.place_of(frame, tree)
+    if forces:
+        x.forces = _in_node_axes(subject, tree, x.q, wrenches)
+    results = [_reduced(r, axes, tree) for r, (_, axes) in zip(line.trace(tree, x), line.outputs, strict=True)]
+    guards = [_unit_guard(tree, x, label) for label in own if INPUT_AXES[label] == "q"]
+    arguments = [*own.values(), *live.values(), *wrenches.values()]
+    for _, mass, com, inertia in loads:
+        arguments += [mass, com, inertia]
+    if any(n.nq > n.nv for n in tree.nodes):
+        results.append(casadi.vertcat(*guards))
+    return casadi.Function(name, arguments, results, {"cse": True})
+
+
+def _tree_with_symbols(subject: Subject, live: Mapping[str, SX], merge: bool) -> Tree:
+    if not live:
+        return subject.tree if merge else subject.full_tree
+    return build_tree(subject.traced_model(live), merge=merge)
+
+
+def _with_payload(tree: Tree, body: str, mass: SX, com: SX, inertia: SX) -> Tree:
+    """The tree with symbolic matter added to the node that carries the body."""
+    node, T_node_body = tree.bodies[body]
+    if node == 0:
+        return tree  # held by the world: moves nothing
+    rows = tuple(tuple(inertia[i, j] for j in range(3)) for i in range(3))
+    matter = MassProperties(mass, tuple(com[k] for k in range(3)), rows).seen_from(T_node_body)
+    nodes = list(tree.nodes)
+    nodes[node] = replace(nodes[node], extra=(*nodes[node].extra, matter))
+    return replace(tree, nodes=tuple(nodes))
+
+
+def _in_tree_coordinates(tree: Tree, own: dict[str, SX]) -> Inputs:
+    Gq, b, G = tree.mimic_map
+    follows = bool(tree.mimic)
+
+    def expanded(label: str) -> SX:
+        given = own.get(label)
+        if INPUT_AXES[label] == "q":
+            if given is None:
+                return SX(tree.nq, 1)
+            return _sparse(Gq) @ given + b if follows else given
+        if given is None:
+            return SX(tree.nv, 1)
+        if label == "tau":
+            return given  # force-like: has no expansion; recursions that take tau reduce by G themselves
+        return _sparse(G) @ given if follows else given
+
+    return Inputs(**{k: expanded(k) for k in INPUT_AXES}, G=_sparse(G) if follows else None, own=own)
+
+
+def _in_node_axes(subject: Subject, tree: Tree, q: SX, wrenches: Mapping[str, SX]) -> dict[int, Force]:
+    """World-axes wrenches at frames as forces in node axes at the nodes' origins; forces on the world drop out."""
+    placed = {f: subject.place_of(f, tree) for f in wrenches}
+    T = poses.poses(tree, q, tuple(node for node, _ in placed.values()))
+    total: dict[int, Force] = {}
+    for f, (node, placement) in placed.items():
+        w, R = wrenches[f], T[node].R.T
+        f_node, p = R @ w[0:3], vector(placement.position)
+        force = Force(f_node, R @ w[3:6] + casadi.cross(p, f_node))
+        if node:
+            total[node] = total[node] + force if node in total else force
+    return total
+
+
+def _reduced(result: SX, axes: str, tree: Tree) -> SX:
+    """A result in tree coordinates in terms of the independent ones."""
+    if not tree.mimic:
+        return result
+    kinds = axes.split()
+    if kinds == ["q"]:
+        return result[list(tree.independent[0])]
+    if kinds == ["s"]:
+        return result[list(tree.independent[1])]
+    G = _sparse(tree.mimic_map[2])
+    if kinds == ["v", "v", "v"]:
+        n, own = tree.nv, len(tree.independent[1])
+        layers = [G.T @ result[k, :].reshape((n, n)).T @ G for k in range(n)]
+        flat = casadi.vertcat(*[layer.T.reshape((1, own * own)) for layer in layers])
+        return G.T @ flat
+    if kinds and kinds[0] == "v":
+        result = G.T @ result
+    if len(kinds) > 1 and kinds[-1] == "v":
+        result = result @ G
+    return result
+
+
+def _unit_guard(tree: Tree, x: Inputs, label: str) -> SX:
+    q = getattr(x, label)
+    starts = [n.q + n.nq - 4 for n in tree.nodes if n.nq > n.nv]
+    return casadi.vertcat(*[2e-6 - casadi.fabs(casadi.sumsqr(q[s : s + 4]) - 1) for s in starts])
+
+
+def _sparse(A: np.ndarray) -> DM:
+    return casadi.sparsify(DM(A))

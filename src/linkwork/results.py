@@ -1,0 +1,69 @@
+"""Results that are more than one array: poses of all bodies, named points, limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from linkwork.errors import UnknownName, did_you_mean
+
+
+@dataclass(frozen=True)
+class Poses:
+    """Poses of every described body: rotation (..., nb, 3, 3), position (..., nb, 3) [m], in the order of `bodies`."""
+
+    bodies: tuple[str, ...]
+    rotation: np.ndarray
+    position: np.ndarray
+
+    def __getitem__(self, body: str) -> np.ndarray:
+        """T_world_body (..., 4, 4)."""
+        if body not in self.bodies:
+            raise UnknownName(f'there is no body "{body}"{did_you_mean(body, self.bodies)}')
+        k = self.bodies.index(body)
+        return _homogeneous(self.rotation[..., k, :, :], self.position[..., k, :])
+
+    def matrix(self) -> np.ndarray:
+        """All poses as homogeneous matrices (..., nb, 4, 4)."""
+        return _homogeneous(self.rotation, self.position)
+
+
+def _homogeneous(R: np.ndarray, p: np.ndarray) -> np.ndarray:
+    T = np.zeros((*p.shape[:-1], 4, 4))
+    T[..., :3, :3], T[..., :3, 3], T[..., 3, 3] = R, p, 1.0
+    return T
+
+
+class Points(Mapping[str, Mapping[str, np.ndarray]]):
+    """points["body"]["name"] (..., 3) in world axes [m]."""
+
+    def __init__(self, names: Mapping[str, tuple[str, ...]], positions: np.ndarray) -> None:
+        self._points: dict[str, dict[str, np.ndarray]] = {}
+        k = 0
+        for body, labels in names.items():
+            if labels:
+                self._points[body] = {label: positions[..., k + i, :] for i, label in enumerate(labels)}
+            k += len(labels)
+
+    def __getitem__(self, body: str) -> Mapping[str, np.ndarray]:
+        if body not in self._points:
+            raise UnknownName(f'there is no body with points named "{body}"{did_you_mean(body, self._points)}')
+        return self._points[body]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._points)
+
+    def __len__(self) -> int:
+        return len(self._points)
+
+
+@dataclass(frozen=True)
+class JointLimits:
+    """lower, upper (nq,) [rad, m]; velocity (nv,) [rad/s, m/s]; effort (nv,) [N m, N]; infinite where none is given."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+    velocity: np.ndarray
+    effort: np.ndarray

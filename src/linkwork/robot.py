@@ -1,0 +1,318 @@
+"""Robot: the thin facade. A method is a signature, a short docstring and one call."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import casadi
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkwork import configurations, quantities
+from linkwork.arguments import choice
+from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.model import Model, Placement, edit
+from linkwork.model.parametric import Edited, Parametric
+from linkwork.model.payload import Payload
+from linkwork.results import JointLimits, Points, Poses
+from linkwork.subject import Subject
+
+Forces = Mapping[str, ArrayLike]
+Payloads = Payload | Sequence[Payload]
+Variables = Mapping[str, ArrayLike]
+
+
+class Robot:
+    """A robot: described once, every quantity about it is one call, for one configuration or for a million.
+
+    Shapes: q (..., nq), v, a, tau (..., nv), with any leading batch dimensions, which broadcast. SI units, radians.
+    Spatial vectors have the linear part first. Nothing is kept between calls but compiled code.
+    """
+
+    def __init__(self, model: Model, parametric: Parametric | None = None, live: Sequence[str] = ()) -> None:
+        self.subject = Subject(model, parametric, tuple(live))
+        self._callers: dict[Any, Callable[..., Any]] = {}
+
+    # what it is
+
+    @property
+    def model(self) -> Model:
+        """The description, as frozen data."""
+        return self.subject.model
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    @property
+    def nq(self) -> int:
+        """Number of configuration coordinates."""
+        return self.subject.nq
+
+    @property
+    def nv(self) -> int:
+        """Number of velocity coordinates (degrees of freedom of the tree)."""
+        return self.subject.nv
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of every described body, those behind fixed joints included."""
+        return tuple(body.name for body in self.model.bodies)
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the moving, independent joints, in the order of their coordinates in q and v."""
+        return self.subject.joints
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """Every name that a `frame` argument takes: bodies, named frames, and points as "body.point"."""
+        points = (f"{body.name}.{label}" for body in self.model.bodies for label, _ in body.points)
+        return (*self.subject.tree.frames, *points)
+
+    @functools.cached_property
+    def limits(self) -> JointLimits:
+        """Position, velocity and effort limits in the order of q and v."""
+        return configurations.limits(self.subject)
+
+    @property
+    def kernels(self) -> Mapping[str, Any]:
+        """The compiled kernels made so far, by what they compute; each has `.operations`."""
+        return dict(self.subject.kernels)
+
+    def __repr__(self) -> str:
+        return f'<Robot "{self.name}": {len(self.bodies)} bodies, nq = {self.nq}, nv = {self.nv}>'
+
+    def __str__(self) -> str:
+        return configurations.table(self.subject)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Robot, (self.model, self.subject.parametric, self.subject.live)
+
+    def index(self, name: str) -> slice:
+        """Where a joint's coordinates stand in q."""
+        return configurations.place(self.subject, name)
+
+    # configurations
+
+    def neutral(self) -> np.ndarray:
+        """The zero configuration (nq,), quaternions at identity."""
+        return configurations.neutral(self.subject)
+
+    def q(self, **joints: float | Sequence[float]) -> np.ndarray:
+        """The neutral configuration with some joints set by name: robot.q(elbow=0.3)."""
+        return configurations.named(self.subject, joints)
+
+    def random(self, n: int | None = None, seed: int | None = None) -> np.ndarray:
+        """Random configurations (nq,) or (n, nq) within the limits; without limits +-pi, +-1 m; uniform rotations."""
+        return configurations.random(self.subject, n, seed)
+
+    def integrate(self, q: ArrayLike, dv: ArrayLike) -> np.ndarray:
+        """q (+) dv: the configuration after moving by dv (velocity times time). See recursions/configuration.py."""
+        return self._direct("integrate")(q, dv)
+
+    def difference(self, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
+        """dv (..., nv) with integrate(q0, dv) = q1."""
+        return self._direct("difference")(q0, q1)
+
+    # other robots made from this one
+
+    def with_frame(
+        self, name: str, body: str, xyz: Sequence[float] = (0, 0, 0), rotation: ArrayLike | None = None
+    ) -> Robot:
+        """The robot with one more named frame: at `xyz` [m] of the body (or frame), turned by a rotation matrix."""
+        return self._edited(edit.with_frame, name=name, body=body, placement=_placement(xyz, rotation))
+
+    def with_base(
+        self, xyz: Sequence[float] = (0, 0, 0), rotation: ArrayLike | None = None, floating: bool = False
+    ) -> Robot:
+        """The robot placed elsewhere in the world, or on a floating joint."""
+        return self._edited(edit.with_base, placement=_placement(xyz, rotation), floating=floating)
+
+    def with_gravity(self, gravity: Sequence[float]) -> Robot:
+        """The robot under another gravity vector in world axes [m/s^2]."""
+        return self._edited(edit.with_gravity, gravity=tuple(float(g) for g in gravity))
+
+    def locked(self, **joints: float | Sequence[float]) -> Robot:
+        """The robot with these joints fixed at the given values."""
+        return self._edited(edit.locked, joints=dict(joints))
+
+    def subchain(self, base: str, tip: str) -> Robot:
+        """The chain of bodies from `base` (fixed to the world) to `tip` alone."""
+        return self._edited(edit.subchain, base=base, tip=tip)
+
+    def attach(
+        self,
+        other: Robot,
+        frame: str,
+        xyz: Sequence[float] = (0, 0, 0),
+        rotation: ArrayLike | None = None,
+        prefix: str = "",
+    ) -> Robot:
+        """This robot with another one mounted on a body or frame; its names get the prefix."""
+        placement = _placement(xyz, rotation)
+        return self._edited(edit.attach, other=other.model, frame=frame, prefix=prefix, placement=placement)
+
+    def with_variables(self, **values: float) -> Robot:
+        """The robot built again with other values of its variables [SI]."""
+        parametric = self.subject.parametric
+        present = dict(self.model.variables)
+        for name in values:
+            if parametric is None or name not in present:
+                raise UnknownName(f'robot "{self.name}" has no variable "{name}"{did_you_mean(name, present)}')
+        if parametric is None:
+            return self
+        model = parametric.build({**present, **{k: float(v) for k, v in values.items()}})
+        return Robot(model, parametric, self.subject.live)
+
+    # kinematics
+
+    def forward_kinematics(self, q: ArrayLike, variables: Variables | None = None) -> Poses:
+        """Poses of every body. See recursions/poses.py."""
+        rotation, position = self._evaluate("forward_kinematics", variables=variables, q=q)
+        return Poses(self.bodies, rotation, position)
+
+    def pose(
+        self, q: ArrayLike, frame: str, variables: Variables | None = None, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """T_world_frame (..., 4, 4)."""
+        if variables is None and out is None:
+            return self._direct("pose", frame)(q)
+        return self._evaluate("pose", frame, variables=variables, out=out, q=q)
+
+    def points(self, q: ArrayLike, variables: Variables | None = None) -> Points:
+        """Every named point in world axes: points["body"]["name"] (..., 3) [m]."""
+        names = {body.name: tuple(label for label, _ in body.points) for body in self.model.bodies}
+        return Points(names, self._evaluate("points", variables=variables, q=q))
+
+    def jacobian(
+        self,
+        q: ArrayLike,
+        frame: str,
+        reference: str = "world",
+        variables: Variables | None = None,
+        out: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """J (..., 6, nv) at the frame's origin, in world axes or in the frame's own. See recursions/jacobians.py."""
+        return self._evaluate(_referred("jacobian", reference), frame, variables=variables, out=out, q=q)
+
+    def velocity(
+        self, q: ArrayLike, v: ArrayLike, frame: str, reference: str = "world", variables: Variables | None = None
+    ) -> np.ndarray:
+        """Linear and angular velocity (..., 6) of a frame [m/s, rad/s]."""
+        return self._evaluate(_referred("velocity", reference), frame, variables=variables, q=q, v=v)
+
+    def acceleration(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        frame: str,
+        reference: str = "world",
+        variables: Variables | None = None,
+    ) -> np.ndarray:
+        """Linear acceleration of the frame's origin and angular acceleration (..., 6) [m/s^2, rad/s^2]."""
+        return self._evaluate(_referred("acceleration", reference), frame, variables=variables, q=q, v=v, a=a)
+
+    # dynamics
+
+    def inverse_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        forces: Forces | None = None,
+        payload: Payloads | None = None,
+        variables: Variables | None = None,
+        out: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Joint forces tau (..., nv) [N m, N] for the accelerations a. See recursions/newton_euler.py.
+
+        forces: {body or frame: (..., 6)} acting on the robot, world axes, at that frame's origin.
+        """
+        if forces is None and payload is None and variables is None and out is None:
+            return self._direct("inverse_dynamics")(q, v, a)
+        return self._evaluate("inverse_dynamics", None, forces, payload, variables, out, q=q, v=v, a=a)
+
+    def gravity_torque(
+        self,
+        q: ArrayLike,
+        payload: Payloads | None = None,
+        variables: Variables | None = None,
+        out: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Joint forces that hold the robot still: q (..., nq) -> (..., nv) [N m, N]."""
+        return self._evaluate("gravity_torque", None, None, payload, variables, out, q=q)
+
+    # the mathematics itself
+
+    def function(self, name: str, frame: str | None = None) -> casadi.Function:
+        """A quantity as a CasADi function, to use in the user's own optimisation."""
+        return quantities.trace(self.subject, name, frame)
+
+    def export_c(self, name: str, path: str | Path, frame: str | None = None) -> Path:
+        """Write a quantity as a C file without dependencies (CasADi's code generator)."""
+        from linkwork.formats.files import write_atomically
+
+        path = Path(path)
+        generator = casadi.CodeGenerator(path.name, {"with_header": False})
+        generator.add(self.function(name, frame))
+        write_atomically(path, generator.dump())
+        return path
+
+    def prepare(self, *names: str, frame: str | None = None) -> Robot:
+        """Compile these quantities now (or load them from the cache), for single samples and batches."""
+        for name in names:
+            framed = quantities.quantity(name).frame
+            quantities.kernel_of(self.subject, name, frame if framed else None).prepare()
+        return self
+
+    def _evaluate(
+        self,
+        name: str,
+        frame: str | None = None,
+        forces: Forces | None = None,
+        payload: Payloads | None = None,
+        variables: Variables | None = None,
+        out: Any = None,
+        **arguments: Any,
+    ) -> Any:
+        if frame is None or not (forces or payload or variables):
+            if forces is None and payload is None and variables is None and out is None:
+                return self._direct(name, frame)(*arguments.values())
+        return quantities.evaluate(self.subject, name, arguments, frame, forces, payload, variables, out)
+
+    def _direct(self, name: str, frame: str | None = None) -> Callable[..., Any]:
+        """The fast callable of a quantity, made on first use."""
+        key = name if frame is None else (name, frame)
+        found = self._callers.get(key)
+        if found is None:
+            found = quantities.caller(self.subject, name, frame)
+            self._callers[key] = found
+        return found
+
+    def _edited(self, function: Callable[..., Model], **arguments: Any) -> Robot:
+        apply = functools.partial(function, **arguments)
+        parametric = self.subject.parametric
+        if parametric is not None:
+            parametric = Edited(parametric, apply, f"{function.__name__} {arguments!r}")
+        return Robot(apply(self.model), parametric, self.subject.live)
+
+
+def _referred(name: str, reference: str) -> str:
+    return name if choice(reference, ("world", "body"), f"{name}: reference") == "world" else f"{name}_body"
+
+
+def _placement(xyz: Sequence[float], rotation: ArrayLike | None) -> Placement:
+    from linkwork.model.rotation import from_matrix
+
+    position = np.asarray(xyz, dtype=float)
+    if position.shape != (3,) or not np.isfinite(position).all():
+        raise InvalidInput(f"xyz is {xyz!r}, expected three finite numbers [m]")
+    R = Placement().rotation if rotation is None else from_matrix(np.asarray(rotation, dtype=float).tolist())
+    return Placement(R, tuple(position.tolist()))
+
+

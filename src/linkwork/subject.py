@@ -1,0 +1,125 @@
+"""Subject: a model with its trees and kernels, which is what quantities are computed about."""
+
+from __future__ import annotations
+
+import hashlib
+import weakref
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.model import Model, Placement, Tree, build_tree
+from linkwork.model.number import Number
+from linkwork.model.parametric import Parametric
+
+if TYPE_CHECKING:
+    from linkwork.engine.kernel import Kernel
+
+# Kernels of every live subject by what they compute: equal robots share them.
+_shared: weakref.WeakValueDictionary[str, Kernel] = weakref.WeakValueDictionary()
+
+
+class Subject:
+    """A model, possibly with live variables.
+
+    model        numbers at the variables' present values
+    parametric   the description it came from, if that has variables
+    live         names of the variables that stay inputs of every kernel
+    """
+
+    def __init__(self, model: Model, parametric: Parametric | None = None, live: tuple[str, ...] = ()) -> None:
+        self.model, self.parametric, self.live = model, parametric, tuple(live)
+        known = dict(model.variables)
+        for name in self.live:
+            if parametric is None or name not in known:
+                raise UnknownName(f'robot "{model.name}" has no variable "{name}"{did_you_mean(name, known)}')
+        self.kernels: dict[str, Kernel] = {}
+
+    @cached_property
+    def tree(self) -> Tree:
+        """Fixed joints merged: the shortest recursions."""
+        return build_tree(self.model, merge=True)
+
+    @cached_property
+    def full_tree(self) -> Tree:
+        """Every described body a node of its own."""
+        return build_tree(self.model, merge=False)
+
+    @property
+    def nq(self) -> int:
+        """Independent configuration coordinates."""
+        return len(self.tree.independent[0])
+
+    @property
+    def nv(self) -> int:
+        """Independent velocity coordinates."""
+        return len(self.tree.independent[1])
+
+    @cached_property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the independent moving joints in the order of q and v."""
+        first = {v: name for name, (_, _, v, nv) in self.tree.coordinates.items() if nv}
+        return tuple(first[v] for v in sorted(first) if v not in self.tree.mimic)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What every kernel of this subject depends on."""
+        parts = [self.full_tree.fingerprint]
+        if self.live:
+            assert self.parametric is not None
+            values = [(n, v) for n, v in self.model.variables if n not in self.live]
+            parts = [self.parametric.fingerprint, repr(self.live), repr(values)]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    def traced_model(self, symbols: Mapping[str, Number]) -> Model:
+        """The model with symbols in the place of its live variables."""
+        if not self.live:
+            return self.model
+        assert self.parametric is not None
+        return self.parametric.build({**dict(self.model.variables), **symbols})
+
+    def place_of(self, frame: str, tree: Tree | None = None) -> tuple[int, Placement]:
+        """(node, T_node_frame) of a body, a frame, or a point written "body.point"."""
+        tree = tree or self.tree
+        found = tree.frames.get(frame)
+        if found is not None:
+            return found
+        if isinstance(frame, str):
+            for body, points in tree.points.items():
+                for point, position in points:
+                    if frame == f"{body}.{point}":
+                        node, T_node_body = tree.bodies[body]
+                        return node, T_node_body @ Placement(position=position)
+        raise UnknownName(
+            f'robot "{self.model.name}" has no frame "{frame}"{did_you_mean(frame, tree.frames)} '
+            f"All {len(tree.frames)} names: robot.frames"
+        )
+
+    def variable_values(self, given: Mapping[str, Any] | None) -> list[Any]:
+        """A value for every live variable: what the call gave, else the present one."""
+        given = dict(given or {})
+        unknown = [name for name in given if name not in self.live]
+        if unknown:
+            known = dict(self.model.variables)
+            if unknown[0] in known:
+                raise InvalidInput(
+                    f'variables: "{unknown[0]}" of robot "{self.model.name}" is not live; load it with '
+                    f'live=["{unknown[0]}"] or use with_variables'
+                )
+            raise UnknownName(
+                f'variables: robot "{self.model.name}" has no variable "{unknown[0]}"{did_you_mean(unknown[0], known)}'
+            )
+        present = dict(self.model.variables)
+        return [given.get(name, present[name]) for name in self.live]
+
+    def kernel(self, key: str, make: Callable[[str], Kernel]) -> Kernel:
+        """The kernel for a key, made once for all subjects with these numbers."""
+        found = self.kernels.get(key)
+        if found is None:
+            full = f"{self.fingerprint}\n{key}"
+            found = _shared.get(full)
+            if found is None:
+                found = _shared.setdefault(full, make(full))
+            self.kernels[key] = found
+        return found
