@@ -1,0 +1,262 @@
+"""Scan codegen: a step function run many times for a queue of samples, W lanes at a time, without leaving machine code.
+
+    scan(arguments*, scratch*, begin, end) -> 0
+
+The state of W samples stands in the scratch tile, one lane vector an element. Each round steps all lanes; a lane that
+stops, fails or reaches the last step writes its sample's result and is refilled with the next sample of begin .. end.
+When the queue is empty a finished lane repeats the last sample and writes nothing, so the lanes need no masks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from llvmlite import ir
+
+from linkwork.engine.codegen import POINTER
+from linkwork.engine.emit import DOUBLE, I64, constant, emit_body, lanes
+from linkwork.engine.lanes import at, load, store
+from linkwork.engine.program import Program
+
+ARGUMENTS = (
+    "state_in",  # (samples, state) start states, step index first
+    "state_stride",
+    "parameters",  # (samples, parameters)
+    "parameter_stride",
+    "sequences",  # (samples, steps, sequence)
+    "sequence_stride",
+    "state_out",  # (samples, state)
+    "verdicts",  # (samples,) 0 ran all steps, 1 stopped by its condition, 2 not finite
+    "records",  # (samples, rows, record)
+    "record_stride",
+    "steps",
+    "every",
+    "cancel",  # address of a flag: not zero ends the work
+)
+
+
+class Layout:
+    """Where things lie in the scratch tile, in doubles."""
+
+    def __init__(self, program: Program, width: int) -> None:
+        self.width = width
+        self.state, self.parameter, self.sequence = program.inputs
+        self.record = len(program.outputs[1])
+        self.state_at = 0
+        self.parameter_at = self.state_at + self.state * width
+        self.sequence_at = self.parameter_at + self.parameter * width
+        self.record_at = self.sequence_at + self.sequence * width
+        self.verdict_at = self.record_at + self.record * width
+        self.sample_at = self.verdict_at + width
+        self.size = self.sample_at + width
+
+
+@contextmanager
+def _counting(b: ir.IRBuilder, count: ir.Value) -> Iterator[ir.Value]:
+    """for i in range(count): ..."""
+    before = b.block
+    head, body, after = (b.append_basic_block(n) for n in ("for", "do", "done"))
+    b.branch(head)
+    b.position_at_end(head)
+    i = b.phi(I64)
+    i.add_incoming(ir.Constant(I64, 0), before)
+    b.cbranch(b.icmp_signed("<", i, count), body, after)
+    b.position_at_end(body)
+    yield i
+    i.add_incoming(b.add(i, ir.Constant(I64, 1)), b.block)
+    b.branch(head)
+    b.position_at_end(after)
+
+
+def _number(n: int) -> ir.Constant:
+    return ir.Constant(I64, n)
+
+
+def _argument(b: ir.IRBuilder, arguments: ir.Value, name: str, type_: ir.Type = I64) -> ir.Value:
+    pointer = b.gep(arguments, [_number(ARGUMENTS.index(name))], source_etype=I64)
+    return b.load(pointer, typ=type_)
+
+
+def _copy_to_lane(b: ir.IRBuilder, tile: ir.Value, lane: ir.Value, row: ir.Value, count: int, width: int) -> None:
+    with _counting(b, _number(count)) as e:
+        store(b, load(b, at(b, row, e), DOUBLE), at(b, tile, b.add(b.mul(e, _number(width)), lane)))
+
+
+def _copy_from_lane(b: ir.IRBuilder, row: ir.Value, tile: ir.Value, lane: ir.Value, count: int, width: int) -> None:
+    with _counting(b, _number(count)) as e:
+        store(b, load(b, at(b, tile, b.add(b.mul(e, _number(width)), lane)), DOUBLE), at(b, row, e))
+
+
+def _fill_function(module: ir.Module, layout: Layout) -> ir.Function:
+    """fill(arguments, scratch, lane, sample, id): start a sample in a lane; id is -1 for a lane that only idles."""
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [POINTER, POINTER, I64, I64, I64]), "fill")
+    function.linkage = "internal"
+    arguments, scratch, lane, sample, identity = function.args
+    b = ir.IRBuilder(function.append_basic_block("entry"))
+    for tile, name, stride, count in (
+        (layout.state_at, "state_in", "state_stride", layout.state),
+        (layout.parameter_at, "parameters", "parameter_stride", layout.parameter),
+    ):
+        row = at(b, _argument(b, arguments, name, POINTER), b.mul(sample, _argument(b, arguments, stride)))
+        _copy_to_lane(b, at(b, scratch, tile), lane, row, count, layout.width)
+    b.store(identity, _sample_slot(b, scratch, layout, lane))
+    b.ret_void()
+    return function
+
+
+def _sample_slot(b: ir.IRBuilder, scratch: ir.Value, layout: Layout, lane: ir.Value) -> ir.Value:
+    # the sample numbers share the scratch memory: eight bytes each, as integers
+    return b.gep(scratch, [b.add(_number(layout.sample_at), lane)], source_etype=I64)
+
+
+def emit_scan(module: ir.Module, program: Program, width: int) -> Layout:
+    """Define `scan`. The program maps (state, parameters, sequence) to (next state, record, stop)."""
+    layout = Layout(program, width)
+    fill = _fill_function(module, layout)
+    function = ir.Function(module, ir.FunctionType(I64, [POINTER, POINTER, I64, I64]), "scan")
+    arguments, scratch, begin, end = function.args
+    b = ir.IRBuilder(function.append_basic_block("entry"))
+    steps_limit = _splat(b, b.sitofp(_argument(b, arguments, "steps"), DOUBLE), width)
+    every = _argument(b, arguments, "every")
+    last = b.sub(end, _number(1))
+    cancel = _argument(b, arguments, "cancel", POINTER)
+    position = b.alloca(I64)  # next sample of the queue
+    running = b.alloca(I64)  # samples in lanes
+    b.store(begin, position)
+    b.store(_number(0), running)
+
+    def start(lane: ir.Value) -> None:
+        """Give a lane the next sample, or let it idle on the last one."""
+        following = b.load(position)
+        more = b.icmp_signed("<", following, end)
+        sample = b.select(more, following, last)
+        b.call(fill, [arguments, scratch, lane, sample, b.select(more, sample, _number(-1))])
+        b.store(b.add(following, b.zext(more, I64)), position)
+        b.store(b.add(b.load(running), b.zext(more, I64)), running)
+
+    with _counting(b, _number(width)) as lane:
+        start(lane)
+    head, body, done = (function.append_basic_block(n) for n in ("head", "body", "finished"))
+    b.branch(head)
+    b.position_at_end(head)
+    cancelled = b.load(cancel, typ=I64)
+    go = b.and_(b.icmp_signed(">", b.load(running), _number(0)), b.icmp_signed("==", cancelled, _number(0)))
+    b.cbranch(go, body, done)
+    b.position_at_end(body)
+
+    if layout.sequence:
+        with _counting(b, _number(width)) as lane:
+            _load_sequence(b, arguments, scratch, layout, lane, last)
+    ended = _emit_step(b, program, scratch, layout, width, steps_limit)
+
+    if layout.record:
+        with _counting(b, _number(width)) as lane:
+            _write_record(b, arguments, scratch, layout, lane, every)
+    with b.if_then(ended, likely=False):
+        with _counting(b, _number(width)) as lane:
+            verdict = load(b, at(b, scratch, b.add(_number(layout.verdict_at), lane)), DOUBLE)
+            with b.if_then(b.fcmp_ordered(">=", verdict, ir.Constant(DOUBLE, 0.0))):
+                sample = b.load(_sample_slot(b, scratch, layout, lane), typ=I64)
+                with b.if_then(b.icmp_signed(">=", sample, _number(0))):
+                    row = at(b, _argument(b, arguments, "state_out", POINTER), b.mul(sample, _number(layout.state)))
+                    _copy_from_lane(b, row, scratch, lane, layout.state, width)
+                    store(b, verdict, at(b, _argument(b, arguments, "verdicts", POINTER), sample))
+                    b.store(b.sub(b.load(running), _number(1)), running)
+                start(lane)
+    b.branch(head)
+    b.position_at_end(done)
+    b.ret(_number(0))
+    return layout
+
+
+def _splat(b: ir.IRBuilder, x: ir.Value, width: int) -> ir.Value:
+    if width == 1:
+        return x
+    vector: ir.Value = ir.Constant(lanes(width), ir.Undefined)
+    for lane in range(width):
+        vector = b.insert_element(vector, x, ir.Constant(ir.IntType(32), lane))
+    return vector
+
+
+def _lane_count(b: ir.IRBuilder, scratch: ir.Value, lane: ir.Value) -> ir.Value:
+    """The step index of a lane: element 0 of its state."""
+    return b.fptosi(load(b, at(b, scratch, lane), DOUBLE), I64)
+
+
+def _load_sequence(
+    b: ir.IRBuilder, arguments: ir.Value, scratch: ir.Value, layout: Layout, lane: ir.Value, last: ir.Value
+) -> None:
+    sample = b.load(_sample_slot(b, scratch, layout, lane), typ=I64)
+    sample = b.select(b.icmp_signed(">=", sample, _number(0)), sample, last)
+    offset = b.mul(sample, _argument(b, arguments, "sequence_stride"))
+    offset = b.add(offset, b.mul(_lane_count(b, scratch, lane), _number(layout.sequence)))
+    row = at(b, _argument(b, arguments, "sequences", POINTER), offset)
+    _copy_to_lane(b, at(b, scratch, layout.sequence_at), lane, row, layout.sequence, layout.width)
+
+
+def _write_record(
+    b: ir.IRBuilder, arguments: ir.Value, scratch: ir.Value, layout: Layout, lane: ir.Value, every: ir.Value
+) -> None:
+    sample = b.load(_sample_slot(b, scratch, layout, lane), typ=I64)
+    verdict = load(b, at(b, scratch, b.add(_number(layout.verdict_at), lane)), DOUBLE)
+    failed = b.fcmp_ordered("==", verdict, ir.Constant(DOUBLE, 2.0))
+    step = b.sub(_lane_count(b, scratch, lane), _number(1))
+    due = b.icmp_signed("==", b.srem(step, every), _number(0))
+    wanted = b.and_(b.and_(due, b.not_(failed)), b.icmp_signed(">=", sample, _number(0)))
+    with b.if_then(wanted):
+        offset = b.mul(sample, _argument(b, arguments, "record_stride"))
+        offset = b.add(offset, b.mul(b.sdiv(step, every), _number(layout.record)))
+        row = at(b, _argument(b, arguments, "records", POINTER), offset)
+        _copy_from_lane(b, row, at(b, scratch, layout.record_at), lane, layout.record, layout.width)
+
+
+def _emit_step(
+    b: ir.IRBuilder, program: Program, scratch: ir.Value, layout: Layout, width: int, steps: ir.Value
+) -> ir.Value:
+    """One step of all lanes; writes next states (old ones where the new is not finite), records and verdicts.
+
+    A verdict is -1 while the lane goes on. Gives whether any lane has ended.
+    """
+    tiles = (layout.state_at, layout.parameter_at, layout.sequence_at)
+    loaded: dict[tuple[int, int], ir.Value] = {}
+
+    def value_of(b: ir.IRBuilder, j: int, k: int) -> ir.Value:
+        if (j, k) not in loaded:
+            loaded[j, k] = load(b, at(b, scratch, tiles[j] + k * width), lanes(width))
+        return loaded[j, k]
+
+    values = emit_body(b, program, width, value_of)
+    type_, bits = lanes(width), lanes(width, I64)
+    nothing = constant(type_, 0.0)
+
+    def result(j: int, k: int) -> ir.Value:
+        v = program.outputs[j][k]
+        return values[v] if v >= 0 else nothing
+
+    flags: ir.Value = constant(bits, 0)
+    for j in (0, 1):
+        for k in range(len(program.outputs[j])):
+            x = result(j, k)
+            flags = b.or_(flags, b.bitcast(b.fsub(x, x), bits))
+    finite = b.icmp_unsigned("==", flags, constant(bits, 0))
+    new = [result(0, k) for k in range(layout.state)]
+    old = [value_of(b, 0, k) for k in range(layout.state)]
+    for k in range(layout.state):
+        store(b, b.select(finite, new[k], old[k]), at(b, scratch, layout.state_at + k * width))
+    for k in range(layout.record):
+        store(b, result(1, k), at(b, scratch, layout.record_at + k * width))
+    stop = b.fcmp_ordered(">", result(2, 0), nothing)
+    full = b.fcmp_ordered(">=", new[0], steps)
+    going = constant(type_, -1.0)
+    verdict = b.select(full, constant(type_, 0.0), going)
+    verdict = b.select(stop, constant(type_, 1.0), verdict)
+    verdict = b.select(finite, verdict, constant(type_, 2.0))
+    store(b, verdict, at(b, scratch, layout.verdict_at))
+    ended = b.fcmp_ordered(">=", verdict, nothing)
+    if width == 1:
+        return ended
+    mask = b.bitcast(ended, ir.IntType(width))
+    return b.icmp_unsigned("!=", mask, ir.Constant(ir.IntType(width), 0))
+
+
