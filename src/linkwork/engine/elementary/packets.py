@@ -1,0 +1,244 @@
+"""Packets: W values in the lanes of one LLVM vector, with Python operators that each emit one instruction.
+
+`Reals` are W doubles, `Bits` the same W words read as integers, `Mask` W truth values; W = 1 is a plain scalar. The
+formulas of this package are written once over these and so mean the same at every width. A Python number as operand
+becomes a constant in every lane. No instruction carries a fast-math flag and nothing fuses by itself: `times_plus` is
+the only fused operation, so all widths give the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from llvmlite import ir
+
+DOUBLE = ir.DoubleType()
+WORD = ir.IntType(64)
+SIGN = 1 << 63
+
+
+def width(kind: ir.Type) -> int:
+    """Number of lanes of an LLVM type."""
+    return kind.count if isinstance(kind, ir.VectorType) else 1
+
+
+def lanes(element: ir.Type, count: int) -> ir.Type:
+    """The LLVM type of `count` lanes of `element`."""
+    return element if count == 1 else ir.VectorType(element, count)
+
+
+def suffix(kind: ir.Type) -> str:
+    """`v4f64` for four doubles, `f64` for one: how LLVM names the variants of an intrinsic."""
+    return f"v{kind.count}f64" if isinstance(kind, ir.VectorType) else "f64"
+
+
+def declared(module: ir.Module, name: str, result: ir.Type, arguments: Sequence[ir.Type]) -> ir.Function:
+    """The function `name` of the module, declared at the first request."""
+    known = module.globals.get(name)
+    return known if known is not None else ir.Function(module, ir.FunctionType(result, arguments), name)
+
+
+def real(number: float, count: int) -> ir.Constant:
+    """A double in every lane. Kept, because writing constants out is most of the cost of writing a formula out."""
+    return _real(number.hex(), count)
+
+
+@cache
+def _real(digits: str, count: int) -> ir.Constant:
+    return ir.Constant(lanes(DOUBLE, count), float.fromhex(digits))
+
+
+@cache
+def word(number: int, count: int) -> ir.Constant:
+    """A 64-bit word in every lane."""
+    return ir.Constant(lanes(WORD, count), number)
+
+
+class _Packet:
+    """W values of one kind and the builder that continues them."""
+
+    __slots__ = ("builder", "value", "width")
+
+    def __init__(self, builder: ir.IRBuilder, value: ir.Value):
+        self.builder = builder
+        self.value = value
+        self.width = width(value.type)
+
+
+class Mask(_Packet):
+    """W truth values."""
+
+    __slots__ = ()
+
+    def __and__(self, other: Mask) -> Mask:
+        return Mask(self.builder, self.builder.and_(self.value, other.value))
+
+    def __or__(self, other: Mask) -> Mask:
+        return Mask(self.builder, self.builder.or_(self.value, other.value))
+
+    def any(self) -> ir.Value:
+        """One truth value: is any lane set?"""
+        if self.width == 1:
+            return self.value
+        flags = ir.IntType(self.width)
+        return self.builder.icmp_unsigned("!=", self.builder.bitcast(self.value, flags), ir.Constant(flags, 0))
+
+    def choose(self, yes: Reals | float, no: Reals | float) -> Reals:
+        """Lane by lane `yes` where set, else `no`."""
+        one, other = (value.value if isinstance(value, Reals) else real(value, self.width) for value in (yes, no))
+        return Reals(self.builder, self.builder.select(self.value, one, other))
+
+    def signs(self) -> Bits:
+        """Words with the top bit set where the mask is."""
+        return Bits(self.builder, self.builder.select(self.value, word(SIGN, self.width), word(0, self.width)))
+
+
+class Bits(_Packet):
+    """W words of 64 bits; shifts are logical."""
+
+    __slots__ = ()
+
+    def _operand(self, other: Bits | int) -> ir.Value:
+        return other.value if isinstance(other, Bits) else word(other, self.width)
+
+    def __add__(self, other: Bits | int) -> Bits:
+        return Bits(self.builder, self.builder.add(self.value, self._operand(other)))
+
+    def __sub__(self, other: Bits | int) -> Bits:
+        return Bits(self.builder, self.builder.sub(self.value, self._operand(other)))
+
+    def __rsub__(self, other: int) -> Bits:
+        return Bits(self.builder, self.builder.sub(self._operand(other), self.value))
+
+    def __and__(self, other: Bits | int) -> Bits:
+        return Bits(self.builder, self.builder.and_(self.value, self._operand(other)))
+
+    def __or__(self, other: Bits | int) -> Bits:
+        return Bits(self.builder, self.builder.or_(self.value, self._operand(other)))
+
+    def __xor__(self, other: Bits | int) -> Bits:
+        return Bits(self.builder, self.builder.xor(self.value, self._operand(other)))
+
+    def __lshift__(self, count: int) -> Bits:
+        return Bits(self.builder, self.builder.shl(self.value, self._operand(count)))
+
+    def __rshift__(self, count: int) -> Bits:
+        return Bits(self.builder, self.builder.lshr(self.value, self._operand(count)))
+
+    def top(self) -> Mask:
+        """Where the highest bit is set."""
+        return Mask(self.builder, self.builder.icmp_signed("<", self.value, word(0, self.width)))
+
+    def reals(self) -> Reals:
+        """The same bits read as doubles."""
+        return Reals(self.builder, self.builder.bitcast(self.value, lanes(DOUBLE, self.width)))
+
+
+class Reals(_Packet):
+    """W doubles. Comparisons are false where a NaN takes part, except `beyond` and `below`."""
+
+    __slots__ = ()
+
+    def _operand(self, other: Reals | float) -> ir.Value:
+        return other.value if isinstance(other, Reals) else real(other, self.width)
+
+    def __add__(self, other: Reals | float) -> Reals:
+        return Reals(self.builder, self.builder.fadd(self.value, self._operand(other)))
+
+    def __radd__(self, other: float) -> Reals:
+        return Reals(self.builder, self.builder.fadd(self._operand(other), self.value))
+
+    def __sub__(self, other: Reals | float) -> Reals:
+        return Reals(self.builder, self.builder.fsub(self.value, self._operand(other)))
+
+    def __rsub__(self, other: float) -> Reals:
+        return Reals(self.builder, self.builder.fsub(self._operand(other), self.value))
+
+    def __mul__(self, other: Reals | float) -> Reals:
+        return Reals(self.builder, self.builder.fmul(self.value, self._operand(other)))
+
+    def __truediv__(self, other: Reals | float) -> Reals:
+        return Reals(self.builder, self.builder.fdiv(self.value, self._operand(other)))
+
+    def __neg__(self) -> Reals:
+        return Reals(self.builder, self.builder.fneg(self.value))
+
+    def __abs__(self) -> Reals:
+        return self.intrinsic("fabs")
+
+    def _compared(self, sign: str, other: Reals | float) -> Mask:
+        return Mask(self.builder, self.builder.fcmp_ordered(sign, self.value, self._operand(other)))
+
+    def __lt__(self, other: Reals | float) -> Mask:
+        return self._compared("<", other)
+
+    def __le__(self, other: Reals | float) -> Mask:
+        return self._compared("<=", other)
+
+    def __gt__(self, other: Reals | float) -> Mask:
+        return self._compared(">", other)
+
+    def __ge__(self, other: Reals | float) -> Mask:
+        return self._compared(">=", other)
+
+    def equals(self, other: Reals | float) -> Mask:
+        """Where both are the same number; -0 equals 0."""
+        return self._compared("==", other)
+
+    def beyond(self, limit: float) -> Mask:
+        """Where the value exceeds `limit` or is NaN."""
+        return Mask(self.builder, self.builder.fcmp_unordered(">", self.value, self._operand(limit)))
+
+    def below(self, limit: float) -> Mask:
+        """Where the value is less than `limit` or NaN."""
+        return Mask(self.builder, self.builder.fcmp_unordered("<", self.value, self._operand(limit)))
+
+    def is_nan(self) -> Mask:
+        return Mask(self.builder, self.builder.fcmp_unordered("uno", self.value, self.value))
+
+    def bits(self) -> Bits:
+        """The same bits read as integers."""
+        return Bits(self.builder, self.builder.bitcast(self.value, lanes(WORD, self.width)))
+
+    def intrinsic(self, name: str, *others: Reals | float) -> Reals:
+        """LLVM's own `name`: fabs, sqrt, floor, ceil, trunc, copysign, fma."""
+        kind = self.value.type
+        values = [self.value, *(self._operand(other) for other in others)]
+        function = declared(self.builder.module, f"llvm.{name}.{suffix(kind)}", kind, [kind] * len(values))
+        return Reals(self.builder, self.builder.call(function, values))
+
+    def times_plus(self, factor: Reals | float, term: Reals | float) -> Reals:
+        """self * factor + term, rounded once."""
+        return self.intrinsic("fma", factor, term)
+
+    def sqrt(self) -> Reals:
+        return self.intrinsic("sqrt")
+
+    def copysign(self, other: Reals) -> Reals:
+        """The magnitude of this with the sign of the other."""
+        return self.intrinsic("copysign", other)
+
+    def flipped(self, signs: Bits) -> Reals:
+        """The value with its sign bit flipped where the top bit of `signs` is set."""
+        return (self.bits() ^ (signs & SIGN)).reals()
+
+    def polynomial(self, coefficients: Sequence[float]) -> Reals:
+        """c0 + c1 z + c2 z^2 + ... by Horner's scheme, z being this value."""
+        *rest, second, last = coefficients
+        result = self.times_plus(last, second)
+        for coefficient in reversed(rest):
+            result = result.times_plus(self, coefficient)
+        return result
+
+    def polynomial_in_pairs(self, coefficients: Sequence[float]) -> Reals:
+        """The same by Horner's scheme in z^2 over the pairs c0 + c1 z, c2 + c3 z, ...: half the chain of dependent steps.
+
+        An even number of coefficients. Where they alternate in sign a pair is small, so that little is lost by rounding it.
+        """
+        square = self * self
+        pairs = [self.times_plus(odd, even) for even, odd in zip(coefficients[::2], coefficients[1::2], strict=True)]
+        result = pairs.pop()
+        while pairs:
+            result = result.times_plus(square, pairs.pop())
+        return result
