@@ -1,0 +1,309 @@
+"""Elements: what closes loops, drives joints and stores energy beside the tree, as frozen data in SI units.
+
+Every element names bodies and joints of the model; numbers are floats, or symbols where a variable is live. Struts,
+springs, bars and sliders are massless: a heavy member is a body of the tree, closed by a `LoopClosure`.
+`note` carries the source of an element's numbers; `assumed` is True where they are not published but supposed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from linkwork.model.number import IDENTITY, ZERO, Matrix, Number, Vector
+
+X_AXIS: Vector = (1.0, 0.0, 0.0)
+Z_AXIS: Vector = (0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A point of a body: `position` [m] in axes of `body` (None: the world; the name of a `Bar`: in axes of the bar).
+
+    `name` is the body's own name for the point, where it has one; it serves only messages and files.
+    """
+
+    body: str | None
+    position: Vector = ZERO
+    name: str = ""
+
+
+# ends of struts, kinds of springs and closures, directions of a reaction: the words a file may use
+ENDS = ("ball", "hinge")
+SPRING_KINDS = ("tension", "compression", "both")
+CLOSURE_KINDS = ("point", "distance", "weld", "hinge", "planar_hinge")
+WELD_DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
+DIRECTIONS = ("fx", "fy", "fz", "mx", "my", "mz")
+
+
+@dataclass(frozen=True, slots=True)
+class LinearActuator:
+    """A strut of commanded length between `foot` and `head`; its force is positive when it pushes them apart.
+
+    joint    the joint it drives: its length is then the command that takes the joint's place (a joint of several
+             coordinates takes as many actuators). None: the strut carries load but its length only follows
+    branch   +1 or -1, for a hinge: the sign of d(length)/d(joint), so the assembly is named and never guessed;
+             for a slide: the sign of (head - foot) along the joint's axis
+    ends     "ball": the strut carries axial force alone. "hinge": both ends are hinges about `axis` (in axes of the
+             foot's body), so it also carries force along `axis` and moments across it
+    lower, upper   stroke: admissible lengths between foot and head [m]; geometry limits them further
+    force, speed   rated largest force [N] and speed [m/s]
+    """
+
+    name: str
+    foot: Point
+    head: Point
+    joint: str | None = None
+    branch: int = 1
+    ends: str = "ball"
+    axis: Vector = X_AXIS
+    lower: Number = 0.0
+    upper: Number = math.inf
+    force: float = math.inf
+    speed: float = math.inf
+    assumed: bool = False
+    note: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Gear:
+    """A motor on a joint through a gear: c = ratio * q + offset (c: the motor's angle, the command)."""
+
+    name: str
+    joint: str
+    ratio: Number = 1.0
+    offset: Number = 0.0
+    assumed: bool = False
+    note: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Belt:
+    """A motor on a joint through a belt or chain: radius of the driving wheel * c = +-radius of the driven wheel * q.
+
+    crossed   the wheels turn against each other (sign -)
+    carrier   a joint between the motor's body and the driven joint's parent: the wheel sees q + q_carrier (a motor
+              that stays below while an arm carries the belt); None: the motor rides on the joint's parent
+    """
+
+    name: str
+    joint: str
+    driving_radius: Number
+    driven_radius: Number
+    crossed: bool = False
+    carrier: str | None = None
+    offset: Number = 0.0
+    assumed: bool = False
+    note: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Differential:
+    """Several motors on several joints: q = matrix c + offset, `matrix` rows by joints, columns by `motors`.
+
+    A wrist differential: joints (pitch, roll), matrix ((1/2, 1/2), (1/2, -1/2)).
+    """
+
+    name: str
+    joints: tuple[str, ...]
+    motors: tuple[str, ...]
+    matrix: tuple[tuple[Number, ...], ...]
+    offset: tuple[Number, ...] = ()
+    assumed: bool = False
+    note: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FourBarLoop:
+    """Planar four-bar: lengths [m] of ground, crank (in), coupler, rocker (out); angles measured from the ground line.
+
+    branch   +1 open, -1 crossed: the sign of the turn from the diagonal (crank tip to rocker pivot) to the coupler
+    """
+
+    ground: Number
+    crank: Number
+    coupler: Number
+    rocker: Number
+    branch: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class FourBar:
+    """A motor on a joint through massless four-bar loops in series: one is a four-bar drive, two a six-bar drive.
+
+    crank angle = c + crank_offset; the rocker of a loop is the crank of the next; q = last rocker angle + offset.
+    """
+
+    name: str
+    joint: str
+    loops: tuple[FourBarLoop, ...]
+    crank_offset: Number = 0.0
+    offset: Number = 0.0
+    assumed: bool = False
+    note: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Coupling:
+    """A linear condition between joint coordinates: sum of coefficient * q_joint = offset, held by an inner force.
+
+    terms       ((joint, coefficient), ...); the first joint is the dependent one
+    """
+
+    name: str
+    terms: tuple[tuple[str, Number], ...]
+    offset: Number = 0.0
+    assumed: bool = False
+    note: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Spring:
+    """A straight spring between two points: tension T = pretension + stiffness (L - free_length) [N, N/m, m].
+
+    kind   "tension": pulls only; shorter than its free length it hangs loose (T = 0)
+           "compression": pushes only, T = -(pretension + stiffness (free_length - L)); longer than its free length it
+           touches nothing (T = 0)
+           "both": the line without end
+
+    A zero-free-length balancing spring is pretension = stiffness * free_length.
+    """
+
+    name: str
+    first: Point
+    second: Point
+    stiffness: Number
+    free_length: Number = 0.0
+    pretension: Number = 0.0
+    kind: str = "tension"
+    assumed: bool = False
+    note: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TorsionSpring:
+    """A spring about (or along) a joint of one coordinate: it acts with -(pretension + stiffness (q - free))."""
+
+    name: str
+    joint: str
+    stiffness: Number
+    free: Number = 0.0
+    pretension: Number = 0.0
+    assumed: bool = False
+    note: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Damper:
+    """A straight damper between two points: it pulls with damping * d(length)/dt [N s/m]."""
+
+    name: str
+    first: Point
+    second: Point
+    damping: Number
+    assumed: bool = False
+    note: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A massless bar hinged to a body; its tip rides on the `Slider` that names it.
+
+    pivot    where it is hinged; axis: of the hinge, in axes of the pivot's body
+    length   from pivot to tip [m]
+    branch   +1 or -1: the side of the pivot on which the tip lies, along the slider's direction
+
+    Axes of the bar (for points on it): origin at the pivot, x towards the tip, z along the hinge axis.
+    """
+
+    name: str
+    pivot: Point
+    length: Number
+    axis: Vector = (0.0, 1.0, 0.0)
+    branch: int = 1
+    assumed: bool = False
+    note: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Slider:
+    """A massless slider between the tip of a bar and a straight guide on a body.
+
+    bar         the bar whose tip it carries, by a hinge parallel to the bar's own
+    guide       a point of the line along which the TIP moves, on the guided body (an offset of the slider is in it)
+    direction   of the guide, in axes of the guide's body, across the hinge axis
+    """
+
+    name: str
+    bar: str
+    guide: Point
+    direction: Vector = X_AXIS
+    assumed: bool = False
+    note: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LoopClosure:
+    """A joint that closes a loop between two bodies of the tree.
+
+    kind            equations   what is held
+    point           3           both points coincide
+    distance        1           the points keep the distance `length` (> 0)
+    weld            1..6        frames (point, rotation) coincide in `directions` of the first frame
+    hinge           5           points coincide, `axis` and `second_axis` stay parallel
+    planar_hinge    2           points coincide but for their offset along `axis` (a planar loop, counted as planar)
+
+    axis, second_axis       in axes of the first and of the second body; second_axis None: equal to `axis`
+    rotation, second_rotation   R_body_frame of the two frames of a weld
+    dependent   joints whose coordinates the closure decides; (): the assembly chooses those furthest from the base
+    """
+
+    name: str
+    kind: str
+    first: Point
+    second: Point
+    axis: Vector = Z_AXIS
+    second_axis: Vector | None = None
+    length: Number = 0.0
+    rotation: Matrix = IDENTITY
+    second_rotation: Matrix = IDENTITY
+    directions: tuple[str, ...] = WELD_DIRECTIONS
+    dependent: tuple[str, ...] = ()
+    assumed: bool = False
+    note: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """An explicit sharing rule: how what supports a body divides one component of its load.
+
+    body        the supported body
+    direction   "fx" .. "mz" in axes of the body (each support at its own point)
+    parts       ((support, fraction), ...): names of joints, actuators, sliders, closures; fractions sum to 1;
+                supports left out carry nothing in that direction. (("joint_x", 1.0),) is "all to joint x"
+    """
+
+    body: str
+    direction: str
+    parts: tuple[tuple[str, Number], ...]
+    note: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Stiffness:
+    """Weights of one support for what no explicit rule decides: the sum of reaction^2 / weight is made smallest.
+
+    support   name of a joint, actuator, slider or closure; others have weights 1 N, 1 N m
+    weights   for fx, fy, fz, mx, my, mz in axes of the supported body; larger carries more; all positive
+    """
+
+    support: str
+    weights: tuple[Number, ...] = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
+    note: str = field(default="", compare=False)
+
+
+Transmission: TypeAlias = LinearActuator | Gear | Belt | Differential | FourBar
+Element: TypeAlias = (
+    Transmission | Coupling | Spring | TorsionSpring | Damper | Bar | Slider | LoopClosure | Share | Stiffness
+)
