@@ -111,7 +111,7 @@ def _unknown_parts(element: Element) -> Iterator[str]:
         elif ":" in child.tag or child.tag in FOREIGN_TAGS.get(element.tag, ()):
             continue
         elif near := _meant(child.tag, tags):
-            raise child.error(f"in {element.described} is not a tag of URDF, expected <{near}>")
+            raise child.error(f"is not a tag of URDF in this place, expected <{near}>")
         else:
             yield f"<{child.tag}> on line {child.line}"
 
