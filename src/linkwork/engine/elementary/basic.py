@@ -52,7 +52,8 @@ def hypot(x: Reals, y: Reals) -> Guarded:
 def fmod(x: Reals, y: Reals) -> Guarded:
     """x - n y exactly, where n is x / y cut to an integer.
 
-    The rounded quotient is at most one too large, and either rest is a multiple of the last bit of x or y no longer than y.
+    The rounded quotient is at most one too large, and either rest is exact: shorter than y, and a multiple of the last
+    bit of x or y.
     """
     dividend, divisor = abs(x), abs(y)
     quotient = dividend / divisor

@@ -232,9 +232,9 @@ class Reals(_Packet):
         return result
 
     def polynomial_in_pairs(self, coefficients: Sequence[float]) -> Reals:
-        """The same by Horner's scheme in z^2 over the pairs c0 + c1 z, c2 + c3 z, ...: half the chain of dependent steps.
+        """The same by Horner's scheme in z^2 over the pairs c0 + c1 z, c2 + c3 z, ...: a chain of half the length.
 
-        An even number of coefficients. Where they alternate in sign a pair is small, so that little is lost by rounding it.
+        The number of coefficients is even. Where they alternate in sign a pair is small: rounding it costs little.
         """
         square = self * self
         pairs = [self.times_plus(odd, even) for even, odd in zip(coefficients[::2], coefficients[1::2], strict=True)]

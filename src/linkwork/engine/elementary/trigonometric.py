@@ -1,6 +1,6 @@
 """Sine, cosine and tangent.
 
-With |x| = k pi/2 + r and |r| <= pi/4: sin r and cos r by polynomials, swapped where k is odd, signs from the bits of k, x.
+With |x| = k pi/2 + r, |r| <= pi/4: sin r and cos r by polynomials, swapped where k is odd, signs from bits of k and x.
 """
 
 from __future__ import annotations
