@@ -39,7 +39,7 @@ def with_base(model: Model, placement: Placement | None = None, floating: bool =
             )
         (root,) = roots
         if root.type == "fixed":
-            joints[joints.index(root)] = replace(root, type="floating")
+            joints = [replace(joint, type="floating") if joint is root else joint for joint in joints]
         elif root.type != "floating":
             raise NotPossible(
                 f'robot "{model.name}" stands on joint "{root.name}" ({root.type}), expected a fixed root'
@@ -118,16 +118,16 @@ def subchain(model: Model, base: str, tip: str) -> Model:
     )
 
 
-def attach(model: Model, other: Model, to: str, prefix: str = "", placement: Placement = HERE) -> Model:
-    """Both robots as one: what `other` stands on is carried by the body or frame `to` of `model`, at `placement` on it.
+def attach(model: Model, other: Model, frame: str, prefix: str = "", placement: Placement = HERE) -> Model:
+    """Both robots as one: what `other` stands on is carried by a body or frame of `model`, at `placement` on it.
 
     The names of `other` get the prefix first. A root of `other` without a joint is fixed by a joint "<root>_attached";
-    a root joint it has (a floating one included) now moves on `to`. Gravity, name and variables are those of `model`.
+    a root joint it has (a floating one included) now moves on that body. Gravity and name are those of `model`.
     """
     if prefix:
         other = renamed(other, prefix)
-    body, T_body_to = _place(model, to)
-    T = T_body_to @ placement
+    body, T_body_frame = _place(model, frame)
+    T = T_body_frame @ placement
     joints = [replace(j, parent=body, placement=T @ j.placement) if j.parent is None else j for j in other.joints]
     joints += [Joint(f"{root}_attached", "fixed", body, root, T) for root in _unjointed(other)]
     for what, mine, theirs in (

@@ -105,6 +105,13 @@ def from_axis_angle(axis: Vector, angle: Number) -> Matrix:
     return snapped(R)
 
 
+def orthogonality_error(R: Matrix) -> float:
+    """Largest entry of R'R - 1, infinite where a number is not finite."""
+    G = product(transpose(R), R)
+    errors = [abs(G[i][j] - (i == j)) for i in range(3) for j in range(3)]
+    return max(errors) if all(map(math.isfinite, errors)) else math.inf
+
+
 def from_matrix(rows: Sequence[Sequence[Number]], tolerance: float = 1e-6) -> Matrix:
     """A rotation given as a matrix, checked: R' R = 1 within `tolerance`, det R = +1.
 
@@ -115,8 +122,7 @@ def from_matrix(rows: Sequence[Sequence[Number]], tolerance: float = 1e-6) -> Ma
         raise InvalidModel(f"rotation matrix has rows of length {[len(r) for r in R]}, expected 3 x 3")
     if any(is_symbol(x) for row in R for x in row):
         return R
-    G = product(transpose(R), R)
-    error = max(abs(G[i][j] - (i == j)) for i in range(3) for j in range(3))
+    error = orthogonality_error(R)
     if not error <= tolerance:
         raise InvalidModel(f"rotation matrix is not orthogonal: R'R differs from the identity by {error:.3g}")
     a, b, c = R

@@ -13,8 +13,9 @@ from linkwork.errors import InvalidModel, did_you_mean, listed
 from linkwork.model.inertia import LEVELS
 from linkwork.model.joint import SIZES, TYPES, Joint
 from linkwork.model.model import Model
-from linkwork.model.number import Number, Vector, dot, has_symbols, norm, product, scale, transpose
+from linkwork.model.number import Number, Vector, dot, has_symbols, norm, scale
 from linkwork.model.placement import Placement
+from linkwork.model.rotation import orthogonality_error
 
 log = logging.getLogger("linkwork")
 
@@ -161,9 +162,8 @@ def _check_placement(about: str, placement: Placement, culprit: tuple[str, str])
         raise InvalidModel(f"{about}: its placement is not finite", culprit)
     if has_symbols(R):
         return
-    G = product(transpose(R), R)
-    error = max(abs(G[i][j] - (i == j)) for i in range(3) for j in range(3))
-    if not error <= 1e-6:
+    error = orthogonality_error(R)
+    if error > 1e-6:
         raise InvalidModel(f"{about}: its rotation is not orthogonal: R'R differs from 1 by {error:.3g}", culprit)
 
 
