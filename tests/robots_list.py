@@ -1,0 +1,34 @@
+"""The robots that tests loop over: every published URDF, and the dozen that also run as machine code."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from linkwork.formats.urdf import read_urdf
+from linkwork.robot import Robot
+from tests.published import URDFS
+
+ROBOTS = tuple(URDFS)
+"""Short names; `URDFS[name]` is the file, `robot(name)` the robot."""
+
+COMPILED = (
+    "double_pendulum/double_pendulum_continuous",
+    "ur/ur5_robot",
+    "xarm/xarm7",
+    "panda/panda",
+    "kinova/kinova",
+    "allegro_hand/allegro_right_hand",
+    "solo/solo12",
+    "icub/icub",
+    "pr2/pr2",
+    "g1/g1_29dof_rev_1_0",
+    "talos_data/talos_full_v2",
+    "tiago_pro/tiago_pro",
+)
+"""Robots whose machine code is tested too: arms, legs, hands, sliding, mimicking and continuous joints, tilted axes."""
+
+
+@cache
+def robot(name: str, root: str = "fixed", mimic: str = "follow") -> Robot:
+    """A published robot, made once."""
+    return Robot(read_urdf(URDFS[name], root=root, mimic=mimic))
