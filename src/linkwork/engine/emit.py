@@ -11,6 +11,7 @@ from linkwork.engine.program import Program
 from linkwork.errors import NotPossible
 
 DOUBLE, I1, I8, I32, I64 = ir.DoubleType(), ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
+GROUP = 8  # angles whose sines and cosines are computed together
 BLOCK = 600  # operations a basic block: the code generator's cost grows faster than a block's length
 
 
@@ -93,6 +94,12 @@ def _emit_one(b: ir.IRBuilder, name: str, args: list[ir.Value]) -> ir.Value:
     raise NotPossible(f'operation "{name}" has no machine code')
 
 
+def _angles_of_inputs(program: Program, both: set[tuple[int, ...]]) -> list[list[tuple[int, ...]]]:
+    """Inputs of which both sine and cosine are wanted, in groups: computed first, while no other value is alive."""
+    angles = sorted(args for args in both if program.code[args[0]].name == "input")
+    return [angles[k : k + GROUP] for k in range(0, len(angles), GROUP)]
+
+
 def emit_body(
     b: ir.IRBuilder,
     program: Program,
@@ -108,6 +115,9 @@ def emit_body(
     values: list[ir.Value] = []
     both = {op.args for op in program.code if op.name == "sin"} & {op.args for op in program.code if op.name == "cos"}
     pairs: dict[tuple[int, ...], tuple[ir.Value, ir.Value]] = {}
+    for group in _angles_of_inputs(program, both):
+        angles = [(load(b, *program.code[k].args),) for (k,) in group]
+        pairs.update(zip(group, elementary.emit_together(b, "sincos", angles), strict=True))
     since = 0
     for k, op in enumerate(program.code):
         if op.name == "input":

@@ -102,7 +102,7 @@ class Kernel:
         if not python_call.available():
             return slow
         self._load(1)
-        return python_call.builtin(self.signature.name, self._code[1].address("call"), slow)
+        return python_call.builtin(self.signature.name, self._code[1].addresses["call"], slow)
 
     def call(self, args: Sequence[Any], out: Any, context: Context, width: int | None = None) -> Any:
         """Convert, check, compute, explain."""
@@ -225,15 +225,13 @@ class Kernel:
             else:
                 header, object_file = found
                 counts["loaded"] += 1
-            code = machine.Code(object_file)
+            exports = ("run",) if width > 1 else ("single", "call", "call_table")[: 3 if python_call.available() else 1]
+            code = machine.Code(object_file, exports)
             self._counts.update(header)
             self._code[width] = code
-            if width == 1:
-                if python_call.available():
-                    python_call.fill_table(code.data_address("call_table"))
-                self._run[1] = _SINGLE(code.address("single"))
-            else:
-                self._run[width] = _RUN(code.address("run"))
+            if "call_table" in exports:
+                python_call.fill_table(code.addresses["call_table"])
+            self._run[width] = _RUN(code.addresses["run"]) if width > 1 else _SINGLE(code.addresses["single"])
 
     def _compile(self, width: int) -> tuple[dict[str, int], bytes]:
         counts["compiled"] += 1

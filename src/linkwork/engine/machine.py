@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
+import itertools
 import threading
+from collections.abc import Sequence
 from functools import cache
 
 import llvmlite
@@ -13,16 +16,16 @@ from linkwork.engine.elementary import EXTERNALS
 from linkwork.errors import ComputationError
 
 _lock = threading.RLock()  # LLVM's global context is not safe for two threads
+_numbers = itertools.count()
 
 
 @cache
 def _initialise() -> None:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    for symbol, address in EXTERNALS.items():
-        if not address:
-            raise ComputationError(f'the C library has no function for "{symbol}"')
-        llvm.add_symbol(symbol, address)
+    missing = [symbol for symbol, address in EXTERNALS.items() if not address]
+    if missing:
+        raise ComputationError(f"the C library has no function for {', '.join(missing)}")
 
 
 @cache
@@ -51,9 +54,7 @@ def identity() -> str:
 
 @cache
 def _target_machine() -> llvm.TargetMachine:
-    name, features = cpu()
-    target = llvm.Target.from_default_triple()
-    return target.create_target_machine(cpu=name, features=features, opt=2, jit=True)
+    return _new_target_machine()
 
 
 def compile_object(text: str) -> bytes:
@@ -65,32 +66,46 @@ def compile_object(text: str) -> bytes:
 
 
 class Code:
-    """An object file in memory, ready to run. `address(name)` is a function's address; lives as long as this object."""
+    """An object file in memory, ready to run; `addresses` of the exported names. Lives as long as this object.
 
-    def __init__(self, object_file: bytes) -> None:
-        with _lock:
-            _initialise()
-            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _new_target_machine())
-            self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_file))
-            self._engine.finalize_object()
+    A symbol that the object needs and nobody gives is an error here, not a crash later.
+    """
 
-    def address(self, name: str) -> int:
+    def __init__(self, object_file: bytes, exports: Sequence[str]) -> None:
         with _lock:
-            address = self._engine.get_function_address(name)
-        if not address:
-            raise ComputationError(f'compiled code has no function "{name}"')
-        return address
+            library = llvm.JITLibraryBuilder().add_object_img(object_file)
+            for name, address in (*EXTERNALS.items(), *_memory_functions().items()):
+                library.import_symbol(name, address)
+            for name in exports:
+                library.export_symbol(name)
+            try:
+                self._tracker = library.link(_linker(), f"kernel{next(_numbers)}")
+            except RuntimeError as error:
+                raise ComputationError(f"compiled code cannot be linked: {error}") from None
+        self.addresses: dict[str, int] = {name: self._tracker[name] for name in exports}
 
-    def data_address(self, name: str) -> int:
-        """Address of a global variable of the compiled code."""
-        with _lock:
-            return self._engine.get_global_value_address(name)
+
+@cache
+def _linker() -> llvm.LLJIT:
+    # JITLink keeps the sections of an object together, as the small code model needs
+    _initialise()
+    return llvm.create_lljit_compiler(_new_target_machine(), use_jit_link=True)
+
+
+@cache
+def _memory_functions() -> dict[str, int]:
+    """What the code generator itself calls: block copies, and fma on a CPU that has none."""
+    library = ctypes.CDLL(None)
+    names = ("memcpy", "memset", "memmove", "fma")
+    return {n: ctypes.cast(getattr(library, n), ctypes.c_void_p).value or 0 for n in names if hasattr(library, n)}
 
 
 def _new_target_machine() -> llvm.TargetMachine:
-    # an execution engine takes ownership of its target machine
+    # A linker takes ownership of its target machine. The small code model reads constants in place, where
+    # the large one spends an instruction and a register on every address.
     name, features = cpu()
-    return llvm.Target.from_default_triple().create_target_machine(cpu=name, features=features, opt=2, jit=True)
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(cpu=name, features=features, opt=2, reloc="pic", codemodel="small", jit=True)
 
 
 def assembly(text: str) -> str:

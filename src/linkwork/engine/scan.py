@@ -166,8 +166,8 @@ class Scan:
                     cache.save(key, header, object_file)
                 else:
                     header, object_file = found
-                code = machine.Code(object_file)
-                self._loaded[width] = (code, _SCAN(code.address("scan")), header["scratch"])
+                code = machine.Code(object_file, ("scan",))
+                self._loaded[width] = (code, _SCAN(code.addresses["scan"]), header["scratch"])
             return self._loaded[width]
 
     @property
