@@ -7,7 +7,7 @@ import stat
 
 import pytest
 
-from linkwork.errors import InvalidFile, NotPossible
+from linkwork.errors import InvalidFile, InvalidInput, NotPossible
 from linkwork.formats.files import read_bounded, write_atomically
 
 
@@ -69,6 +69,13 @@ def test_names_no_file_can_have_are_refused(tmp_path):
     for name in ("a\x00b", "x" * 5000, tmp_path / "no" / "such" / "folder"):
         with pytest.raises(InvalidFile):
             read_bounded(name)
+
+
+@pytest.mark.parametrize("name", [None, 7, 1.5, ["a"]])
+def test_what_names_no_file_is_refused(name):
+    for act in (read_bounded, lambda path: write_atomically(path, "x")):
+        with pytest.raises(InvalidInput, match="expected a string or a path"):
+            act(name)
 
 
 def test_the_limit_is_exact(tmp_path):

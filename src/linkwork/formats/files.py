@@ -8,7 +8,7 @@ import stat
 import tempfile
 from pathlib import Path
 
-from linkwork.errors import InvalidFile, NotPossible, did_you_mean
+from linkwork.errors import InvalidFile, InvalidInput, NotPossible, did_you_mean
 
 LARGEST = 16 * 2**20
 """Largest description that is read [bytes]. Published ones stay below 1 MB; a parser may need 20 times the file."""
@@ -16,7 +16,7 @@ LARGEST = 16 * 2**20
 
 def read_bounded(path: str | os.PathLike[str], largest: int = LARGEST) -> bytes:
     """The content of a regular file, refused before reading when it is larger than `largest` bytes."""
-    shown = os.fspath(path)
+    shown = file_name(path)
     try:
         with open(shown, "rb", opener=_opened_without_waiting) as file:
             facts = os.fstat(file.fileno())
@@ -36,18 +36,27 @@ def read_bounded(path: str | os.PathLike[str], largest: int = LARGEST) -> bytes:
     return content
 
 
+def file_name(path: str | bytes | os.PathLike[str]) -> str:
+    """The name of a file as text, or InvalidInput for what names no file."""
+    try:
+        return os.fsdecode(path)
+    except TypeError:
+        raise InvalidInput(f"a file name is {path!r}, expected a string or a path") from None
+
+
 def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None:
     """Write a whole file or nothing: a temporary file beside it, then a rename.
 
     A reader never sees half a file, and an old file survives a full disk. A symbolic link is followed, the
     permissions of an old file are kept.
     """
-    target = Path(os.path.realpath(path))
+    shown = file_name(path)
+    target = Path(os.path.realpath(shown))
     data = content.encode("utf-8") if isinstance(content, str) else content
     temporary: str | None = None
     try:
         if target.is_dir():
-            raise NotPossible(f"{os.fspath(path)}: is a folder, expected the name of a file to write")
+            raise NotPossible(f"{shown}: is a folder, expected the name of a file to write")
         mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
         with os.fdopen(handle, "wb") as file:
@@ -58,9 +67,9 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
         os.replace(temporary, target)
         temporary = None
     except FileNotFoundError:
-        raise NotPossible(f"{os.fspath(path)}: cannot be written: folder {target.parent} does not exist") from None
+        raise NotPossible(f"{shown}: cannot be written: folder {target.parent} does not exist") from None
     except OSError as error:
-        raise NotPossible(f"{os.fspath(path)}: cannot be written: {error.strerror or error}") from None
+        raise NotPossible(f"{shown}: cannot be written: {error.strerror or error}") from None
     finally:
         if temporary is not None:
             with contextlib.suppress(OSError):

@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from linkwork.formats.files import file_name
+
 _PACKAGE_SCHEMES = ("package", "model")
 
 
@@ -24,7 +26,8 @@ class MeshFinder:
 
     def __init__(self, folder: Path | None, package_dirs: Sequence[str | os.PathLike[str]] = ()) -> None:
         self.folder = None if folder is None else Path(os.path.abspath(folder))
-        self.package_dirs = [Path(os.path.abspath(each)) for each in package_dirs]
+        folders = (package_dirs,) if isinstance(package_dirs, (str, os.PathLike)) else package_dirs
+        self.package_dirs = [Path(os.path.abspath(file_name(each))) for each in folders]
         self.packages = cache(self._packages)
 
     def find(self, filename: str) -> str:

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 from xml.parsers import expat
 
-from linkwork.errors import InvalidFile, did_you_mean
-from linkwork.formats.files import LARGEST, read_bounded
+from linkwork.errors import InvalidFile, listed
+from linkwork.formats.files import LARGEST, file_name, read_bounded
 
 DEEPEST = 200
 MOST_ELEMENTS = 200_000
@@ -74,7 +74,8 @@ class Element:
         """An attribute as it stands; without a default it must be there and not be empty."""
         value = self.attributes.get(attribute, default)
         if value is None:
-            raise self.error(f'has no attribute "{attribute}"{did_you_mean(attribute, self.attributes)}')
+            present = f"; it has {listed(self.attributes, 6)}" if self.attributes else ""
+            raise self.error(f'has no attribute "{attribute}"{present}')
         if not value and default is None:
             raise self.error(f'has an empty attribute "{attribute}"')
         return value
@@ -100,7 +101,7 @@ class Element:
 
 def read_xml(path: str | os.PathLike[str]) -> Element:
     """The root element of an XML file."""
-    return parse_xml(read_bounded(path), os.fspath(path))
+    return parse_xml(read_bounded(path), file_name(path))
 
 
 def parse_xml(content: str | bytes, source: str) -> Element:

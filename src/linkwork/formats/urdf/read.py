@@ -63,8 +63,8 @@ def read_urdf(
     """
     options = _Options(check, mimic, root)
     robot = read_xml(path)
-    name = Path(os.fspath(path))
-    return _model(robot, name.stem, options, MeshFinder(name.parent, package_dirs))
+    file = Path(robot.source)
+    return _model(robot, file.stem, options, MeshFinder(file.parent, package_dirs))
 
 
 def read_urdf_text(

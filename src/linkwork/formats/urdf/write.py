@@ -30,7 +30,7 @@ from urllib.parse import quote
 from xml.sax.saxutils import quoteattr
 
 from linkwork.errors import NotPossible
-from linkwork.formats.files import write_atomically
+from linkwork.formats.files import file_name, write_atomically
 from linkwork.formats.urdf.vocabulary import NAMESPACE, SHAPES
 from linkwork.model.body import Body, Shape
 from linkwork.model.joint import Joint, Limits
@@ -48,7 +48,7 @@ _UNLIMITED = Limits()
 
 def write_urdf(model: Model, path: str | os.PathLike[str]) -> None:
     """Write a robot to a URDF file: the whole file or nothing."""
-    write_atomically(path, urdf_text(model, Path(os.path.abspath(path)).parent))
+    write_atomically(path, urdf_text(model, Path(os.path.abspath(file_name(path))).parent))
 
 
 def urdf_text(model: Model, folder: Path | None = None) -> str:
