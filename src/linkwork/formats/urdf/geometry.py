@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from linkwork.errors import InvalidFile
 from linkwork.formats.meshes import MeshFinder
 from linkwork.formats.urdf.vocabulary import SHAPES
 from linkwork.formats.xml import Element
@@ -59,6 +58,7 @@ def shapes(link: Element, tag: str, colors: dict[str, Color], meshes: MeshFinder
 
 
 def _own_color(material: Element) -> Color | None:
+    """The colour a material gives itself. Published files also say 255 or -1: cut to 0..1, it is only drawing."""
     color = material.only("color")
     if color is None:
         return None
@@ -80,9 +80,5 @@ def _size(kind: Element) -> tuple[float, ...]:
 
 def _not_negative(kind: Element, sizes: tuple[float, ...]) -> tuple[float, ...]:
     if min(sizes) < 0.0:
-        raise _negative(kind, sizes)
+        raise kind.error(f"has a negative size: {', '.join(f'{size:g}' for size in sizes)} m")
     return sizes
-
-
-def _negative(kind: Element, sizes: tuple[float, ...]) -> InvalidFile:
-    return kind.error(f"has a negative size: {', '.join(f'{s:g}' for s in sizes)} m")
