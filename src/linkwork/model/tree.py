@@ -12,13 +12,14 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from linkwork.model.inertia import MassProperties
 from linkwork.model.joint import SIZES, Joint, resolved_mimic
 from linkwork.model.model import Model
-from linkwork.model.number import Number, Vector, cross, dot
+from linkwork.model.number import Matrix, Number, Vector, cross, dot
 from linkwork.model.placement import Placement
 from linkwork.model.rotation import from_axis_angle
 
@@ -41,6 +42,7 @@ class Node:
     q: int
     v: int
     extra: tuple[MassProperties, ...] = ()  # payloads, in node axes, symbols
+    regrouped: tuple[float, Vector, Matrix] | None = None  # mass, first and second moments in place of mass_properties
 
     @property
     def nq(self) -> int:
@@ -58,6 +60,7 @@ class Tree:
     bodies, frames   name -> (node, T_node_body); with merged fixed joints several bodies share a node
     coordinates      joint name -> (first q, nq, first v, nv) in tree coordinates
     mimic            tree v index -> (tree v index it follows, multiplier, offset), resolved to independent joints
+    elements         the model's closed-loop elements, for the loops room
     """
 
     nodes: tuple[Node, ...]
@@ -67,6 +70,7 @@ class Tree:
     mimic: dict[int, tuple[int, float, float]]
     gravity: Vector
     points: dict[str, tuple[tuple[str, Vector], ...]]
+    elements: tuple[Any, ...] = ()
 
     @property
     def nq(self) -> int:
@@ -202,6 +206,7 @@ def build_tree(model: Model, merge: bool = True) -> Tree:
         mimic=_mimicking_coordinates(model.joints, coordinates),
         gravity=model.gravity,
         points={body.name: body.points for body in model.bodies},
+        elements=model.elements,
     )
 
 
