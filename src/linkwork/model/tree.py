@@ -134,6 +134,9 @@ class Tree:
             numbers = (n.parent, n.kind, T.rotation, T.position, n.axis, n.pitch, m.mass, m.com, m.inertia, n.armature)
             digest.update(repr(numbers).encode())
         digest.update(repr((self.gravity, sorted(self.mimic.items()))).encode())
+        if self.elements:  # they name bodies and joints
+            where = [(name, node) for name, (node, _) in self.bodies.items()]
+            digest.update(repr((self.elements, sorted(self.coordinates.items()), sorted(where))).encode())
         return digest.hexdigest()
 
 
