@@ -20,6 +20,8 @@ from linkwork.spatial import Force, vector
 from linkwork.subject import Subject
 
 INPUT_AXES = {"q": "q", "q0": "q", "q1": "q", "v": "v", "a": "v", "tau": "v"}
+SIZES: dict[str, Callable[[Subject], int]] = {}
+"""Axes of results that a room above brings along (with its lines of the table): name -> size for a subject."""
 
 
 @dataclass
@@ -28,6 +30,7 @@ class Inputs:
 
     frame   (node, T_node_frame) where the quantity is about one; forces: node -> Force in node axes at its origin
     G       v_tree = G v, or None without mimic; own: the arguments as given, in independent coordinates
+    subject what is computed about, with its present numbers
     """
 
     q: SX
@@ -40,6 +43,7 @@ class Inputs:
     forces: dict[int, Force] = field(default_factory=dict)
     G: DM | None = None
     own: dict[str, SX] = field(default_factory=dict)
+    subject: Subject | None = None
 
 
 @dataclass(frozen=True)
@@ -219,6 +223,8 @@ def _size(subject: Subject, axis: str) -> int:
     sizes = {"q": subject.nq, "v": subject.nv, "s": subject.nv, "r": subject.nv, "b": len(subject.model.bodies)}
     sizes["n"] = sum(len(body.points) for body in subject.model.bodies)
     sizes["p"] = 10 * len(subject.model.bodies)
+    if axis in SIZES:
+        return SIZES[axis](subject)
     return sizes[axis] if axis in sizes else int(axis)
 
 
@@ -236,6 +242,7 @@ def trace(
 
     own = {i: SX.sym(i, _size(subject, INPUT_AXES[i])) for i in line.inputs.split()}
     x = _in_tree_coordinates(tree, own)
+    x.subject = subject
     if frame is not None:
         x.frame = subject.place_of(frame, tree)
     if forces:
