@@ -19,6 +19,7 @@ from linkwork.errors import InvalidFile, listed
 from linkwork.formats.files import LARGEST, file_name, read_bounded
 
 DEEPEST = 200
+_DESCRIBED = 8  # levels an element is described by, up to the next one with a name
 MOST_ELEMENTS = 200_000
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _INFINITE = re.compile(r"([+-]?)inf(inity)?", re.ASCII | re.IGNORECASE)
@@ -41,9 +42,14 @@ class Element:
     @property
     def described(self) -> str:
         """The element in words: `<origin> of joint "lift"`."""
-        name = self.attributes.get("name")
-        own = f'{self.tag} "{_short(name)}"' if name else f"<{self.tag}>"
-        return own if name or self.parent is None or self.parent.parent is None else f"{own} of {self.parent.described}"
+        parts, at = [], self
+        for _ in range(_DESCRIBED):
+            name = at.attributes.get("name")
+            parts.append(f'{at.tag} "{_short(name)}"' if name else f"<{at.tag}>")
+            if name or at.parent is None or at.parent.parent is None:
+                break
+            at = at.parent
+        return " of ".join(parts)
 
     def error(self, sentence: str) -> InvalidFile:
         """An error that carries file, line and element: `raise element.error("has no radius")`."""
@@ -94,6 +100,15 @@ class Element:
             raise self.error(f'has {attribute}="{_short(value)}", expected {expected}')
         return tuple(number for number in numbers if number is not None)
 
+    def few(self, attribute: str, least: int, most: int) -> tuple[float, ...]:
+        """From `least` to `most` finite numbers divided by spaces."""
+        value = self.text(attribute)
+        words = value.split(maxsplit=most)
+        numbers = [_number(word, infinite=False) for word in words[:most]]
+        if not least <= len(words) <= most or None in numbers:
+            raise self.error(f'has {attribute}="{_short(value)}", expected {least} to {most} finite numbers')
+        return tuple(number for number in numbers if number is not None)
+
     def number(self, attribute: str, default: float | None = None, infinite: bool = False) -> float:
         """One number; without a default it must be there."""
         return self.numbers(attribute, 1, None if default is None else (default,), infinite)[0]
@@ -104,13 +119,13 @@ def read_xml(path: str | os.PathLike[str]) -> Element:
     return parse_xml(read_bounded(path), file_name(path))
 
 
-def parse_xml(content: str | bytes, source: str) -> Element:
-    """The root element of XML text; `source` is what errors call it."""
+def parse_xml(content: str | bytes, source: str, deepest: int = DEEPEST) -> Element:
+    """The root element of XML text; `source` is what errors call it, `deepest` how far elements may be nested."""
     if len(content) > LARGEST:
         raise InvalidFile(f"{source}: is {len(content) / 2**20:.0f} MB, expected at most {LARGEST / 2**20:.0f} MB")
     if not content.strip():
         raise InvalidFile(f"{source}: is empty, expected XML")
-    builder = _Builder(source)
+    builder = _Builder(source, deepest)
     try:
         builder.parser.Parse(content, True)
     except expat.ExpatError as error:
@@ -127,8 +142,9 @@ def parse_xml(content: str | bytes, source: str) -> Element:
 class _Builder:
     """Collects elements from expat's calls and refuses what no description needs."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, deepest: int) -> None:
         self.source = source
+        self.deepest = deepest
         self.root: Element | None = None
         self.open: list[Element] = []
         self.count = 0
@@ -141,8 +157,8 @@ class _Builder:
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self.count += 1
-        if len(self.open) >= DEEPEST:
-            self.refuse(f"elements are nested deeper than {DEEPEST}")
+        if len(self.open) >= self.deepest:
+            self.refuse(f"elements are nested deeper than {self.deepest}")
         if self.count > MOST_ELEMENTS:
             self.refuse(f"more than {MOST_ELEMENTS} elements")
         parent = self.open[-1] if self.open else None
