@@ -16,6 +16,7 @@ from linkwork.model import MassProperties, Placement, Tree, build_tree
 from linkwork.model.payload import Payload
 from linkwork.recursions import configuration, frame_motion, jacobians, poses
 from linkwork.recursions.newton_euler import newton_euler
+from linkwork.recursions.regroup import regrouped
 from linkwork.spatial import Force, vector
 from linkwork.subject import Subject
 
@@ -57,6 +58,7 @@ class Quantity:
               "r" already independent, "q" configuration, "b" described bodies, "p" ten inertial parameters a body
     merged    traced on the tree with fixed joints merged
     dynamic   needs mass properties; accepts a payload
+    joint_space   depends on the equations of motion alone: traced on the regrouped tree (recursions/regroup.py)
     """
 
     trace: Callable[[Tree, Inputs], Sequence[SX]]
@@ -66,6 +68,7 @@ class Quantity:
     merged: bool = True
     dynamic: bool = False
     forces: bool = False
+    joint_space: bool = False
 
 
 def _all_poses(tree: Tree, x: Inputs) -> tuple[SX, SX]:
@@ -115,9 +118,16 @@ QUANTITIES: dict[str, Quantity] = {
     "acceleration": Quantity(_acceleration, "q v a", (("acceleration", "6"),), frame=True),
     "acceleration_body": Quantity(lambda t, x: _acceleration(t, x, True), "q v a", (("acceleration", "6"),), frame=True),
     "inverse_dynamics": Quantity(
-        lambda t, x: (newton_euler(t, x.q, x.v, x.a, x.forces),), "q v a", (("tau", "v"),), dynamic=True, forces=True
+        lambda t, x: (newton_euler(t, x.q, x.v, x.a, x.forces),),
+        "q v a",
+        (("tau", "v"),),
+        dynamic=True,
+        forces=True,
+        joint_space=True,
     ),
-    "gravity_torque": Quantity(lambda t, x: (newton_euler(t, x.q, x.v, x.a),), "q", (("tau", "v"),), dynamic=True),
+    "gravity_torque": Quantity(
+        lambda t, x: (newton_euler(t, x.q, x.v, x.a),), "q", (("tau", "v"),), dynamic=True, joint_space=True
+    ),
     "integrate": Quantity(lambda t, x: (configuration.integrate(t, x.q, x.v),), "q v", (("q", "q"),)),
     "difference": Quantity(lambda t, x: (configuration.difference(t, x.q0, x.q1),), "q0 q1", (("v", "s"),)),
 }
@@ -235,6 +245,8 @@ def trace(
     line = quantity(name)
     live = {v: SX.sym(v) for v in subject.live}
     tree = _tree_with_symbols(subject, live, line.merged)
+    if line.joint_space and not (forces or payloads):
+        tree = regrouped(tree)
     wrenches = {f: SX.sym(f"force_{k}", 6) for k, f in enumerate(forces)}
     loads = [(body, SX.sym(f"mass_{k}"), SX.sym(f"com_{k}", 3), SX.sym(f"inertia_{k}", 3, 3)) for k, body in enumerate(payloads)]
     for body, mass, com, inertia in loads:

@@ -163,9 +163,8 @@ def _emit_tile(
             checker.not_negative(b, value)
 
     values = emit_body(b, program, width, lambda b, j, k: loaders[j](b, k), finished)
-    for j, loader in enumerate(loaders):
-        for k in range(program.inputs[j]):
-            checker.finite(b, loader(b, k))
+    for j, k in program.unwitnessed(results):
+        checker.finite(b, loaders[j](b, k))
     if not large:
         nothing = constant(lanes(width), 0.0)
         for j in range(results):
@@ -247,9 +246,8 @@ def emit_single(module: ir.Module, program: Program, results: int) -> ir.Functio
             checker.not_negative(b, value)
 
     emit_body(b, program, 1, lambda b, j, k: loaders[j](b, k), finished)
-    for j, count in enumerate(program.inputs):
-        for k in range(count):
-            checker.finite(b, loaders[j](b, k))
+    for j, k in program.unwitnessed(results):
+        checker.finite(b, loaders[j](b, k))
     b.ret(b.zext(checker.any(b), I64))
     return function
 

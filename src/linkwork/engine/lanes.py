@@ -41,34 +41,70 @@ def transpose(b: ir.IRBuilder, rows: list[ir.Value]) -> list[ir.Value]:
     return rows
 
 
+def _interleaved(b: ir.IRBuilder, low: ir.Value, high: ir.Value, odd: int, width: int) -> ir.Value:
+    """(low[odd], high[odd], low[2 + odd], high[2 + odd], ...)."""
+    mask = [i - i % 2 + odd + (width if i % 2 else 0) for i in range(width)]
+    return b.shuffle_vector(low, high, ir.Constant(ir.VectorType(I32, width), mask))
+
+
+def _joined(b: ir.IRBuilder, parts: list[ir.Value]) -> ir.Value:
+    """Vectors one after the other, as one."""
+    while len(parts) > 1:
+        size = 2 * parts[0].type.count
+        mask = ir.Constant(ir.VectorType(I32, size), list(range(size)))
+        parts = [b.shuffle_vector(x, y, mask) for x, y in zip(parts[::2], parts[1::2], strict=True)]
+    return parts[0]
+
+
+def _pair(b: ir.IRBuilder, x: ir.Value, row: int) -> ir.Value:
+    """Elements 2 row and 2 row + 1."""
+    return b.shuffle_vector(x, x, ir.Constant(ir.VectorType(I32, 2), [2 * row, 2 * row + 1]))
+
+
+def blocks(count: int, width: int) -> list[tuple[int, int]]:
+    """(first column, how many) of the pieces in which `count` columns are transposed.
+
+    Whole blocks of W; what is left as pairs and single columns, or as one more block that overlaps the one before.
+    """
+    whole = [(start, width) for start in range(0, count - width + 1, width)]
+    left = count % width
+    if left > 2 and count >= width and left > width // 2:
+        return [*whole, (count - width, width)]
+    start = count - left
+    pairs = [(start + k, 2) for k in range(0, left - 1, 2)]
+    return [*whole, *pairs, *([(count - 1, 1)] if left % 2 else [])]
+
+
 class RowLoader:
-    """Gives element k of W consecutive rows of length `count` as one lane vector; loads W columns at a time, when needed."""
+    """Gives element k of W consecutive rows of length `count` as one lane vector; loads a block of columns when needed."""
 
     def __init__(self, pointer: ir.Value, count: int, width: int) -> None:
         self.pointer, self.count, self.width = pointer, count, width
         self.columns: dict[int, ir.Value] = {}
+        self.blocks = blocks(count, width) if width > 1 else []
 
     def __call__(self, b: ir.IRBuilder, k: int) -> ir.Value:
         if k not in self.columns:
-            self._load_block(b, k)
+            if self.width == 1:
+                self.columns[k] = load(b, at(b, self.pointer, k), DOUBLE)
+            else:
+                start, size = next(x for x in self.blocks if x[0] <= k < x[0] + x[1])
+                for offset, column in enumerate(self._block(b, start, size)):
+                    self.columns.setdefault(start + offset, column)
         return self.columns[k]
 
-    def _load_block(self, b: ir.IRBuilder, k: int) -> None:
-        width, count = self.width, self.count
-        if width == 1:
-            self.columns[k] = load(b, at(b, self.pointer, k), DOUBLE)
-            return
-        if count < width:
-            value: ir.Value = ir.Constant(lanes(width), ir.Undefined)
-            for lane in range(width):
-                scalar = load(b, at(b, self.pointer, lane * count + k), DOUBLE)
-                value = b.insert_element(value, scalar, ir.Constant(I32, lane))
-            self.columns[k] = value
-            return
-        start = min(k - k % width, count - width)
-        rows = [load(b, at(b, self.pointer, lane * count + start), lanes(width)) for lane in range(width)]
-        for offset, column in enumerate(transpose(b, rows)):
-            self.columns.setdefault(start + offset, column)
+    def _block(self, b: ir.IRBuilder, start: int, size: int) -> list[ir.Value]:
+        places = [at(b, self.pointer, lane * self.count + start) for lane in range(self.width)]
+        if size == 1:
+            value: ir.Value = ir.Constant(lanes(self.width), ir.Undefined)
+            for lane, place in enumerate(places):
+                value = b.insert_element(value, load(b, place, DOUBLE), ir.Constant(I32, lane))
+            return [value]
+        rows = [load(b, place, lanes(size)) for place in places]
+        if size == self.width:
+            return transpose(b, rows)
+        even, odd = _joined(b, rows[::2]), _joined(b, rows[1::2])
+        return [_interleaved(b, even, odd, k, self.width) for k in range(2)]
 
 
 def store_rows(b: ir.IRBuilder, pointer: ir.Value, columns: list[ir.Value], width: int) -> None:
@@ -78,14 +114,14 @@ def store_rows(b: ir.IRBuilder, pointer: ir.Value, columns: list[ir.Value], widt
         for k, value in enumerate(columns):
             store(b, value, at(b, pointer, k))
         return
-    if count < width:
-        for k, value in enumerate(columns):
-            for lane in range(width):
-                store(b, b.extract_element(value, ir.Constant(I32, lane)), at(b, pointer, lane * count + k))
-        return
-    starts = list(range(0, count - width + 1, width))
-    if count % width:
-        starts.append(count - width)  # overlaps the block before: the same numbers written twice
-    for start in starts:
-        for lane, row in enumerate(transpose(b, columns[start : start + width])):
-            store(b, row, at(b, pointer, lane * count + start))
+    for start, size in blocks(count, width):
+        places = [at(b, pointer, lane * count + start) for lane in range(width)]
+        if size == 1:
+            rows = [b.extract_element(columns[start], ir.Constant(I32, lane)) for lane in range(width)]
+        elif size == width:
+            rows = transpose(b, columns[start : start + width])
+        else:
+            halves = [_interleaved(b, columns[start], columns[start + 1], k, width) for k in range(2)]
+            rows = [_pair(b, halves[lane % 2], lane // 2) for lane in range(width)]
+        for row, place in zip(rows, places, strict=True):
+            store(b, row, place)

@@ -22,6 +22,10 @@ _NAME_OF_REFUSED = {value: name for name, value in vars(casadi).items() if name.
 _COPIES = {casadi.OP_ASSIGN}
 
 
+CARRIERS = frozenset("add sub mul neg sq twice fma fms fnma sin cos tan".split())
+"""Operations whose result is not finite whenever an argument is not."""
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """`name` applied to earlier values. "input": args = (argument, element); "constant": value holds the number."""
@@ -49,6 +53,19 @@ class Program:
     def operations(self) -> int:
         """Arithmetic operations a sample (loads, constants and sign changes not counted; a fused one counts once)."""
         return sum(op.name not in ("input", "constant", "neg") for op in self.code)
+
+    def unwitnessed(self, results: int) -> list[tuple[int, int]]:
+        """Inputs (argument, element) that may be infinite or NaN without any of the first `results` outputs being so.
+
+        Sums, products and sines carry what is not finite on, whatever their other operand is. An input with such a way
+        to a result needs no check of its own: the check of the result sees it.
+        """
+        carries = {v for values in self.outputs[:results] for v in values if v >= 0}
+        for k in range(len(self.code) - 1, -1, -1):
+            if k in carries and self.code[k].name in CARRIERS:
+                carries.update(self.code[k].args)
+        seen = {op.args for k, op in enumerate(self.code) if op.name == "input" and k in carries}
+        return [(j, e) for j, count in enumerate(self.inputs) for e in range(count) if (j, e) not in seen]
 
     def text(self) -> str:
         """A canonical listing, for fingerprints and for people."""

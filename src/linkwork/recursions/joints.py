@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from casadi import SX
+from casadi import SX, trace
 
 from linkwork.model.tree import Node, Tree
 from linkwork.spatial import ZERO3, Inertia, Motion, Transform, axis_rotation, matrix, quaternion_rotation, vector
@@ -68,5 +68,20 @@ def joint_motion(node: Node, v: SX) -> Motion:
 
 def inertia(node: Node) -> Inertia:
     """The node's matter, payloads included, as a spatial inertia about its origin."""
-    parts = [Inertia.from_center(m.mass, m.com, m.inertia) for m in (node.mass_properties, *node.extra)]
-    return sum(parts[1:], parts[0])
+    p = node.mass_properties
+    if node.regrouped is None:
+        total = Inertia.from_center(p.mass, p.com, p.inertia)
+    else:
+        m, h, J = node.regrouped
+        total = Inertia(SX(m), vector(h), trace(matrix(J)) * SX.eye(3) - matrix(J))
+    for extra in node.extra:
+        total = total + Inertia.from_center(extra.mass, extra.com, extra.inertia)
+    return total
+
+
+def second_moments(node: Node) -> SX:
+    """J = tr(I)/2 - I about the node's origin, payloads included (the integral of r r')."""
+    if node.regrouped is not None and not node.extra:
+        return matrix(node.regrouped[2])
+    I = inertia(node).I
+    return trace(I) / 2 * SX.eye(3) - I

@@ -6,7 +6,7 @@ import casadi
 from casadi import SX
 
 from linkwork.model.tree import Tree
-from linkwork.recursions.joints import inertia, joint_motion, subspace, transforms
+from linkwork.recursions.joints import inertia, joint_motion, second_moments, subspace, transforms
 from linkwork.spatial import ZERO3, Force, Transform, cross, skew, vector
 
 
@@ -41,6 +41,9 @@ def joint_wrenches(
         f  = m pdd + U h                          + sum over successors R_b f_b
         mu = I wd + w x (I w) + h x pdd           + sum over successors (R_b mu_b + r_b x R_b f_b)
 
+    The gyroscopic line is the integral of r x U r over the body: with the second moments J = tr(I)/2 - I it is the
+    axial vector of U J - J U', a third fewer operations than I wd + w x (I w).
+
     Source: [Goncalves2023] eqs. 28-34. Corrected: gravity is absent from the paper (pdd_0 = -g), fixed joints have no
     case (here they are joints without coordinates), and eq. 31 takes the signed axis for a prismatic joint.
     """
@@ -58,7 +61,7 @@ def joint_wrenches(
         U.append(skew(wd[i]) + square_of_skew(w[i]))
         B = inertia(node)
         f = B.m * pdd[i] + U[i] @ B.h
-        mu = B.I @ wd[i] + cross(w[i], B.I @ w[i]) + cross(B.h, pdd[i])
+        mu = axial_product(U[i], second_moments(node), cross(B.h, pdd[i]))
         F.append(Force(f, mu))
     for i, external in (forces or {}).items():
         F[i] = F[i] - external
@@ -66,6 +69,18 @@ def joint_wrenches(
         p = tree.parent(i)
         F[p] = F[p] + X[i] @ F[i]
     return F, X
+
+
+def axial_product(U: SX, J: SX, start: SX) -> SX:
+    """start + the axial vector of U J - J U' (J symmetric), each component one chain of multiply-adds."""
+    rows = []
+    for x, y, z in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        total = start[x]
+        for k in range(3):
+            total = total + U[z, k] * J[y, k]
+            total = total - U[y, k] * J[z, k]
+        rows.append(total)
+    return casadi.vertcat(*rows)
 
 
 def square_of_skew(w: SX) -> SX:
