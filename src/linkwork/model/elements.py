@@ -166,6 +166,7 @@ class Spring:
            "compression": pushes only, T = -(pretension + stiffness (free_length - L)); longer than its free length it
            touches nothing (T = 0)
            "both": the line without end
+    ends   how its two halves are held, "ball" or "hinge": it counts in mobility and carries no side load
 
     A zero-free-length balancing spring is pretension = stiffness * free_length.
     """
@@ -177,6 +178,7 @@ class Spring:
     free_length: Number = 0.0
     pretension: Number = 0.0
     kind: str = "tension"
+    ends: str = "ball"
     assumed: bool = False
     note: str = field(default="", compare=False)
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from linkwork.errors import InvalidModel, did_you_mean, listed
+from linkwork.model.element_checks import checked_elements
 from linkwork.model.inertia import LEVELS
 from linkwork.model.joint import SIZES, TYPES, Joint
 from linkwork.model.model import Model
@@ -43,6 +44,9 @@ def well_formed(model: Model) -> Model:
     _check_attached(model)
     model = replace(model, joints=tuple(_checked_joint(joint) for joint in model.joints))
     _check_mimic(model)
+    if model.elements:
+        names, joints = {body.name for body in model.bodies}, {joint.name: joint for joint in model.joints}
+        model = replace(model, elements=checked_elements(model.elements, names, joints))
     return model
 
 
