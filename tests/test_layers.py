@@ -17,15 +17,15 @@ import pytest
 SOURCE = Path(__file__).parent.parent / "src" / "linkwork"
 
 LAYERS = (
-    {"arguments", "errors"},
+    {"arguments", "errors", "results"},
     {"spatial", "model"},
     {"recursions", "engine"},
-    {"subject", "quantities", "formats"},
+    {"subject", "configurations", "quantities", "formats"},
     {
         *("loops", "inverse", "lagrange", "trajectory", "simulate"),
         *("collision", "planning", "control", "legged", "synthesis", "grippers", "studies"),
     },
-    {"robot"},
+    {"robot", "library"},
     {"cli", "view", "reproduce"},
 )
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
@@ -35,7 +35,10 @@ DATA = {"robots"}
 
 BESIDE = {
     ("arguments", "errors"),
+    ("results", "errors"),
     ("quantities", "subject"),
+    ("configurations", "subject"),
+    ("library", "robot"),
     *(("cli", "view"), ("cli", "reproduce"), ("view", "reproduce")),
     *((a, b) for a in APPLICATIONS for b in APPLICATIONS),
 }

@@ -49,7 +49,7 @@ def regrouped(tree: Tree) -> Tree:
 
     Joint forces for any motion are unchanged. Energies, momenta, reactions and poses are not: only quantities of the
     joint space are traced on this tree.
-    Source: the base inertial parameters of [Khalil1987], for any axis and on trees.
+    Source: [Khalil1987], base inertial parameters; here for any axis, with masses of zero kept legal.
     """
     if any(_is_live(node) for node in tree.nodes):
         return tree  # what is moved would have to be computed for every sample
