@@ -6,13 +6,14 @@ from collections import Counter
 from dataclasses import replace
 
 from linkwork.engine.program import Operation, Program
+from linkwork.engine.sums import chained
 
 _PRODUCTS = ("mul", "sq")
 
 
 def optimised(program: Program) -> Program:
-    """Multiply-adds fused, dead values removed."""
-    return without_dead_code(fused(program))
+    """Sums chained, multiply-adds fused, dead values removed."""
+    return without_dead_code(fused(chained(program)))
 
 
 def fused(program: Program) -> Program:
