@@ -29,11 +29,11 @@ def chained(program: Program) -> Program:
                 uses[v] += 2
     holding: set[int] = set()  # sums with a product among their terms
     inner: set[int] = set()  # those of them that become part of the sum that uses them
-    for op in code:
+    for k, op in enumerate(code):
         if op.name in _SUMS:
-            inner.update(
-                a for a in op.args if code[a].name in _SUMS and uses[a] == 1 and _holds_product(code, a, inner)
-            )
+            inner.update(a for a in op.args if uses[a] == 1 and a in holding)
+            if any(a in inner or code[a].name in _PRODUCTS for a in op.args):
+                holding.add(k)
 
     new: list[Operation] = []
     at: dict[int, int] = {}
