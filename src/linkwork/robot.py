@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from linkwork import configurations, quantities
 from linkwork.arguments import choice
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.loops import commands, layout
 from linkwork.model import Model, Placement, edit
 from linkwork.model.parametric import Edited, Parametric
 from linkwork.model.payload import Payload
@@ -246,6 +247,33 @@ class Robot:
     ) -> np.ndarray:
         """Joint forces that hold the robot still: q (..., nq) -> (..., nv) [N m, N]."""
         return self._evaluate("gravity_torque", None, None, payload, variables, out, q=q)
+
+    # closed loops
+
+    @property
+    def actuators(self) -> tuple[str, ...]:
+        """Names of the commands, in the order of c: motors by their joint, transmissions by their own name."""
+        return layout.layout_of(self.subject).names
+
+    def from_actuators(
+        self,
+        c: ArrayLike,
+        cd: ArrayLike | None = None,
+        cdd: ArrayLike | None = None,
+        q0: ArrayLike | None = None,
+        variables: Variables | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """q, v, a for commands c (..., nc) [m, rad], their rates and second derivatives. See loops/commands.py.
+
+        q0: where the search starts for loops without a closed form; left out, the robot's assembled reference.
+        """
+        return commands.from_actuators(self.subject, c, cd, cdd, q0, variables)
+
+    def to_actuators(
+        self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, variables: Variables | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """c, cd, cdd (..., nc) for joint coordinates, rates and accelerations. See loops/commands.py."""
+        return commands.to_actuators(self.subject, q, v, a, variables)
 
     # the mathematics itself
 

@@ -1,0 +1,1 @@
+"""Closed loops: what drives joints, closes loops and shares loads beside the tree."""
