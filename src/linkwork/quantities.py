@@ -15,6 +15,8 @@ from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.model import MassProperties, Placement, Tree, build_tree
 from linkwork.model.payload import Payload
 from linkwork.recursions import configuration, frame_motion, jacobians, poses
+from linkwork.recursions.christoffel import christoffel
+from linkwork.recursions.derivatives.inverse_dynamics import inverse_dynamics_derivatives
 from linkwork.recursions.newton_euler import newton_euler
 from linkwork.recursions.regroup import regrouped
 from linkwork.spatial import Force, vector
@@ -127,6 +129,16 @@ QUANTITIES: dict[str, Quantity] = {
     ),
     "gravity_torque": Quantity(
         lambda t, x: (newton_euler(t, x.q, x.v, x.a),), "q", (("tau", "v"),), dynamic=True, joint_space=True
+    ),
+    "christoffel": Quantity(
+        lambda t, x: (christoffel(t, x.q),), "q", (("c", "v v v"),), dynamic=True, joint_space=True
+    ),
+    "inverse_dynamics_derivatives": Quantity(
+        lambda t, x: inverse_dynamics_derivatives(t, x.q, x.v, x.a),
+        "q v a",
+        (("d_dq", "v v"), ("d_dv", "v v"), ("d_da", "v v")),
+        dynamic=True,
+        joint_space=True,
     ),
     "integrate": Quantity(lambda t, x: (configuration.integrate(t, x.q, x.v),), "q v", (("q", "q"),)),
     "difference": Quantity(lambda t, x: (configuration.difference(t, x.q0, x.q1),), "q0 q1", (("v", "s"),)),

@@ -275,6 +275,36 @@ class Robot:
         """c, cd, cdd (..., nc) for joint coordinates, rates and accelerations. See loops/commands.py."""
         return commands.to_actuators(self.subject, q, v, a, variables)
 
+    def christoffel(
+        self,
+        q: ArrayLike,
+        payload: Payloads | None = None,
+        variables: Variables | None = None,
+        out: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Christoffel symbols c (..., nv, nv, nv): tau_k = sum_ij c[k, i, j] v_i v_j. See recursions/christoffel.py.
+
+        coriolis_matrix[k, i] = sum_j c[k, i, j] v_j. With ball or floating joints c is the connection of M in their
+        velocities and c[k, i, j] differs from c[k, j, i] where i and j belong to the same such joint.
+        """
+        return self._evaluate("christoffel", None, None, payload, variables, out, q=q)
+
+    def inverse_dynamics_derivatives(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        payload: Payloads | None = None,
+        variables: Variables | None = None,
+        out: Sequence[np.ndarray] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(d_dq, d_dv, d_da) of inverse_dynamics, each (..., nv, nv); d_da is the mass matrix.
+
+        By q along the tangent space: d_dq @ dv is the change of tau on the way to integrate(q, dv). See
+        recursions/derivatives/inverse_dynamics.py.
+        """
+        return self._evaluate("inverse_dynamics_derivatives", None, None, payload, variables, out, q=q, v=v, a=a)
+
     # the mathematics itself
 
     def function(self, name: str, frame: str | None = None) -> casadi.Function:

@@ -1,0 +1,1 @@
+"""Analytic derivatives of the recursions, where automatic differentiation grows too big."""
