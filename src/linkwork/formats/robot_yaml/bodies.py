@@ -1,0 +1,100 @@
+"""Bodies of a .robot.yaml: matter, points, lines and shapes."""
+
+from __future__ import annotations
+
+import itertools
+
+from linkwork.errors import did_you_mean
+from linkwork.formats.robot_yaml.context import Build
+from linkwork.formats.robot_yaml.parts import Part, own_names
+from linkwork.formats.robot_yaml.placements import placement
+from linkwork.formats.robot_yaml.schema import Entry
+from linkwork.formats.robot_yaml.variables import Scope, remarks
+from linkwork.model.body import Body, Shape
+from linkwork.model.inertia import MassProperties, steiner
+from linkwork.model.number import ZERO, Matrix, is_symbol, matrix_sum, scale
+
+_SIZES = {"box": 3, "sphere": 1, "cylinder": 2, "capsule": 2}
+
+
+def read_bodies(build: Build) -> None:
+    """Every body of every part."""
+    for full, (part, entry) in own_names(build.all_parts, "bodies").items():
+        build.places["body", full] = part.placed or entry.place
+        build.body_points[full] = entry.get("points", {})
+        build.bodies[full] = _body(build, full, part, entry)
+
+
+def _body(build: Build, name: str, part: Part, entry: Entry) -> Body:
+    scope, mirror = part.scope, part.mirror
+    points = tuple((label, mirror.position(scope.numbers(p))) for label, p in entry.get("points", {}).items())
+    both = entry.get("shapes", ())
+    return Body(
+        name,
+        mirror.matter(matter(entry, scope)),
+        points,
+        _lines(build, entry),
+        tuple(_shape(build, part, s) for s in (*both, *entry.get("visuals", ()))),
+        tuple(_shape(build, part, s) for s in (*both, *entry.get("collisions", ()))),
+        has_inertia="mass" in entry or "inertia" in entry,
+        note="\n".join(remarks(entry)),
+    )
+
+
+def matter(entry: Entry, scope: Scope) -> MassProperties:
+    """Mass, centre of mass and inertia of a body or DH row, turned to the inertia about the centre of mass."""
+    mass = scope.number(entry["mass"]) if "mass" in entry else 0.0
+    com = scope.numbers(entry["com"]) if "com" in entry else ZERO
+    given = entry.get("inertia")
+    if given is None:
+        return MassProperties(mass, com)
+    if isinstance(given, tuple):
+        xx, yy, zz = scope.numbers(given)
+        return MassProperties(mass, com, ((xx, 0.0, 0.0), (0.0, yy, 0.0), (0.0, 0.0, zz)))
+    xx, yy, zz, xy, xz, yz = (scope.number(given.get(each, 0.0)) for each in ("xx", "yy", "zz", "xy", "xz", "yz"))
+    inertia: Matrix = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+    if given.get("about", "com") == "joint":
+        a, b, c = steiner(mass, com)
+        inertia = matrix_sum(inertia, (scale(-1.0, a), scale(-1.0, b), scale(-1.0, c)))
+    return MassProperties(mass, com, inertia)
+
+
+def _lines(build: Build, entry: Entry) -> tuple[tuple[str, str], ...]:
+    """Pairs of points; a longer list is a polyline."""
+    points, found = entry.get("points", {}), []
+    for line in entry.get("lines", ()):
+        if len(line) < 2:
+            build.reader.refuse(entry.at("lines"), f"a line has {len(line)} points, expected two or more")
+        for label in line:
+            if label not in points:
+                build.reader.refuse(entry.at("lines"), f'unknown point "{label}"{did_you_mean(label, points)}')
+        found += list(itertools.pairwise(line))
+    return tuple(found)
+
+
+def _shape(build: Build, part: Part, entry: Entry) -> Shape:
+    scope, kind, mirror = part.scope, entry["kind"], part.mirror
+    refuse = build.reader.refuse
+    mesh = None
+    if kind == "mesh":
+        if "mesh" not in entry or "size" in entry:
+            refuse(entry.place, 'a mesh has the key "mesh" with its file, and "scale" in the place of "size"')
+        mesh = build.meshes.find(entry["mesh"])
+        given = entry.get("scale", 1.0)
+        scales = scope.numbers(given) if isinstance(given, tuple) else (scope.number(given),) * 3
+        size = mirror.position(scales)
+    else:
+        if "mesh" in entry or "scale" in entry or "size" not in entry:
+            refuse(entry.place, f'a {kind} has the key "size", and neither "mesh" nor "scale"')
+        given = entry["size"]
+        size = scope.numbers(given) if isinstance(given, tuple) else (scope.number(given),)
+        if len(size) != _SIZES[kind]:
+            refuse(entry.at("size"), f"size has {len(size)} numbers, a {kind} has {_SIZES[kind]}")
+        if any(not is_symbol(x) and x < 0.0 for x in size):
+            refuse(entry.at("size"), f"a size of the {kind} is negative")
+    color = tuple(scope.plain_number(c) for c in entry.get("color", ()))
+    if color and not (len(color) in (3, 4) and all(0.0 <= c <= 1.0 for c in color)):
+        refuse(entry.at("color"), f"color is {color}, expected red, green, blue and optionally alpha from 0 to 1")
+    T = mirror.placement(placement(entry, "placement", scope, None))
+    r, g, b, a = (*color, 1.0)[:4] if color else (0.0,) * 4
+    return Shape(kind, size, T, (r, g, b, a) if color else None, mesh, entry.get("name"))

@@ -1,0 +1,120 @@
+"""Description: a .robot.yaml that can be built again with other values, or with symbols, for its variables."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.formats.files import read_bounded
+from linkwork.formats.meshes import MeshFinder
+from linkwork.formats.robot_yaml.build import build_model
+from linkwork.formats.robot_yaml.document import LARGEST, Node, parse_document
+from linkwork.formats.robot_yaml.schema import Entry, Reader
+from linkwork.formats.robot_yaml.units import Units, parse_unit
+from linkwork.formats.robot_yaml.variables import check_variable_names, defaults
+from linkwork.formats.robot_yaml.vocabulary import ROBOT, UNITS
+from linkwork.model.edit import with_base
+from linkwork.model.inertia import LEVELS
+from linkwork.model.model import Model
+from linkwork.model.number import Number
+
+ENDING = ".robot.yaml"
+CHOICES = {"check": LEVELS, "mimic": ("follow", "independent"), "root": ("fixed", "floating")}
+
+
+class Description:
+    """A parsed and checked .robot.yaml (implements `model.parametric.Parametric`).
+
+    check   level for mass properties: None is what the file says (key "check"), else "physical"
+    mimic   "follow", or "independent" to leave mimic rules out; root: "floating" lets the robot's root move
+    """
+
+    def __init__(
+        self,
+        text: str | bytes,
+        source: str = "robot.yaml text",
+        folder: str | None = None,
+        check: str | None = None,
+        mimic: str = "follow",
+        root: str = "fixed",
+    ) -> None:
+        for label, value in (("check", check), ("mimic", mimic), ("root", root)):
+            if value not in CHOICES[label] and not (label == "check" and value is None):
+                choices = ", ".join(CHOICES[label])
+                near = did_you_mean(str(value), CHOICES[label])
+                raise InvalidInput(f"read_robot_yaml: {label} is {value!r}, expected one of {choices}{near}")
+        if not isinstance(text, (str, bytes)):
+            raise InvalidInput(f"read_robot_yaml: text is a {type(text).__name__}, expected str or bytes")
+        self._arguments = (text, source, folder, check, mimic, root)
+        node = parse_document(text, source)
+        self._reader = Reader(source, _units(node, source))
+        self.robot: Entry = ROBOT.read(node, "", self._reader)
+        check_variable_names(self.robot.get("variables", {}), self._reader)
+        self.check = check or self.robot.get("check", "physical")
+        self._meshes = MeshFinder(None if folder is None else Path(folder))
+
+    @property
+    def name(self) -> str:
+        return self.robot["name"]
+
+    @property
+    def summary(self) -> str:
+        """The description in one line."""
+        return self.robot.get("description", "").split("\n")[0]
+
+    @cached_property
+    def defaults(self) -> Mapping[str, float]:
+        """SI value of every variable that is a number; variables that are expressions follow these."""
+        return defaults(self.robot.get("variables", {}), self._reader)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        text, _, _, _, mimic, root = self._arguments
+        content = text.encode() if isinstance(text, str) else text
+        return hashlib.sha256(content + f"\n{mimic} {root}".encode()).hexdigest()
+
+    def build(self, values: Mapping[str, Number] | None = None) -> Model:
+        """The model for these SI values; numbers may be symbols, missing ones take their defaults."""
+        values = values or {}
+        for name in values:
+            if name not in self.defaults:
+                derived = name in self.robot.get("variables", {})
+                why = "is an expression of other variables" if derived else "does not exist"
+                near = "" if derived else did_you_mean(name, self.defaults)
+                raise UnknownName(f'robot "{self.name}": variable "{name}" {why}{near}')
+        mimic, root = self._arguments[4:]
+        model = build_model(self.robot, self._reader, values, self._meshes, self.check, mimic)
+        return model if root == "fixed" else with_base(model, floating=True)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Description, self._arguments
+
+    def __repr__(self) -> str:
+        return f'<Description "{self.name}" of {self._reader.source}>'
+
+
+def read_robot_yaml(path: str | os.PathLike[str], **options: Any) -> Description:
+    """The description in a file; options as in `Description` (check, mimic, root)."""
+    shown = os.fspath(path)
+    return Description(read_bounded(path, LARGEST), shown, os.path.dirname(os.path.abspath(shown)), **options)
+
+
+def _units(node: Node, source: str) -> Units:
+    """The section "units", read before everything else, because every other number depends on it."""
+    si = Reader(source, Units())
+    if node.kind != "map" or "units" not in node.value:
+        return Units()
+    given = UNITS.read(node.value["units"], "units", si)
+    if "inertia" in given:
+        try:
+            fits = parse_unit(given["inertia"]).powers == (2, 1, 0)
+        except ValueError as error:
+            si.refuse(given.at("inertia"), str(error))
+        if not fits:
+            si.refuse(given.at("inertia"), f'"{given["inertia"]}" is no unit of inertia, expected such as kg*m^2')
+    return Units(**given)

@@ -1,0 +1,171 @@
+"""Document: YAML text as a tree of nodes that know their line and column, within limits.
+
+Only the structure of YAML is used: mappings, sequences, and scalars as text, which the schema reads as what it
+expects (so `no`, `010` and `1e-3` mean what they look like). Tags are refused. Anchors and aliases share nodes; what
+they would expand to counts towards the limits, so an alias bomb is refused before it can grow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+import yaml
+
+from linkwork.errors import InvalidFile
+
+LARGEST = 4 * 2**20
+"""Largest .robot.yaml that is read [bytes]; a file with a thousand bodies has about a tenth of it."""
+MOST_NODES = 300_000
+DEEPEST = 24
+
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(slots=True)
+class Node:
+    """A value of the file.
+
+    kind    "text", "list" or "map"; value: str, list[Node] or dict[str, Node]; keys: where each key of a map stands
+    line, column   counted from 1
+    size, height   nodes in it, itself and what aliases stand for included; levels below it
+    """
+
+    kind: str
+    value: Any
+    line: int
+    column: int
+    size: int = 1
+    height: int = 0
+    keys: dict[str, tuple[int, int]] = field(default_factory=dict)
+    quoted: bool = False
+
+
+def parse_document(content: bytes | str, source: str) -> Node:
+    """The one document of a YAML text; `source` is the name for errors."""
+    text = content if isinstance(content, str) else _decoded(content, source)
+    if len(text) > LARGEST:
+        size = len(text) / 2**20
+        raise InvalidFile(f"{source}: is {size:.1f} MB, a .robot.yaml may have {LARGEST // 2**20} MB")
+    try:
+        return _Composer(text, source).document()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f"{source}:{mark.line + 1}:{mark.column + 1}" if mark else source
+        raise InvalidFile(f"{where}: is not YAML: {error.problem or error.context}") from None
+    except (yaml.YAMLError, UnicodeError) as error:
+        raise InvalidFile(f"{source}: is not YAML: {' '.join(str(error).split())}") from None
+
+
+def _decoded(content: bytes, source: str) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise InvalidFile(f"{source}:{line}: byte {error.start} is not UTF-8 text") from None
+
+
+class _Composer:
+    """Events of the YAML parser put together, with a stack instead of recursion."""
+
+    def __init__(self, text: str, source: str) -> None:
+        self.source = source
+        self.loader = _Loader(text)
+        self.anchors: dict[str, Node | None] = {}
+        self.count = 0
+
+    def document(self) -> Node:
+        try:
+            self._expect(yaml.StreamStartEvent)
+            if isinstance(self.loader.peek_event(), yaml.StreamEndEvent):
+                raise InvalidFile(f"{self.source}: is empty, expected a robot description")
+            self._expect(yaml.DocumentStartEvent)
+            root = self._tree()
+            self._expect(yaml.DocumentEndEvent)
+            event = self.loader.get_event()
+            if not isinstance(event, yaml.StreamEndEvent):
+                self._refuse(event, "a second document begins, expected one a file")
+            return root
+        finally:
+            self.loader.dispose()
+
+    def _expect(self, kind: type[yaml.Event]) -> None:
+        event = self.loader.get_event()
+        assert isinstance(event, kind), event
+
+    def _tree(self) -> Node:
+        stack: list[tuple[Node, str | None]] = []  # open collections with the anchors they will get
+        pending: list[str | None] = []  # for each open collection: a key that waits for its value
+        while True:
+            event = self.loader.get_event()
+            anchor = getattr(event, "anchor", None)
+            match event:
+                case yaml.ScalarEvent():
+                    node = self._node(event, "text", event.value)
+                    node.quoted = event.style in ("'", '"')
+                case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
+                    is_map = isinstance(event, yaml.MappingStartEvent)
+                    node = self._node(event, "map" if is_map else "list", {} if is_map else [])
+                    if len(stack) >= DEEPEST:
+                        self._refuse(event, f"is nested more than {DEEPEST} deep")
+                    if pending and stack[-1][0].kind == "map" and pending[-1] is None:
+                        self._refuse(event, "a key is a list or mapping, expected a name")
+                    stack.append((node, anchor))
+                    pending.append(None)
+                    if anchor is not None:
+                        self.anchors[anchor] = None  # known, but not complete
+                    continue
+                case yaml.AliasEvent():
+                    node = self._aliased(event, len(stack))
+                    anchor = None
+                case _:  # the end of a collection
+                    node, anchor = stack.pop()
+                    pending.pop()
+            if anchor is not None:
+                self.anchors[anchor] = node
+            if not stack:
+                return node
+            self._put(event, stack[-1][0], pending, node)
+
+    def _put(self, event: Any, parent: Node, pending: list[str | None], node: Node) -> None:
+        """`node` into the collection it belongs to: an item, a key, or the value of the waiting key."""
+        parent.size += node.size
+        parent.height = max(parent.height, node.height + 1)
+        if parent.kind == "list":
+            parent.value.append(node)
+        elif pending[-1] is None:
+            if node.kind != "text":
+                self._refuse(event, "a key is a list or mapping, expected a name")
+            if node.value in parent.value:
+                before = parent.keys[node.value][0]
+                self._refuse(event, f'key "{node.value}" is given twice, first in line {before}')
+            pending[-1] = node.value
+            parent.keys[node.value] = (event.start_mark.line + 1, event.start_mark.column + 1)
+        else:
+            parent.value[pending[-1]] = node
+            pending[-1] = None
+
+    def _node(self, event: Any, kind: str, value: Any) -> Node:
+        if event.tag is not None and event.tag != "!":
+            self._refuse(event, f'has the tag "{event.tag}", expected plain YAML without tags')
+        self._counted(event, 1)
+        return Node(kind, value, event.start_mark.line + 1, event.start_mark.column + 1)
+
+    def _aliased(self, event: Any, depth: int) -> Node:
+        node = self.anchors.get(event.anchor)
+        if node is None:
+            why = "contains itself" if event.anchor in self.anchors else "has no anchor before it"
+            self._refuse(event, f"alias *{event.anchor} {why}")
+        if depth + node.height > DEEPEST:
+            self._refuse(event, f"is nested more than {DEEPEST} deep through alias *{event.anchor}")
+        self._counted(event, node.size)
+        return node
+
+    def _counted(self, event: Any, size: int) -> None:
+        self.count += size
+        if self.count > MOST_NODES:
+            self._refuse(event, f"the file has more than {MOST_NODES} values, aliases counted for what they stand for")
+
+    def _refuse(self, event: Any, sentence: str) -> NoReturn:
+        mark = event.start_mark
+        raise InvalidFile(f"{self.source}:{mark.line + 1}:{mark.column + 1}: {sentence}")

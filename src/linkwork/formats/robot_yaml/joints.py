@@ -1,0 +1,176 @@
+"""Joints of a .robot.yaml, and the bodies and joints of its DH table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container
+from dataclasses import replace
+from typing import Any
+
+from linkwork.errors import did_you_mean
+from linkwork.formats.dh import Row, links
+from linkwork.formats.robot_yaml.bodies import matter
+from linkwork.formats.robot_yaml.context import WORLD, Build, dimension
+from linkwork.formats.robot_yaml.parts import Part, own_names
+from linkwork.formats.robot_yaml.placements import axis, placement
+from linkwork.formats.robot_yaml.schema import Entry, Value
+from linkwork.formats.robot_yaml.variables import Scope, remarks
+from linkwork.model.joint import SIZES, Joint, Limits, Mimic
+from linkwork.model.number import is_symbol
+from linkwork.model.placement import HERE, Placement
+
+
+def read_dh_table(build: Build, table: Entry | None, scope: Scope) -> None:
+    """The bodies and joints of the section "dh"."""
+    if table is None:
+        return
+    root = build.body(build.all_parts[0], table, "parent") if "parent" in table else None
+    base = placement(table, "base", scope, build.body_points.get(root or ""))
+    rows = [_row(build, entry, i, scope) for i, entry in enumerate(table["rows"])]
+    bodies, joints = links(rows, table["convention"], base, root)
+    for body in bodies:
+        _new(build, "body", body.name, build.bodies, table)
+        build.bodies[body.name] = body
+    for joint in joints:
+        _new(build, "joint", joint.name, build.joints, table)
+        build.joints[joint.name] = joint
+
+
+def _new(build: Build, kind: str, name: str, known: Container[str], table: Entry) -> None:
+    if name in known:
+        build.reader.refuse(table.place, f'{kind} name "{name}" is used twice')
+    build.places[kind, name] = table.place
+
+
+def _row(build: Build, entry: Entry, i: int, scope: Scope) -> Row:
+    kind = entry.get("joint", "revolute")
+    parent = entry.get("parent", i - 1)
+    if parent >= i:
+        build.reader.refuse(entry.at("parent"), f"parent {parent} of row {i} does not come before it")
+    has_matter = "mass" in entry or "inertia" in entry
+    return Row(
+        kind,
+        **{key: scope.number(entry[key]) for key in ("a", "alpha", "d", "theta") if key in entry},
+        offset=scope.number(entry.get("offset", 0.0), dimension("position", kind)),
+        matter=matter(entry, scope) if has_matter else None,
+        parent=None if i == 0 else parent,
+        limits=_limits(build, entry, kind, scope),
+        name=entry.get("name", ""),
+        link=entry.get("link", ""),
+        note="\n".join(remarks(entry)),
+        **_resistance(build, entry, kind, scope),
+    )
+
+
+def read_joints(build: Build, mimic: str) -> None:
+    """Every joint of every part; mimic "independent" leaves their rules out."""
+    own = own_names(build.all_parts, "joints")
+    for full, (part, entry) in own.items():
+        build.places["joint", full] = part.placed or entry.place
+        if full in build.joints:
+            build.reader.refuse(entry.place, f'joint name "{full}" is used twice')
+        build.joints[full] = _joint(build, full, part, entry)
+    for full, (part, entry) in own.items():
+        if "mimic" in entry and mimic == "follow":
+            build.joints[full] = _following(build, full, part, entry["mimic"])
+
+
+def _joint(build: Build, name: str, part: Part, entry: Entry) -> Joint:
+    scope, mirror, kind = part.scope, part.mirror, entry["type"]
+    child = build.body(part, entry, "child")
+    if child is None:
+        build.reader.refuse(entry.at("child"), 'the world cannot be the child of a joint; "child" names a body')
+    T, points = HERE, None
+    if "parent" in entry:
+        parent = build.body(part, entry, "parent")
+        points = part.entry.get("bodies", {}).get(entry["parent"], {}).get("points")
+    else:
+        parent, T = _hung(build, part)
+    T = T @ mirror.placement(placement(entry, "placement", scope, points))
+    if mirror.axis is not None and kind in ("cylindrical", "planar"):
+        sentence = f"a {kind} joint has no mirrored one with the same coordinates; write that side by hand"
+        build.reader.refuse(entry.at("type"), sentence)
+    turned = mirror.position if kind == "prismatic" else mirror.turning
+    first = turned(axis(entry["axis"], scope)) if "axis" in entry else turned((0.0, 0.0, 1.0))
+    second = turned(axis(entry["second_axis"], scope)) if "second_axis" in entry else turned((1.0, 0.0, 0.0))
+    pitch = scope.number(entry.get("pitch", 0.0)) / (2.0 * math.pi)
+    return Joint(
+        name,
+        kind,
+        parent,
+        child,
+        T,
+        axis=first if kind not in ("fixed", "ball", "floating") else (0.0, 0.0, 1.0),
+        second_axis=second if kind == "universal" else (1.0, 0.0, 0.0),
+        pitch=(-pitch if mirror.axis else pitch) if kind == "helical" else 0.0,
+        limits=_limits(build, entry, kind, scope),
+        **_resistance(build, entry, kind, scope),
+    )
+
+
+def _hung(build: Build, part: Part) -> tuple[str | None, Placement]:
+    """What a joint without a parent hangs on: the world, or what its chain was placed on."""
+    if part.parent is None or part.parent == WORLD:
+        return None, part.at
+    if part.parent not in build.bodies:
+        near = did_you_mean(part.parent, build.bodies)
+        assert part.placed is not None
+        build.reader.refuse(part.placed, f'unknown body "{part.parent}"{near}')
+    return part.parent, part.at
+
+
+def _limits(build: Build, entry: Entry, kind: str, scope: Scope) -> tuple[Limits, ...]:
+    given, count = entry.get("limits"), SIZES[kind][1]
+    if given is None:
+        return ()
+    if count == 0:
+        build.reader.refuse(entry.at("limits"), f"a {kind} joint has no coordinate to limit")
+    if isinstance(given, tuple) and not isinstance(given[0] if given else None, Entry):
+        lower, upper = (scope.plain_number(x, dimension("position", kind)) for x in given)
+        each = [Limits(lower, upper)]
+    else:
+        each = [_limit(entry, kind, k, scope) for k, entry in enumerate(given if isinstance(given, tuple) else [given])]
+    if len(each) != count:
+        build.reader.refuse(entry.at("limits"), f"limits are given {len(each)} times, a {kind} joint has {count}")
+    return tuple(each)
+
+
+def _limit(entry: Entry, kind: str, coordinate: int, scope: Scope) -> Limits:
+    def number(key: str, quantity: str, default: float) -> float:
+        return scope.plain_number(entry.get(key, default), dimension(quantity, kind, coordinate))
+
+    return Limits(
+        number("lower", "position", -math.inf),
+        number("upper", "position", math.inf),
+        number("velocity", "velocity", math.inf),
+        number("effort", "effort", math.inf),
+    )
+
+
+def _resistance(build: Build, entry: Entry, kind: str, scope: Scope) -> dict[str, Any]:
+    quantities = {"damping": "damping", "friction": "effort", "armature": "armature"}
+    count, found = SIZES[kind][1], {}
+    for key, quantity in quantities.items():
+        given = entry.get(key)
+        if given is None:
+            continue
+        if isinstance(given, tuple):
+            if len(given) != count:
+                build.reader.refuse(entry.at(key), f"{key} has {len(given)} numbers, a {kind} joint has {count}")
+            found[key] = tuple(scope.number(x, dimension(quantity, kind, k)) for k, x in enumerate(given))
+        else:
+            found[key] = scope.number(given, dimension(quantity, kind))
+    return found
+
+
+def _following(build: Build, name: str, part: Part, rule: Entry) -> Joint:
+    joint = build.joints[name]
+    leader = build.joint(part, rule["joint"], rule.at("joint"))
+    for key in ("multiplier", "offset"):
+        value = rule.get(key)
+        live = isinstance(value, Value) and is_symbol(part.scope.number(value, "number"))
+        if live:
+            build.reader.refuse(rule.at(key), f"a live variable cannot change the {key} of a mimic joint")
+    multiplier = part.scope.plain_number(rule.get("multiplier", 1.0))
+    offset = part.scope.plain_number(rule.get("offset", 0.0), dimension("position", joint.type))
+    return replace(joint, mimic=Mimic(leader.name, multiplier, offset))

@@ -1,0 +1,120 @@
+"""Motions and configurations of a .robot.yaml."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from linkwork.errors import InvalidModel, did_you_mean
+from linkwork.formats.robot_yaml.context import Build, dimension
+from linkwork.formats.robot_yaml.parts import own_names
+from linkwork.formats.robot_yaml.schema import Entry, Place
+from linkwork.formats.robot_yaml.variables import Scope, remarks
+from linkwork.model.joint import SIZES
+from linkwork.model.model import Configurations
+from linkwork.model.motions import Motion, Pieces, Track, accelerated, through
+
+_LINEAR = ("linear_actuator",)
+_DRIVES = (*_LINEAR, "gear", "belt", "four_bar", "differential")
+
+
+def read_motions(build: Build, robot: Entry, scope: Scope) -> tuple[Motion, ...]:
+    """Every named motion."""
+    return tuple(_motion(build, name, entry, scope) for name, entry in robot.get("motions", {}).items())
+
+
+def _motion(build: Build, name: str, entry: Entry, scope: Scope) -> Motion:
+    duration = scope.plain_number(entry["duration"])
+    if not duration > 0.0:
+        build.reader.refuse(entry.at("duration"), f"duration is {duration:g} s, expected more than 0")
+    tracks: list[Track] = []
+    whole = build.all_parts[0]
+    for label, given in entry.get("joints", {}).items():
+        joint = build.joint(whole, label, entry.at("joints", label))
+        each = given if isinstance(given, tuple) else (given,)
+        if joint.nq != joint.nv or len(each) != joint.nv:
+            sentence = f'joint "{label}" ({joint.type}) has {len(each)} tracks, expected {joint.nv} of one coordinate'
+            if joint.nq != joint.nv:
+                sentence = f'joint "{label}" ({joint.type}) turns by a quaternion, which no track can move'
+            build.reader.refuse(entry.at("joints", label), sentence)
+        for k, track in enumerate(each):
+            words = [dimension(quantity, joint.type, k) for quantity in ("position", "velocity", "acceleration")]
+            tracks.append(Track(label, _pieces(build, track, words, scope), False, k))
+    for label, given in entry.get("actuators", {}).items():
+        place = entry.at("actuators", label)
+        linear = _actuator(build, label, place)
+        if isinstance(given, tuple):
+            build.reader.refuse(place, "an actuator has one track")
+        words = ["length", "speed", "acceleration"] if linear else ["angle", "angular speed", "angular acceleration"]
+        tracks.append(Track(label, _pieces(build, given, words, scope), True))
+    return Motion(name, duration, tuple(tracks), "\n".join(remarks(entry)))
+
+
+def _actuator(build: Build, name: str, place: Place) -> bool:
+    """True for a linear actuator, False for a motor; others are refused."""
+    known: dict[str, bool] = {}
+    for label, (part, entry) in own_names(build.all_parts, "elements").items():
+        if entry["type"] == "differential":
+            known |= {part.named(motor): False for motor in entry["motors"]}
+        elif entry["type"] in _DRIVES:
+            known[label] = entry["type"] in _LINEAR
+    if name not in known:
+        build.reader.refuse(place, f'unknown actuator "{name}"{did_you_mean(name, known)}')
+    return known[name]
+
+
+def _pieces(build: Build, track: Entry, words: list[str], scope: Scope) -> Pieces:
+    position, rate, acceleration = words
+
+    def number(x: Any, what: str) -> float:
+        return scope.plain_number(x, what)
+
+    try:
+        if "waypoints" in track:
+            points = [(number(t, "time"), number(x, position)) for t, x in track["waypoints"]]
+            return through(points, track.get("interpolation", "cubic"))
+        if "polynomial" in track:
+            return ((0.0, tuple(number(c, position) for c in track["polynomial"])),)
+        if "pieces" in track:
+            return _as_given(track, position, scope)
+        given = track.get("acceleration", ())
+        steps = given if isinstance(given, tuple) else ((0.0, given),)
+        pairs = [(number(t, "time"), number(a, acceleration)) for t, a in steps]
+        return accelerated(number(track.get("start", 0.0), position), number(track.get("rate", 0.0), rate), pairs)
+    except InvalidModel as error:
+        build.reader.refuse(track.place, str(error))
+
+
+def _as_given(track: Entry, position: str, scope: Scope) -> Pieces:
+    pieces = tuple(
+        (scope.plain_number(piece["time"]), tuple(scope.plain_number(c, position) for c in piece["polynomial"]))
+        for piece in track["pieces"]
+    )
+    times = [t for t, _ in pieces]
+    if not times or times[0] != 0.0 or any(b <= a for a, b in itertools.pairwise(times)):
+        raise InvalidModel(f"pieces at times {times[:6]}, expected the first at 0 and increasing times")
+    return pieces
+
+
+def read_configurations(build: Build, robot: Entry, scope: Scope) -> Configurations:
+    """Every named configuration: (name, ((joint, q), ...))."""
+    found = []
+    for name, joints in robot.get("configurations", {}).items():
+        values = []
+        for label, given in joints.items():
+            place = robot.at("configurations", name, label)
+            joint = build.joint(build.all_parts[0], label, place)
+            each = given if isinstance(given, tuple) else (given,)
+            if len(each) != SIZES[joint.type][0]:
+                sentence = f'joint "{label}" ({joint.type}) has {joint.nq} coordinates, came {len(each)}'
+                build.reader.refuse(place, sentence)
+            values.append((label, tuple(scope.plain_number(x, _coordinate(joint.type, k)) for k, x in enumerate(each))))
+        found.append((name, tuple(values)))
+    return tuple(found)
+
+
+def _coordinate(kind: str, k: int) -> str:
+    """Quaternions are plain numbers."""
+    if kind == "ball" or (kind == "floating" and k >= 3):
+        return "number"
+    return dimension("position", kind, k)
