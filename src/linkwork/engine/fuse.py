@@ -6,14 +6,15 @@ from collections import Counter
 from dataclasses import replace
 
 from linkwork.engine.program import Operation, Program
+from linkwork.engine.reciprocals import with_shared_reciprocals
 from linkwork.engine.sums import chained
 
 _PRODUCTS = ("mul", "sq")
 
 
 def optimised(program: Program) -> Program:
-    """Sums chained, multiply-adds fused, dead values removed."""
-    return without_dead_code(fused(chained(program)))
+    """Reciprocals shared, sums chained, multiply-adds fused, dead values removed."""
+    return without_dead_code(fused(chained(with_shared_reciprocals(program))))
 
 
 def fused(program: Program) -> Program:
