@@ -61,8 +61,8 @@ class Geometry:
     def __init__(self, tree: Tree, X: list[Transform], elements: tuple) -> None:
         self.tree, self.X = tree, X
         self._poses: dict[tuple[int, int], Transform] = {}
-        self._sliders = {e.bar: e for e in elements if isinstance(e, Slider)}
-        self._bars = {e.name: e for e in elements if isinstance(e, Bar)}
+        self.sliders = {e.bar: e for e in elements if isinstance(e, Slider)}
+        self.bars = {e.name: e for e in elements if isinstance(e, Bar)}
         self._bar_poses: dict[str, BarPose] = {}
 
     def chain(self, base: int, node: int) -> tuple[int, ...]:
@@ -94,13 +94,13 @@ class Geometry:
         """(node, T_node_body) of a body; of a bar: that of its pivot's body."""
         if body is None:
             return 0, Placement()
-        if body in self._bars:
-            return self.node(self._bars[body].pivot.body)
+        if body in self.bars:
+            return self.node(self.bars[body].pivot.body)
         return self.tree.bodies[body]
 
     def place(self, point: Point) -> tuple[int, SX]:
         """(node, position in its axes); a point on a bar is seen from the body of the bar's pivot."""
-        if point.body in self._bars:
+        if point.body in self.bars:
             return self._place_on_bar(point)
         node, placement = self.node(point.body)
         return node, vector(placement.at(point.position))
@@ -131,7 +131,7 @@ class Geometry:
         found = self._bar_poses.get(name)
         if found is not None:
             return found
-        bar, slider = self._bars[name], self._sliders[name]
+        bar, slider = self.bars[name], self.sliders[name]
         ends = self.pair(bar.pivot, slider.guide)
         n = self.axis(bar.pivot.body, bar.axis, ends.base)
         s = self.axis(slider.guide.body, slider.direction, ends.base)
@@ -146,7 +146,7 @@ class Geometry:
     def bar_axes(self, name: str) -> tuple[SX, SX, SX]:
         """Unit vectors x (to the tip), y, z (hinge) of a bar in axes of its base."""
         pose = self.bar(name)
-        x = pose.pair.across / SX(self._bars[name].length)
+        x = pose.pair.across / SX(self.bars[name].length)
         return x, cross(pose.n, x), pose.n
 
     def _place_on_bar(self, point: Point) -> tuple[int, SX]:

@@ -1,0 +1,228 @@
+"""Assembly: coordinates for which every loop closes."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import casadi
+import numpy as np
+from casadi import SX
+
+from linkwork import quantities
+from linkwork.configurations import named, neutral, places, random
+from linkwork.engine.kernel import Kernel, Signature
+from linkwork.errors import NotPossible
+from linkwork.loops.constraints import closure_rows
+from linkwork.model.elements import Coupling, LoopClosure
+from linkwork.subject import Subject
+
+CLOSED = 1e-10
+"""A loop is closed when every residual is below this [m, rad]: far above rounding, far below any workshop's."""
+_STARTS = ("reference", "home", "assembled")
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """q (..., nq) and what became of it.
+
+    success (...,); error: the largest residual left [m, rad]; iterations (...,)
+    reason: "" where the loops close, else a sentence that names the worst closure
+    """
+
+    q: np.ndarray
+    success: np.ndarray
+    error: np.ndarray
+    iterations: np.ndarray
+    reason: np.ndarray
+
+
+def has_closures(subject: Subject) -> bool:
+    return any(isinstance(e, (LoopClosure, Coupling)) for e in subject.model.elements)
+
+
+def constraint_kernel(subject: Subject) -> Kernel:
+    """q, v -> residual (m,), J (m, nv), drift (m,) of every closure and coupling, in independent coordinates."""
+    return subject.kernel("constraints", lambda key: _constraint_kernel(subject, key))
+
+
+def constraint_labels(subject: Subject) -> tuple[tuple[str, str], ...]:
+    """(element, what it holds) of every row."""
+    tree = subject.tree
+    return closure_rows(tree, SX.sym("q", tree.nq), SX.sym("v", tree.nv), tree.elements).labels
+
+
+def assemble(
+    subject: Subject,
+    q0: Any,
+    hold: Collection[str] = (),
+    iterations: int = 60,
+    variables: Mapping[str, Any] | None = None,
+) -> Assembly:
+    """Coordinates near q0 for which every loop closes; joints in `hold` keep their values.
+
+    Newton with the pseudo-inverse, so that redundant loops do no harm and a singular one takes the shortest step; a
+    step that does not reduce the residual is halved. Where no coordinates close the loops, the result is the least
+    squares solution and says which closure stays open.
+    """
+    held = {k for joint, _, v in places(subject) if joint.name in set(hold) for k in range(v.start, v.stop)}
+    free = [k for k in range(subject.nv) if k not in held]
+    q = np.array(np.broadcast_to(np.asarray(q0, dtype=float), np.shape(q0)), dtype=float)
+    batch = q.shape[:-1]
+    q = q.reshape(-1, subject.nq)
+    kernel, live = constraint_kernel(subject), subject.variable_values(variables)
+    zero = np.zeros(subject.nv)
+
+    def rows(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        r, J, _ = kernel.call([q, zero, *live], None, quantities.context_of(subject))
+        return r, J[..., free]
+
+    r, J = rows(q)
+    size = np.abs(r).max(axis=1, initial=0.0)
+    used = np.zeros(len(q), dtype=int)
+    stuck = np.zeros(len(q), dtype=bool)
+    for _ in range(iterations):
+        open_ = np.flatnonzero((size > CLOSED * 1e-3) & ~stuck)
+        if not len(open_):
+            break
+        step = np.zeros((len(open_), subject.nv))
+        step[:, free] = -np.einsum("kij,kj->ki", np.linalg.pinv(J[open_], rcond=1e-8), r[open_])
+        before, scale, waiting = np.linalg.norm(r[open_], axis=1), np.ones(len(open_)), np.ones(len(open_), bool)
+        for _ in range(30):
+            trial = quantities.evaluate(subject, "integrate", {"q": q[open_], "v": scale[:, None] * step})
+            r_new, J_new = rows(trial)
+            better = waiting & (np.linalg.norm(r_new, axis=1) < before * (1.0 - 1e-4 * scale))
+            at = open_[better]
+            q[at], r[at], J[at] = trial[better], r_new[better], J_new[better]
+            waiting &= ~better
+            if not waiting.any():
+                break
+            scale = np.where(waiting, scale / 2, scale)
+        used[open_] += 1
+        stuck[open_[waiting]] = True
+        size = np.abs(r).max(axis=1, initial=0.0)
+    success = size <= CLOSED
+    reasons = [_reason(subject, row, good) for row, good in zip(r, success, strict=True)]
+    return Assembly(
+        q.reshape(*batch, subject.nq),
+        success.reshape(batch),
+        size.reshape(batch),
+        used.reshape(batch),
+        np.array(reasons, dtype=object).reshape(batch),
+    )
+
+
+_references: weakref.WeakKeyDictionary[Subject, np.ndarray] = weakref.WeakKeyDictionary()
+
+
+def reference(subject: Subject) -> np.ndarray:
+    """The assembled configuration (nq,) from which loops without a closed form are followed.
+
+    It starts from the configuration named "reference", "home" or "assembled", else from the neutral one.
+    """
+    found = _references.get(subject)
+    if found is None:
+        start = neutral(subject)
+        described = dict(subject.model.configurations)
+        for name in _STARTS:
+            if name in described:
+                moving = set(subject.joints)
+                start = named(subject, {joint: q for joint, q in described[name] if joint in moving})
+                break
+        found = start
+        if has_closures(subject):
+            result = assemble(subject, start)
+            if not result.success:
+                raise NotPossible(f'robot "{subject.model.name}" cannot be assembled: {result.reason[()]}')
+            found = result.q
+        _references[subject] = found
+    return found.copy()
+
+
+def generic_configurations(subject: Subject, count: int = 8) -> list[np.ndarray]:
+    """The reference and configurations around it in no special position, all assembled."""
+    here = reference(subject)
+    generator = np.random.default_rng(20240607)
+    found = [here]
+    spread = random(subject, count, seed=1) if not has_closures(subject) else []
+    found += list(spread)
+    for k in range(count):
+        step = generator.normal(size=subject.nv) * 0.05 * (1 + k % 3)
+        q = quantities.evaluate(subject, "integrate", {"q": here, "v": step})
+        if has_closures(subject):
+            result = assemble(subject, q)
+            if not result.success:
+                continue
+            q = result.q
+        found.append(q)
+    return found
+
+
+def chosen_dependent(subject: Subject, named_already: set[str], driven: set[str]) -> set[str]:
+    """Joints for closures that name none: those furthest from the base whose coordinates make the loops independent."""
+    here = reference(subject)
+    samples = [here]
+    for k in range(3):
+        step = np.random.default_rng(k).normal(size=subject.nv) * 0.05
+        result = assemble(subject, quantities.evaluate(subject, "integrate", {"q": here, "v": step}))
+        if result.success:
+            samples.append(result.q)
+    _, J, _ = constraint_kernel(subject).call(
+        [np.array(samples), np.zeros(subject.nv), *subject.variable_values(None)], None, quantities.context_of(subject)
+    )
+    J = J.reshape(-1, subject.nv) if len(samples) == 1 else J[np.argmax([np.linalg.matrix_rank(x, 1e-8) for x in J])]
+    J = J.reshape(-1, subject.nv)
+    order = list(places(subject))
+    first = [entry for entry in order if entry[0].name in named_already]
+    depth = {joint.name: len(subject.tree.paths[_node(subject, joint.name)]) for joint, _, _ in order}
+    rest = [e for e in order if e[0].name not in named_already and e[0].name not in driven]
+    rest.sort(key=lambda e: (depth[e[0].name], e[2].start), reverse=True)
+    taken: list[int] = [k for _, _, v in first for k in range(v.start, v.stop)]
+    found: set[str] = set()
+    rank = _rank(J[:, taken])
+    for joint, _, v in rest:
+        columns = [*taken, *range(v.start, v.stop)]
+        if _rank(J[:, columns]) == rank + joint.nv:
+            taken, rank = columns, rank + joint.nv
+            found.add(joint.name)
+    return found
+
+
+def _node(subject: Subject, joint: str) -> int:
+    return max(i for i in subject.tree.outward if subject.tree.nodes[i].joint == joint)
+
+
+def _rank(A: np.ndarray) -> int:
+    return int(np.linalg.matrix_rank(A, tol=1e-9 * max(1.0, np.abs(A).max(initial=0.0)))) if A.size else 0
+
+
+def _constraint_kernel(subject: Subject, key: str) -> Kernel:
+    rows = len(constraint_labels(subject))
+    inputs = [("q", (subject.nq,)), ("v", (subject.nv,)), *((f"variables[{v!r}]", ()) for v in subject.live)]
+    outputs = (("residual", (rows,)), ("J", (rows, subject.nv)), ("drift", (rows,)))
+
+    def trace() -> casadi.Function:
+        from linkwork.loops.commands import traced_tree
+
+        live = {v: SX.sym(v) for v in subject.live}
+        tree = traced_tree(subject, live)
+        x, w = SX.sym("q", tree.nq), SX.sym("v", tree.nv)
+        found = closure_rows(tree, x, w, tree.elements)
+        Gq, b, G = (casadi.sparsify(casadi.DM(m)) for m in tree.mimic_map)
+        q, v = SX.sym("q", subject.nq), SX.sym("v", subject.nv)
+        results = casadi.substitute([found.r, found.J @ G, found.drift], [x, w], [Gq @ q + b, G @ v])
+        return casadi.Function("constraints", [q, v, *live.values()], results, {"cse": True})
+
+    return Kernel(Signature("constraints", tuple(inputs), outputs), trace, key)
+
+
+def _reason(subject: Subject, residual: np.ndarray, success: bool) -> str:
+    if success:
+        return ""
+    labels = constraint_labels(subject)
+    worst = int(np.argmax(np.abs(residual)))
+    name, what = labels[worst]
+    unit = "rad" if what.startswith("r") else "m"
+    return f'closure "{name}" stays open by {abs(residual[worst]):.3g} {unit} in {what}'

@@ -1,0 +1,117 @@
+"""Residual: Newton's and Euler's equations of every body, checked with the loads as they were reported.
+
+Nothing of the recursion is used: accelerations of the centres of mass come from the motion of each body's frame, and
+all forces are summed in world axes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import casadi
+import numpy as np
+from casadi import SX
+
+from linkwork import quantities
+from linkwork.loops.members import members
+from linkwork.model import Placement, Tree
+from linkwork.model.elements import Bar, Point, Slider
+from linkwork.quantities import QUANTITIES, Inputs, Quantity
+from linkwork.recursions.frame_motion import frame_motion
+
+if TYPE_CHECKING:
+    from linkwork.loops.loads import Loads
+
+
+def _motions(tree: Tree, x: Inputs) -> tuple[SX, SX]:
+    found = [frame_motion(tree, x.q, x.v, x.a, (tree.bodies[name][0], Placement())) for name in tree.bodies]
+    return casadi.vertcat(*[v.T for v, _, _ in found]), casadi.vertcat(*[a.T for _, a, _ in found])
+
+
+QUANTITIES["body_motions"] = Quantity(
+    _motions, "q v a", (("velocity", "b 6"), ("acceleration", "b 6")), merged=False
+)
+
+
+def body_residuals(loads: Loads) -> np.ndarray:
+    """(..., nb, 6): sum of forces minus m a, and of moments about the centre of mass minus d(I w)/dt, world axes."""
+    subject, model = loads.subject, loads.subject.model
+    given = {"q": loads.q, "v": loads.v, "a": loads.a}
+    if loads.variables or loads.payload:
+        from linkwork.errors import NotPossible
+
+        raise NotPossible("residual: live variables and payloads change the bodies themselves; check without them")
+    R, p = quantities.evaluate(subject, "forward_kinematics", {"q": loads.q})
+    velocity, acceleration = quantities.evaluate(subject, "body_motions", given)
+    names = [body.name for body in model.bodies]
+    total = np.zeros((*loads.wrenches.shape[:-2], len(names), 6))
+    centers = [np.array(body.mass_properties.com, dtype=float) for body in model.bodies]
+    com = np.stack([p[..., k, :] + R[..., k, :, :] @ c for k, c in enumerate(centers)], axis=-2)
+
+    def act(body: str | None, at: np.ndarray, force: np.ndarray, moment: np.ndarray | float = 0.0) -> None:
+        if body is not None:
+            k = names.index(body)
+            total[..., k, :3] += force
+            total[..., k, 3:] += moment + np.cross(at - com[..., k, :], force)
+
+    parents = {joint.child: joint.parent for joint in model.joints}
+    for k, name in enumerate(names):
+        wrench = loads.joint_wrench(name, "world")
+        act(name, p[..., k, :], wrench[..., :3], wrench[..., 3:])
+        act(parents.get(name), p[..., k, :], -wrench[..., :3], -wrench[..., 3:])
+    _supports(loads, act)
+    for frame, wrench in (loads.forces or {}).items():
+        wrench = np.asarray(wrench, dtype=float)
+        at = quantities.evaluate(subject, "pose", {"q": loads.q}, frame)[..., :3, 3]
+        act(_body_of(subject, frame), at, wrench[..., :3], wrench[..., 3:])
+    for k, body in enumerate(model.bodies):
+        m, I = float(body.mass_properties.mass), np.array(body.mass_properties.inertia, dtype=float)
+        w, wd = velocity[..., k, 3:], acceleration[..., k, 3:]
+        arm = com[..., k, :] - p[..., k, :]
+        a_com = acceleration[..., k, :3] + np.cross(wd, arm) + np.cross(w, np.cross(w, arm))
+        I_world = R[..., k, :, :] @ I @ np.swapaxes(R[..., k, :, :], -1, -2)
+        spin = (I_world @ w[..., None])[..., 0]
+        total[..., k, :3] -= m * (a_com - np.array(model.gravity, dtype=float))
+        total[..., k, 3:] -= (I_world @ wd[..., None])[..., 0] + np.cross(w, spin)
+    return total
+
+
+def _supports(loads: Loads, act) -> None:
+    """Struts, sliders, closures, springs and dampers, each at its own points."""
+    from linkwork.loops.loads import ends_of
+
+    subject = loads.subject
+    if not (loads.support_names or loads.springs):
+        return
+    placed = members(subject, loads.q)
+    elements = {getattr(e, "name", None): e for e in subject.model.elements}
+    for name in loads.support_names:
+        element = elements[name]
+        first, second = ends_of(subject, name)
+        here = placed[element.bar] if isinstance(element, Slider) else placed[name]
+        for body, on, at in ((first, "first", here.first), (second, "second", here.second)):
+            wrench = loads.support(name, on, "world")
+            act(body, at, wrench[..., :3], wrench[..., 3:])
+    for name in loads.springs:
+        element, member = elements[name], placed[name]
+        pull = loads.spring(name)[..., None] * member.direction
+        act(_carrier(elements, element.first), member.first, pull)
+        act(_carrier(elements, element.second), member.second, -pull)
+
+
+def _carrier(elements: dict, point: Point) -> str | None:
+    """The body a point is on; a bar hands what it gets to the body of its pivot."""
+    bar = elements.get(point.body) if point.body is not None else None
+    return bar.pivot.body if isinstance(bar, Bar) else point.body
+
+
+def _body_of(subject, frame: str) -> str:
+    bodies = {body.name for body in subject.model.bodies}
+    if frame in bodies:
+        return frame
+    for f in subject.model.frames:
+        if f.name == frame:
+            return f.body
+    return frame.split(".")[0]
+
+

@@ -1,0 +1,185 @@
+"""Supports: what loop elements can hold a body with, and what springs pull with, over symbols."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import casadi
+from casadi import SX
+
+from linkwork.loops.constraints import rate
+from linkwork.loops.geometry import Geometry, across_pair
+from linkwork.model import Tree
+from linkwork.model.elements import Damper, LinearActuator, LoopClosure, Point, Slider, Spring
+from linkwork.recursions.joints import transforms
+from linkwork.spatial import ZERO3, Force, cross, matrix, vector
+
+
+@dataclass(frozen=True)
+class Support:
+    """The unknown reactions of one element on its second body.
+
+    base            node whose axes are used; first, second: nodes of the two ends
+    p_first, p_second   the ends in axes of base; `basis` are forces and moments about p_second, with a label each
+    """
+
+    name: str
+    element: Any
+    base: int
+    first: int
+    second: int
+    p_first: SX
+    p_second: SX
+    labels: tuple[str, ...]
+    basis: tuple[Force, ...]
+
+    def force(self, amounts: SX) -> Force:
+        """On the second body, about p_second, in axes of base."""
+        total = Force()
+        for k, unit in enumerate(self.basis):
+            total = total + unit * amounts[k]
+        return total
+
+
+@dataclass(frozen=True)
+class Pull:
+    """A known wrench of an element on its second body (the opposite on the first), about `at`, in axes of base."""
+
+    name: str
+    base: int
+    first: int
+    second: int
+    at: SX
+    force: Force
+
+
+def support_of(geometry: Geometry, element: Any) -> Support | None:
+    """The support an element gives, or None for elements that hold nothing."""
+    if isinstance(element, LinearActuator):
+        return _strut(geometry, element)
+    if isinstance(element, Slider):
+        return _slider(geometry, element)
+    if isinstance(element, LoopClosure):
+        return _closure(geometry, element)
+    return None
+
+
+def _strut(geometry: Geometry, strut: LinearActuator) -> Support:
+    """Axial force; with hinged ends also force along the hinge axis and moments across it.
+
+    A massless strut between two parallel hinges: mu.n = 0 at both ends, so the force lies in the plane of n and the
+    strut. Source: [Goncalves2023] eqs. 36-38 (row 5). The moment that the strut hands to its foot is
+    mu + (head - foot) x f, which the paper leaves out; without it the carrying body is not in equilibrium.
+    """
+    pair = geometry.pair(strut.foot, strut.head)
+    labels, basis = ["axial"], [Force(pair.direction, ZERO3)]
+    if strut.ends == "hinge":
+        n = geometry.axis(strut.foot.body, strut.axis, pair.base)
+        turned = [geometry.axis(strut.foot.body, e, pair.base) for e in across_pair(strut.axis)]
+        labels += ["side", "moment u", "moment v"]
+        basis += [Force(n, ZERO3), *(Force(ZERO3, e) for e in turned)]
+    return _support(strut, pair, labels, basis)
+
+
+def _slider(geometry: Geometry, slider: Slider) -> Support:
+    """Force along the hinge axis of its bar, moments across it: what bar and guide hold out of their plane.
+
+    In their plane the pair holds nothing of itself: what springs do to the bar is a `Pull` (see `slider_pull`).
+    """
+    bar = geometry.bar(slider.bar)
+    basis = [Force(bar.n, ZERO3), Force(ZERO3, bar.s), Force(ZERO3, bar.t)]
+    return _support(slider, bar.pair, ["side", "moment s", "moment t"], basis)
+
+
+def _closure(geometry: Geometry, closure: LoopClosure) -> Support:
+    pair = geometry.pair(closure.first, closure.second)
+    if closure.kind == "distance":
+        return _support(closure, pair, ["axial"], [Force(pair.direction, ZERO3)])
+    node, placement = geometry.node(closure.first.body)
+    R = geometry.pose(pair.base, node).R @ matrix(placement.rotation)
+    if closure.kind == "weld":
+        R = R @ matrix(closure.rotation)
+    forces = {axis: Force(R[:, k], ZERO3) for k, axis in enumerate("xyz")}
+    moments = {f"r{axis}": Force(ZERO3, R[:, k]) for k, axis in enumerate("xyz")}
+    if closure.kind == "point":
+        return _support(closure, pair, list(forces), list(forces.values()))
+    if closure.kind == "weld":
+        every = forces | moments
+        return _support(closure, pair, list(closure.directions), [every[d] for d in closure.directions])
+    across = [R @ vector(e) for e in across_pair(closure.axis)]
+    if closure.kind == "planar_hinge":
+        return _support(closure, pair, ["u", "v"], [Force(e, ZERO3) for e in across])
+    turns = [Force(ZERO3, e) for e in across]
+    return _support(closure, pair, [*forces, "ru", "rv"], [*forces.values(), *turns])
+
+
+def _support(element: Any, pair: Any, labels: list[str], basis: list[Force]) -> Support:
+    ends = (pair.base, pair.first, pair.second, pair.p_first, pair.p_second)
+    return Support(element.name, element, *ends, tuple(labels), tuple(basis))
+
+
+def spring_tension(spring: Spring, length: SX) -> SX:
+    """T = F0 + k (L - L0), a tension spring loose below L0 and a compression spring above it.
+
+    Source: [Goncalves2023] eq. 35. Corrected: the paper prints k (L0 - L) + F0, which gives stretch and pretension
+    opposite signs.
+    """
+    k, free, pre = SX(spring.stiffness), SX(spring.free_length), SX(spring.pretension)
+    if spring.kind == "both":
+        return pre + k * (length - free)
+    if spring.kind == "tension":
+        return casadi.if_else(length >= free, pre + k * (length - free), 0.0)
+    return casadi.if_else(length <= free, -(pre + k * (free - length)), 0.0)
+
+
+def spring_pulls(geometry: Geometry, spring: Spring) -> tuple[SX, SX, list[Pull]]:
+    """(tension, length, what it does): it draws its two ends together; a bar hands on what it gets."""
+    pair = geometry.pair(spring.first, spring.second)
+    tension = spring_tension(spring, pair.length)
+    return tension, pair.length, _pulls(geometry, spring, pair, tension)
+
+
+def damper_pulls(geometry: Geometry, damper: Damper, q: SX, v: SX) -> tuple[SX, list[Pull]]:
+    """(pull, what it does): damping times the rate of its length."""
+    tree = geometry.tree
+    x, w = SX.sym("q", tree.nq), SX.sym("v", tree.nv)
+    apart = Geometry(tree, transforms(tree, x), tree.elements)
+    rates = casadi.jtimes(apart.pair(damper.first, damper.second).length, x, rate(tree, x, w))
+    (speed,) = casadi.substitute([rates], [x, w], [q, v])
+    pull = SX(damper.damping) * speed
+    return pull, _pulls(geometry, damper, geometry.pair(damper.first, damper.second), pull)
+
+
+def _pulls(geometry: Geometry, element: Any, pair: Any, tension: SX) -> list[Pull]:
+    force = Force(-tension * pair.direction, ZERO3)
+    pulls = [Pull(element.name, pair.base, pair.first, pair.second, pair.p_second, force)]
+    for end, at, sign in ((element.first, pair.p_first, -1), (element.second, pair.p_second, 1)):
+        if end.body in geometry.bars:
+            pulls.append(slider_pull(geometry, end, at, force.linear * sign, pair.base))
+    return pulls
+
+
+def slider_pull(geometry: Geometry, end: Point, at: SX, force: SX, base: int) -> Pull:
+    """What a force on a bar makes its slider do to the guided body: moments of the bar about its pivot balance.
+
+        f_t ((tip - pivot) . s) = n . ((at - pivot) x force),     the slider pushes the guided body with f_t (n x s)
+
+    Source: [Goncalves2023] eqs. 39-41 (the paper's frame: n = y, s = x). Corrected: eq. 40 holds only if f_4srb means
+    the force of the bar on the spring, against the sentence above eq. 39.
+    """
+    pose, bar = geometry.bar(end.body), geometry.bars[end.body]
+    node, pivot = geometry.place(bar.pivot)
+    n = geometry.axis(bar.pivot.body, bar.axis, base)
+    push = casadi.dot(n, cross(at - geometry.seen(base, node, pivot), force)) / pose.arm
+    ends = (pose.pair.base, pose.pair.first, pose.pair.second, pose.pair.p_second)
+    return Pull(geometry.sliders[end.body].name, *ends, Force(push * pose.t, ZERO3))
+
+
+def loop_elements(tree: Tree) -> tuple[list[Any], list[Spring], list[Damper]]:
+    """(elements that give supports, springs, dampers), in the order of the description."""
+    holding = [e for e in tree.elements if isinstance(e, (LinearActuator, Slider, LoopClosure))]
+    springs = [e for e in tree.elements if isinstance(e, Spring)]
+    return holding, springs, [e for e in tree.elements if isinstance(e, Damper)]
+
+
