@@ -1,0 +1,60 @@
+"""Linear equations with a symmetric positive definite matrix of symbols."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi
+from casadi import SX
+
+SINGULAR = 1e-12
+"""A pivot below this part of its diagonal element means a singular matrix: four digits above rounding."""
+
+
+@dataclass(frozen=True)
+class Factored:
+    """M = L D L': rows of L left of its unit diagonal, and the reciprocals of D (a product is cheaper than a quotient).
+
+    margins   numbers that are negative where M is singular to rounding, one a row (n, 1)
+    """
+
+    L: list[list[SX]]
+    reciprocals: list[SX]
+    margins: SX
+
+    def solve(self, b: SX) -> SX:
+        """x (n, m) of M x = b."""
+        L, n = self.L, len(self.L)
+        x: list[SX] = []
+        for i in range(n):
+            y = b[i, :]
+            for j in range(i):
+                y = y - L[i][j] * x[j]
+            x.append(y)
+        x = [y * r for y, r in zip(x, self.reciprocals, strict=True)]
+        for i in range(n - 1, -1, -1):
+            for k in range(i + 1, n):
+                x[i] = x[i] - L[k][i] * x[k]
+        return casadi.vertcat(*x) if x else SX(0, b.shape[1])
+
+
+def factored(M: SX) -> Factored:
+    """The factors of a symmetric positive definite matrix; only its lower triangle is read."""
+    L: list[list[SX]] = []
+    reciprocals: list[SX] = []
+    margins: list[SX] = []
+    for i in range(M.shape[0]):
+        scaled: list[SX] = []  # L_ij D_j
+        for j in range(i):
+            s = M[i, j]
+            for k in range(j):
+                s = s - scaled[k] * L[j][k]
+            scaled.append(s)
+        row = [s * r for s, r in zip(scaled, reciprocals, strict=True)]
+        pivot = M[i, i]
+        for s, l in zip(scaled, row, strict=True):
+            pivot = pivot - s * l
+        L.append(row)
+        reciprocals.append(1 / pivot)
+        margins.append(pivot - SINGULAR * M[i, i])
+    return Factored(L, reciprocals, casadi.vertcat(*margins) if margins else SX(0, 1))
