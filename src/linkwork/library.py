@@ -2,40 +2,112 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from linkwork.errors import NotPossible, UnknownName
+from linkwork.errors import InvalidFile, InvalidInput, NotPossible, UnknownName, did_you_mean
+from linkwork.formats.installed import installed_file, installed_names
+from linkwork.formats.robot_yaml import read_robot_yaml, write_robot_yaml
 from linkwork.formats.urdf import read_urdf, write_urdf
+from linkwork.model import Model
 from linkwork.robot import Robot
 
-_READERS = {".urdf": read_urdf}
-_WRITERS = {".urdf": write_urdf}
+FOLDER = Path(__file__).parent / "robots"
+YAML = ".robot.yaml"
+
+_READERS: dict[str, Callable[..., Model]] = {".urdf": read_urdf}
+_WRITERS: dict[str, Callable[[Model, Path], None]] = {".urdf": write_urdf, YAML: write_robot_yaml}
 
 
-def load(name: str | Path, live: Sequence[str] = (), **options: Any) -> Robot:
-    """The robot of a file (.urdf).
+def load(
+    name: str | Path,
+    root: str = "fixed",
+    mimic: str = "follow",
+    check: str | None = None,
+    live: Sequence[str] = (),
+    **options: Any,
+) -> Robot:
+    """The robot of a built-in name, of a file (.robot.yaml, .urdf), or of an installed description.
 
-    Options: root="fixed" | "floating"; mimic="follow" | "independent"; check="physical" | "positive" | "any".
+    root     "fixed" | "floating": how the root body stands in the world
+    mimic    "follow" | "independent": whether joints that mimic others have coordinates of their own
+    check    level for mass properties, "physical" | "positive" | "any"; None: the format's own default
+    live     variables of a .robot.yaml that stay inputs of every kernel
+    options  of the format's reader (package_dirs for URDF)
+
+    A built-in name wins over a file of that name in the present folder (write "./name" for the file). Installed
+    descriptions come through the package robot_descriptions, if it is installed and its files are on this disk;
+    nothing is ever fetched.
     """
-    path = Path(name)
+    options |= {"root": root, "mimic": mimic} | ({} if check is None else {"check": check})
+    path = _found(name)
+    if path.name.endswith(YAML):
+        description = _read(read_robot_yaml, path, options)
+        return Robot(description.build({}), description, live=live)
+    if live:
+        raise NotPossible(f'load: "{path.name}" has no variables that could be live; only a {YAML} has them')
     for ending, read in _READERS.items():
         if path.name.endswith(ending):
-            return Robot(read(path, **options), live=live)
-    raise UnknownName(f'there is no robot "{name}"; expected a file ending in {", ".join(_READERS)}')
+            return Robot(_read(read, path, options))
+    endings = ", ".join((YAML, *_READERS))
+    raise InvalidFile(f'load: "{path}" has an unknown ending, expected one of {endings}')
 
 
 def robots() -> dict[str, str]:
     """Names of the built-in robots, with one line each."""
-    return {}
+    return dict(_built_in())
 
 
 def save(robot: Robot, path: str | Path) -> Path:
-    """Write a robot to a file; the ending names the format."""
+    """Write a robot to a file; the ending (.robot.yaml, .urdf) names the format."""
     path = Path(path)
     for ending, write in _WRITERS.items():
         if path.name.endswith(ending):
             write(robot.model, path)
             return path
     raise NotPossible(f'save: "{path.name}" has an unknown ending, expected one of {", ".join(_WRITERS)}')
+
+
+def _found(name: str | Path) -> Path:
+    if not isinstance(name, (str, Path)):
+        raise InvalidInput(f"load: name is a {type(name).__name__}, expected the name of a robot or a path")
+    if str(name) in _built_in():
+        return FOLDER / f"{name}{YAML}"
+    path = Path(name)
+    if path.suffix or "/" in str(name):
+        return path
+    file = installed_file(str(name))
+    if file is not None:
+        return file
+    known = [*_built_in(), *installed_names()]
+    endings = ", ".join((YAML, *_READERS))
+    near = did_you_mean(str(name), known)
+    raise UnknownName(
+        f'there is no robot "{name}"{near} Built in: lw.robots(); a file ends in {endings}'
+        if near
+        else f'there is no robot "{name}"; built in: {", ".join(_built_in())}; a file ends in {endings}'
+    )
+
+
+def _read(read: Callable[..., Any], path: Path, options: dict[str, Any]) -> Any:
+    try:
+        return read(path, **options)
+    except TypeError as error:
+        if "unexpected keyword" not in str(error):
+            raise
+        raise InvalidInput(f"load: {error}") from None
+
+
+@cache
+def _built_in() -> dict[str, str]:
+    """Name -> its line; the files of this package begin with name and description, so no more is read."""
+    found = {}
+    for path in sorted(FOLDER.glob(f"*{YAML}")):
+        with path.open(encoding="utf-8") as file:
+            head = file.read(2000)
+        line = re.search(r"^description: *(.*)$", head, re.MULTILINE)
+        found[path.name.removesuffix(YAML)] = line[1].strip("\"'") if line else ""
+    return found

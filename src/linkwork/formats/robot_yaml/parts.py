@@ -82,7 +82,9 @@ class Part:
     placed: Place | None = None
 
     def named(self, name: str) -> str:
-        """The full name of what this part defines."""
+        """The full name of what this part defines: "*" in a chain's name is where the suffix goes, else the end."""
+        if self.chain and "*" in name:
+            return f"{self.prefix}{name.replace('*', self.suffix)}"
         return f"{self.prefix}{name}{self.suffix}"
 
     def meant(self, name: str, *sections: str) -> str:
