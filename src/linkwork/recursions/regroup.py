@@ -101,7 +101,7 @@ def _shifts(tree: Tree) -> list[np.ndarray]:
 
 def _best_shift(offset: np.ndarray, along: np.ndarray) -> float:
     """The s that leaves most zeros in offset + s along; none if that gains nothing."""
-    candidates = [0.0] + [-offset[k] / along[k] for k in range(3) if abs(along[k]) > 1e-3 and offset[k]]
+    candidates = [0.0] + [-offset[k] / along[k] for k in range(3) if abs(along[k]) > 0.25 and offset[k]]
     rounding = 4e-16 * max(1e-300, float(np.abs(offset).max()))
     return max(candidates, key=lambda s: int((np.abs(offset + s * along) <= rounding).sum()))
 
