@@ -69,6 +69,23 @@ class Checker:
         bad = b.not_(b.fcmp_ordered(">=", x, constant(self.type, 0.0)))
         self.flags = b.or_(self.flags, b.select(bad, constant(self.bits, -1), constant(self.bits, 0)))
 
+    def finite_memory(self, b: ir.IRBuilder, pointer: ir.Value, count: int) -> None:
+        """Check `count` lane vectors that stand one after the other, in a loop."""
+        width = 1 if self.type == DOUBLE else self.type.count
+        before, loop, after = b.block, b.append_basic_block("check"), b.append_basic_block("checked")
+        b.branch(loop)
+        b.position_at_end(loop)
+        k, flags = b.phi(I64), b.phi(self.bits)
+        k.add_incoming(ir.Constant(I64, 0), before)
+        flags.add_incoming(self.flags, before)
+        self.flags = flags
+        self.finite(b, load(b, at(b, pointer, b.mul(k, ir.Constant(I64, width))), self.type))
+        following = b.add(k, ir.Constant(I64, 1))
+        k.add_incoming(following, loop)
+        flags.add_incoming(self.flags, loop)
+        b.cbranch(b.icmp_signed("<", following, ir.Constant(I64, count)), loop, after)
+        b.position_at_end(after)
+
     def any(self, b: ir.IRBuilder) -> ir.Value:
         total = self.flags
         if isinstance(self.bits, ir.VectorType):
@@ -154,13 +171,14 @@ def _emit_tile(
     guards = {v for values in program.outputs[results:] for v in values if v >= 0}
     slot = {v: k + 1 for k, v in enumerate(sorted(wanted))}
 
-    def finished(b: ir.IRBuilder, k: int, value: ir.Value) -> None:
-        if k in wanted:
+    def finished(b: ir.IRBuilder, k: int, value: ir.Value) -> int:
+        if k in wanted and large:
+            store(b, value, at(b, slots, slot[k] * width))
+        elif k in wanted:
             checker.finite(b, value)
-            if large:
-                store(b, value, at(b, slots, slot[k] * width))
         if k in guards:
             checker.not_negative(b, value)
+        return int(large and k in wanted)
 
     values = emit_body(b, program, width, lambda b, j, k: loaders[j](b, k), finished)
     for j, k in program.unwitnessed(results):
@@ -173,6 +191,7 @@ def _emit_tile(
                 store_rows(b, rows[j], columns, width)
         return
     store(b, constant(lanes(width), 0.0), slots)
+    checker.finite_memory(b, slots, 1 + len(slot))
     for j in range(results):
         if program.outputs[j]:
             _emit_unpack(b, rows[j], slots, [slot.get(v, 0) for v in program.outputs[j]], width, j)
@@ -236,18 +255,24 @@ def emit_single(module: ir.Module, program: Program, results: int) -> ir.Functio
                 places.setdefault(v, []).append((j, k))
     guards = {v for values in program.outputs[results:] for v in values if v >= 0}
     checker = Checker(1)
+    large = sum(len(values) for values in program.outputs[:results]) > DIRECT_STORES
 
-    def finished(b: ir.IRBuilder, k: int, value: ir.Value) -> None:
+    def finished(b: ir.IRBuilder, k: int, value: ir.Value) -> int:
         for j, element in places.get(k, ()):
             store(b, value, at(b, targets[j], element))
-        if k in places:
+        if k in places and not large:
             checker.finite(b, value)
         if k in guards:
             checker.not_negative(b, value)
+        return len(places.get(k, ()))
 
     emit_body(b, program, 1, lambda b, j, k: loaders[j](b, k), finished)
     for j, k in program.unwitnessed(results):
         checker.finite(b, loaders[j](b, k))
+    if large:
+        for j, values in enumerate(program.outputs[:results]):
+            if values:
+                checker.finite_memory(b, targets[j], len(values))
     b.ret(b.zext(checker.any(b), I64))
     return function
 

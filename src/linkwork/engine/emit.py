@@ -12,6 +12,7 @@ from linkwork.errors import NotPossible
 
 DOUBLE, I1, I8, I32, I64 = ir.DoubleType(), ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
 GROUP = 8  # angles whose sines and cosines are computed together
+STORE = 9  # operations that a store counts for: the code generator compares every store of a block with every other
 BLOCK = 600  # operations a basic block: the code generator's cost grows faster than a block's length
 
 
@@ -105,11 +106,11 @@ def emit_body(
     program: Program,
     width: int,
     load: Callable[[ir.IRBuilder, int, int], ir.Value],
-    finished: Callable[[ir.IRBuilder, int, ir.Value], None] | None = None,
+    finished: Callable[[ir.IRBuilder, int, ir.Value], int] | None = None,
 ) -> list[ir.Value]:
     """Emit every operation; gives all values. `load(builder, argument, element)` supplies inputs.
 
-    `finished(builder, k, value)` is told each value as soon as it exists (to store results early).
+    `finished(builder, k, value)` is told each value as soon as it exists, to store results early; gives how many stores.
     """
     type_ = lanes(width)
     values: list[ir.Value] = []
@@ -131,9 +132,8 @@ def emit_body(
         else:
             value = _emit_one(b, op.name, [values[a] for a in op.args])
         values.append(value)
-        if finished is not None:
-            finished(b, k, value)
-        since += 1
+        stores = finished(b, k, value) if finished is not None else 0
+        since += 1 + STORE * stores
         if since >= BLOCK:
             following = b.append_basic_block()
             b.branch(following)
