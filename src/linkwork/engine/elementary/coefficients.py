@@ -13,8 +13,8 @@ def _numbers(text: str) -> tuple[float, ...]:
 
 # sin r = r + r^3 SIN(r^2) for |r| <= pi/4: 2^-57.9
 SIN = _numbers("""
-    -0x1.5555555555548p-3 0x1.111111110f730p-7 -0x1.a01a019be920bp-13 0x1.71de3555299f8p-19
-    -0x1.ae5e4b81cf553p-26 0x1.5d8b54cb5a025p-33
+    -0x1.5555555555548p-3 0x1.111111110f730p-7 -0x1.a01a019be9178p-13 0x1.71de3555193d7p-19
+    -0x1.ae5e4b6f12208p-26 0x1.5d8b4ddf8e253p-33
 """)
 
 # cos r = 1 + r^2 COS(r^2) for |r| <= pi/4: 2^-53.9
@@ -25,10 +25,10 @@ COS = _numbers("""
 
 # tan r = r + r^3 TAN(r^2) for |r| <= pi/4: 2^-56.2
 TAN = _numbers("""
-    0x1.55555555554f1p-2 0x1.11111111183c1p-3 0x1.ba1ba1b461074p-5 0x1.664f49aa51788p-6
-    0x1.226e1225eafcfp-7 0x1.d6d93b10a3c86p-9 0x1.7d5b03b5632f5p-10 0x1.37fd7549b97fap-11
-    0x1.d24e6ce8b962bp-13 0x1.1e6fe2a330643p-13 -0x1.bc17cc87da977p-16 0x1.7784e3f86a1d0p-14
-    -0x1.78cff2b4bd204p-15 0x1.5e3400a57c8cap-16
+    0x1.55555555554f1p-2 0x1.11111111183c1p-3 0x1.ba1ba1b461028p-5 0x1.664f49aa52e3ep-6
+    0x1.226e1225bbf7dp-7 0x1.d6d93b17a1d05p-9 0x1.7d5b0360040d8p-10 0x1.37fd780a88fa5p-11
+    0x1.d24e4d6f3abcap-13 0x1.1e70211b4c33cp-13 -0x1.bc1a7152ab672p-16 0x1.77857935ed42bp-14
+    -0x1.78d08d570ed16p-15 0x1.5e3448109a514p-16
 """)
 
 # atan t = t + t^3 ATAN(t^2) for |t| <= 1: 2^-56.3
