@@ -62,7 +62,7 @@ def compile(  # noqa: A001  (the public name is fixed)
     results = fn(*symbols)
     bundle = list(results) if isinstance(results, (tuple, list)) else [results]
     try:
-        function = casadi.Function("compiled", symbols, [SX(r) for r in bundle], {"cse": True})
+        function = casadi.Function("compiled", symbols, [SX(r) for r in bundle], {"cse": True, "allow_free": True})
     except (NotImplementedError, RuntimeError, TypeError) as error:
         raise InvalidInput(f"compile: {label} does not give CasADi expressions: {str(error).splitlines()[0]}") from None
     if function.has_free():

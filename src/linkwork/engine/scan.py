@@ -348,7 +348,7 @@ def scan(
     kept = casadi.vertcat(SX(0, 1), *[_flat(SX(out[n])) for n in record])
     stop = SX(out.get("stop", 0))
     try:
-        function = casadi.Function("scan", [before, given, fed], [after, kept, stop], {"cse": True})
+        function = casadi.Function("scan", [before, given, fed], [after, kept, stop], {"cse": True, "allow_free": True})
     except RuntimeError as error:
         raise InvalidInput(f"{label}: {str(error).strip().splitlines()[-1]}") from None
     if function.has_free():

@@ -1,0 +1,123 @@
+"""The on-disk cache: hits, damage, strangers, two processes."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+
+import casadi
+import numpy as np
+import pytest
+
+from linkwork.engine import cache, kernel
+from linkwork.engine.kernel import Kernel, Signature
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    place = tmp_path / "cache"
+    monkeypatch.setenv("LINKWORK_CACHE", str(place))
+    yield place
+
+
+def fresh(key="some mathematics"):
+    x = casadi.SX.sym("x", 3)
+    trace_calls = []
+
+    def trace():
+        trace_calls.append(1)
+        return casadi.Function("f", [x], [casadi.sin(x) * 2])
+
+    made = Kernel(Signature("f", (("x", (3,)),), (("y", (3,)),)), trace, key)
+    made.trace_calls = trace_calls
+    return made
+
+
+X = np.linspace(-1, 1, 30).reshape(10, 3)
+
+
+def test_a_second_kernel_is_loaded_without_tracing(folder):
+    expected = fresh()(X)
+    before = dict(kernel.counts)
+    second = fresh()
+    assert np.array_equal(second(X), expected) and np.array_equal(second(X[0]), expected[0]) is True
+    assert kernel.counts["loaded"] - before["loaded"] >= 1
+    assert len(list(folder.glob("*.kernel"))) == 2 and cache.size() > 0
+    third = fresh()
+    third(X)
+    assert not third.trace_calls and third.operations > 0
+
+
+@pytest.mark.parametrize("damage", ["truncate", "flip", "empty", "foreign", "long"])
+def test_a_damaged_file_is_compiled_again(folder, damage):
+    expected = fresh()(X)
+    (path,) = folder.glob("*.kernel")
+    data = path.read_bytes()
+    middle = len(data) // 2
+    path.write_bytes(
+        {
+            "truncate": data[:-100],
+            "flip": data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :],
+            "empty": b"",
+            "foreign": b"\x7fELF" + data,
+            "long": data + b"more",
+        }[damage]
+    )
+    again = fresh()
+    assert np.array_equal(again(X), expected) and again.trace_calls
+    assert path.read_bytes() == data
+
+
+def test_a_folder_that_others_can_write_is_not_used(folder, caplog):
+    folder.mkdir(mode=0o700)
+    folder.chmod(0o777)
+    fresh()(X)
+    assert not list(folder.glob("*.kernel")) and "can be written by others" in caplog.text
+
+
+def test_the_folder_is_private(folder):
+    fresh()(X)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_off_means_off(monkeypatch, tmp_path):
+    monkeypatch.setenv("LINKWORK_CACHE", "off")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    fresh()(X)
+    assert cache.folder() is None and not list(tmp_path.rglob("*.kernel")) and cache.size() == 0
+
+
+def test_a_folder_that_cannot_be_made_costs_only_time(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("LINKWORK_CACHE", str(tmp_path / "file" / "cache"))
+    assert fresh()(X).shape == (10, 3)
+
+
+def test_clear_and_prune(folder, monkeypatch):
+    for k in range(4):
+        fresh(f"key {k}")(X)
+    assert len(list(folder.glob("*.kernel"))) == 4
+    oldest = sorted(folder.glob("*.kernel"), key=lambda p: p.stat().st_mtime)[0]
+    os.utime(oldest, (1, 1))
+    monkeypatch.setattr(cache, "LARGEST", cache.size() - 1)
+    fresh("key 5")(X)
+    assert not oldest.exists() and cache.size() <= cache.LARGEST
+    assert cache.clear() >= 3 and cache.size() == 0
+
+
+def test_two_processes_share_one_cache(folder):
+    code = (
+        "import casadi, numpy as np, sys\n"
+        "from linkwork.engine import kernel\n"
+        "x = casadi.SX.sym('x', 3)\n"
+        "k = kernel.Kernel(kernel.Signature('f', (('x', (3,)),), (('y', (3,)),)),\n"
+        "                  lambda: casadi.Function('f', [x], [casadi.sin(x) * 2]), 'shared')\n"
+        "print(float(k(np.ones((9, 3))).sum()))\n"
+    )
+    processes = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    sums = {p.communicate(timeout=120)[0].strip() for p in processes}
+    assert len(sums) == 1 and float(sums.pop()) == pytest.approx(float((np.sin(np.ones((9, 3))) * 2).sum()), rel=1e-14)
+    assert all(p.returncode == 0 for p in processes)
+    assert not list(folder.glob(".writing-*"))
