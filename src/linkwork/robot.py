@@ -14,7 +14,12 @@ from numpy.typing import ArrayLike
 from linkwork import configurations, quantities
 from linkwork.arguments import choice
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
-from linkwork.loops import assembly, commands, layout, loads, members
+from linkwork.loops import assembly, commands, layout
+from linkwork.loops.assembly import Assembly
+from linkwork.loops.loads import Loads
+from linkwork.loops.loads import loads as loads_of
+from linkwork.loops.members import Members
+from linkwork.loops.members import members as members_of
 from linkwork.model import Model, Placement, edit
 from linkwork.model.parametric import Edited, Parametric
 from linkwork.model.payload import Payload
@@ -283,15 +288,15 @@ class Robot:
         forces: Forces | None = None,
         payload: Payloads | None = None,
         variables: Variables | None = None,
-    ) -> loads.Loads:
-        """Wrench of every joint, force of every actuator and spring, base wrench. See loops/loads.py, loops/sharing.py."""
-        return loads.loads(self.subject, q, v, a, forces, payload, variables)
+    ) -> Loads:
+        """Wrench of every joint, force of every actuator and spring, base wrench. See loops/loads.py."""
+        return loads_of(self.subject, q, v, a, forces, payload, variables)
 
-    def members(self, q: ArrayLike, v: ArrayLike | None = None, variables: Variables | None = None) -> members.Members:
+    def members(self, q: ArrayLike, v: ArrayLike | None = None, variables: Variables | None = None) -> Members:
         """Ends, lengths and rates of struts, springs, dampers, bars and sliders, by name. See loops/members.py."""
-        return members.members(self.subject, q, v, variables)
+        return members_of(self.subject, q, v, variables)
 
-    def assemble(self, q0: ArrayLike | None = None, hold: Sequence[str] = ()) -> assembly.Assembly:
+    def assemble(self, q0: ArrayLike | None = None, hold: Sequence[str] = ()) -> Assembly:
         """Coordinates near q0 (left out: the reference) for which every loop closes. See loops/assembly.py."""
         start = assembly.reference(self.subject) if q0 is None else q0
         return assembly.assemble(self.subject, start, hold)

@@ -76,9 +76,14 @@ def traced_tree(subject: Subject, live: Mapping[str, SX], merge: bool = True) ->
 
 def forward(subject: Subject, tree: Tree, c: SX, cd: SX, cdd: SX) -> tuple[Triple, list[SX]]:
     """((q, v, a), guards) of a robot whose transmissions all have closed forms; guards must not be negative."""
-    layout = layout_of(subject)
-    if layout.implicit:
+    if layout_of(subject).implicit:
         raise NotPossible(f'robot "{subject.model.name}" has loops without a closed form')
+    return known_motion(subject, tree, c, cd, cdd)
+
+
+def known_motion(subject: Subject, tree: Tree, c: SX, cd: SX, cdd: SX) -> tuple[Triple, list[SX]]:
+    """As `forward`; coordinates that only loop equations decide are left at zero."""
+    layout = layout_of(subject)
     q, v, a = SX.zeros(subject.nq), SX.zeros(subject.nv), SX.zeros(subject.nv)
     guards: list[SX] = []
     for at_c, at_cd, at_q, at_v, nq, nv in layout.direct:

@@ -1,0 +1,118 @@
+"""Mobility: how many ways a mechanism can move, by counting and by rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwork.loops.assembly import constraint_kernel, constraint_labels, generic_configurations, has_closures
+from linkwork.model.elements import Bar, Coupling, LinearActuator, LoopClosure, Slider, Spring
+from linkwork.quantities import context_of
+from linkwork.subject import Subject
+
+_HELD = {"point": 3, "distance": 1, "hinge": 5, "planar_hinge": 2}
+
+
+@dataclass(frozen=True)
+class Mobility:
+    """bodies, joints, freedoms: with struts and springs as two bodies each, bars and sliders as one.
+
+    by_type      joints of each kind: {"revolute": 34, ...}; loops: joints minus bodies
+    gruebler     spatial count: freedoms - 6 loops - couplings (idle spins of ball-ended struts taken off)
+    degrees      what it can really do, from the rank of the loop equations in a generic configuration
+    redundant    constraints too many: degrees - gruebler; rows of closures that add nothing: redundant_rows
+    """
+
+    bodies: int
+    joints: int
+    freedoms: int
+    loops: int
+    couplings: int
+    by_type: dict[str, int]
+    gruebler: int
+    degrees: int
+    redundant: int
+    redundant_rows: tuple[tuple[str, str], ...]
+
+
+def mobility(subject: Subject, q: Any = None) -> Mobility:
+    """Counts and ranks of a robot with its loop elements; q: one assembled configuration instead of generic ones."""
+    model = subject.model
+    by_type: dict[str, int] = {}
+    freedoms = 0
+    for joint in model.joints:
+        by_type[joint.type] = by_type.get(joint.type, 0) + 1
+        freedoms += joint.nv
+    bodies, idle = len(model.bodies), 0
+    loops = 0
+    for element in model.elements:
+        if isinstance(element, (LinearActuator, Spring)):
+            ball = element.ends == "ball"
+            _count(by_type, "ball" if ball else "revolute", 2)
+            _count(by_type, "prismatic", 1)
+            bodies, freedoms, loops, idle = bodies + 2, freedoms + (7 if ball else 3), loops + 1, idle + ball
+        elif isinstance(element, Bar):
+            _count(by_type, "revolute", 2)
+            bodies, freedoms = bodies + 1, freedoms + 2
+        elif isinstance(element, Slider):
+            _count(by_type, "prismatic", 1)
+            bodies, freedoms, loops = bodies + 1, freedoms + 1, loops + 1
+        elif isinstance(element, LoopClosure):
+            held = len(element.directions) if element.kind == "weld" else _HELD[element.kind]
+            _count(by_type, f"closure {element.kind}", 1)
+            freedoms, loops = freedoms + 6 - held, loops + 1
+    couplings = sum(joint.mimic is not None for joint in model.joints)
+    couplings += sum(isinstance(e, Coupling) for e in model.elements)
+    gruebler = freedoms - 6 * loops - couplings - idle
+    samples = generic_configurations(subject) if q is None else [np.asarray(q, dtype=float)]
+    degrees, rows = _by_rank(subject, samples)
+    joints = len(model.joints) + sum(
+        3 if isinstance(e, (LinearActuator, Spring)) else 2 if isinstance(e, Bar) else 1
+        for e in model.elements
+        if isinstance(e, (LinearActuator, Spring, Bar, Slider, LoopClosure))
+    )
+    return Mobility(
+        bodies, joints, freedoms, loops, couplings, by_type, gruebler, degrees, degrees - gruebler, rows
+    )
+
+
+def _by_rank(subject: Subject, samples: list[np.ndarray]) -> tuple[int, tuple[tuple[str, str], ...]]:
+    """(degrees of freedom, closure rows that add nothing to those before them)."""
+    if not has_closures(subject):
+        return subject.nv, ()
+    labels = constraint_labels(subject)
+    _, jacobians, _ = constraint_kernel(subject).call(
+        [np.array(samples), np.zeros(subject.nv), *subject.variable_values(None)], None, context_of(subject)
+    )
+    best, kept = -1, ()
+    for J in jacobians:
+        rows, rank = [], 0
+        for k in range(len(labels)):
+            if _rank(J[[*rows, k]]) > rank:
+                rows.append(k)
+                rank += 1
+        if rank > best:
+            best, kept = rank, tuple(rows)
+    spare = tuple(labels[k] for k in range(len(labels)) if k not in kept)
+    return subject.nv - best, spare
+
+
+def free_motions(subject: Subject, q: Any) -> np.ndarray:
+    """(degrees, nv): orthonormal velocities that keep every loop closed at q."""
+    if not has_closures(subject):
+        return np.eye(subject.nv)
+    _, J, _ = constraint_kernel(subject).call(
+        [q, np.zeros(subject.nv), *subject.variable_values(None)], None, context_of(subject)
+    )
+    _, sizes, Vt = np.linalg.svd(J)
+    return Vt[int((sizes > 1e-9 * max(1.0, sizes.max(initial=0.0))).sum()) :]
+
+
+def _rank(A: np.ndarray) -> int:
+    return int(np.linalg.matrix_rank(A, tol=1e-9 * max(1.0, np.abs(A).max())))
+
+
+def _count(by_type: dict[str, int], kind: str, more: int) -> None:
+    by_type[kind] = by_type.get(kind, 0) + more
