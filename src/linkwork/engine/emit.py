@@ -11,7 +11,6 @@ from linkwork.engine.program import Program
 from linkwork.errors import NotPossible
 
 DOUBLE, I1, I8, I32, I64 = ir.DoubleType(), ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
-GROUP = 8  # angles whose sines and cosines are computed together
 STORE = 9  # operations that a store counts for: the code generator compares every store of a block with every other
 BLOCK = 600  # operations a basic block: the code generator's cost grows faster than a block's length
 
@@ -95,10 +94,9 @@ def _emit_one(b: ir.IRBuilder, name: str, args: list[ir.Value]) -> ir.Value:
     raise NotPossible(f'operation "{name}" has no machine code')
 
 
-def _angles_of_inputs(program: Program, both: set[tuple[int, ...]]) -> list[list[tuple[int, ...]]]:
-    """Inputs of which both sine and cosine are wanted, in groups: computed first, while no other value is alive."""
-    angles = sorted(args for args in both if program.code[args[0]].name == "input")
-    return [angles[k : k + GROUP] for k in range(0, len(angles), GROUP)]
+def _angles_of_inputs(program: Program, both: set[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Inputs of which both sine and cosine are wanted: computed first, while no other value is alive."""
+    return sorted(args for args in both if program.code[args[0]].name == "input")
 
 
 def emit_body(
@@ -116,9 +114,9 @@ def emit_body(
     values: list[ir.Value] = []
     both = {op.args for op in program.code if op.name == "sin"} & {op.args for op in program.code if op.name == "cos"}
     pairs: dict[tuple[int, ...], tuple[ir.Value, ir.Value]] = {}
-    for group in _angles_of_inputs(program, both):
-        angles = [(load(b, *program.code[k].args),) for (k,) in group]
-        pairs.update(zip(group, elementary.emit_together(b, "sincos", angles), strict=True))
+    angles = _angles_of_inputs(program, both)
+    loaded = [(load(b, *program.code[k].args),) for (k,) in angles]
+    pairs.update(zip(angles, elementary.emit_together(b, "sincos", loaded), strict=True))
     since = 0
     for k, op in enumerate(program.code):
         if op.name == "input":
