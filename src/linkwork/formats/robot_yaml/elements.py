@@ -184,7 +184,7 @@ def _coupling(e: _Element) -> model.Coupling:
 
 def _spring(e: _Element) -> model.Spring:
     numbers = e.numbers("stiffness", "free_length", "pretension")
-    return model.Spring(**e.common, **e.points("first", "second"), **numbers, **e.as_given("kind"))
+    return model.Spring(**e.common, **e.points("first", "second"), **numbers, **e.as_given("kind", "ends"))
 
 
 def _torsion_spring(e: _Element) -> model.TorsionSpring:

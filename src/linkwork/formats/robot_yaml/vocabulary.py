@@ -227,6 +227,7 @@ ELEMENTS: dict[str, Record] = {
             "free_length": LENGTH,
             "pretension": Number("force"),
             "kind": Choice("kind of spring", SPRING_KINDS),
+            "ends": Choice("kind of ends", ENDS),
         },
         ("first", "second", "stiffness"),
     ),
