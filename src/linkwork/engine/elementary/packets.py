@@ -146,9 +146,6 @@ class Reals(_Packet):
     def __add__(self, other: Reals | float) -> Reals:
         return Reals(self.builder, self.builder.fadd(self.value, self._operand(other)))
 
-    def __radd__(self, other: float) -> Reals:
-        return Reals(self.builder, self.builder.fadd(self._operand(other), self.value))
-
     def __sub__(self, other: Reals | float) -> Reals:
         return Reals(self.builder, self.builder.fsub(self.value, self._operand(other)))
 
@@ -173,14 +170,8 @@ class Reals(_Packet):
     def __lt__(self, other: Reals | float) -> Mask:
         return self._compared("<", other)
 
-    def __le__(self, other: Reals | float) -> Mask:
-        return self._compared("<=", other)
-
     def __gt__(self, other: Reals | float) -> Mask:
         return self._compared(">", other)
-
-    def __ge__(self, other: Reals | float) -> Mask:
-        return self._compared(">=", other)
 
     def equals(self, other: Reals | float) -> Mask:
         """Where both are the same number; -0 equals 0."""
