@@ -15,11 +15,14 @@ from linkwork import configurations, quantities
 from linkwork.arguments import choice
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.loops import assembly, commands, layout
+from linkwork.loops.analyse import Analysis
+from linkwork.loops.analyse import analyse as analyse_motion
 from linkwork.loops.assembly import Assembly
 from linkwork.loops.loads import Loads
 from linkwork.loops.loads import loads as loads_of
 from linkwork.loops.members import Members
 from linkwork.loops.members import members as members_of
+from linkwork.loops.motions import Motions, SampledMotion
 from linkwork.model import Model, Placement, edit
 from linkwork.model.parametric import Edited, Parametric
 from linkwork.model.payload import Payload
@@ -83,6 +86,11 @@ class Robot:
     def limits(self) -> JointLimits:
         """Position, velocity and effort limits in the order of q and v."""
         return configurations.limits(self.subject)
+
+    @property
+    def motions(self) -> Motions:
+        """The motions its description names: robot.motions["validation"].sample(t) -> q, v, a."""
+        return Motions(self.subject)
 
     @property
     def kernels(self) -> Mapping[str, Any]:
@@ -291,6 +299,17 @@ class Robot:
     ) -> Loads:
         """Wrench of every joint, force of every actuator and spring, base wrench. See loops/loads.py."""
         return loads_of(self.subject, q, v, a, forces, payload, variables)
+
+    def analyse(
+        self,
+        motion: str | SampledMotion | Mapping[str, ArrayLike],
+        times: ArrayLike | None = None,
+        steps: int = 1001,
+        forces: Forces | None = None,
+        payload: Payloads | None = None,
+    ) -> Analysis:
+        """From a motion to every position and every load: seven steps, named columns. See loops/analyse.py."""
+        return analyse_motion(self.subject, motion, times, steps, forces, payload)
 
     def members(self, q: ArrayLike, v: ArrayLike | None = None, variables: Variables | None = None) -> Members:
         """Ends, lengths and rates of struts, springs, dampers, bars and sliders, by name. See loops/members.py."""

@@ -52,6 +52,7 @@ class Layout:
     """How commands c become coordinates q.
 
     names       of every entry of cd (one a motor or actuator; joints of several coordinates numbered)
+    entries     for each name its entry of c; None for coordinates of a quaternion joint, which have none of their own
     sizes       (entries of c, entries of cd): they differ where a floating or ball joint is commanded directly
     direct      (first c, first cd, first q, first v, nq, nv) of joints commanded themselves
     driven      transmissions in closed form; followers: coupled joints
@@ -62,6 +63,7 @@ class Layout:
     """
 
     names: tuple[str, ...]
+    entries: tuple[int | None, ...]
     sizes: tuple[int, int]
     direct: tuple[tuple[int, int, int, int, int, int], ...]
     driven: tuple[Driven, ...]
@@ -102,6 +104,7 @@ class _Builder:
         self.subject, self.model = subject, subject.model
         self.places = {joint.name: (joint, q, v) for joint, q, v in places(subject)}
         self.names: list[str] = []
+        self.entries: list[int | None] = []
         self.c = self.cd = 0
         self.by_joint: dict[str, list[Any]] = {}
         for element in self.model.elements:
@@ -151,6 +154,7 @@ class _Builder:
         passive = sorted({*implicit, *by_strut, *(f.v for f in followers)})
         return Layout(
             names=tuple(self.names),
+            entries=tuple(self.entries),
             sizes=(self.c, self.cd),
             direct=tuple(direct),
             driven=tuple(driven),
@@ -214,6 +218,7 @@ class _Builder:
 
     def _count(self, names: list[str], entries: int) -> None:
         self.names += names
+        self.entries += [self.c + k if entries == len(names) else None for k in range(len(names))]
         self.c += entries
         self.cd += len(names)
 

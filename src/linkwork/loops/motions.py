@@ -1,0 +1,150 @@
+"""Motions of a robot, sampled: commands, and the joint coordinates they lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from linkwork.arguments import as_doubles
+from linkwork.configurations import neutral, places
+from linkwork.errors import InvalidInput, InvalidModel, UnknownName, did_you_mean
+from linkwork.loops.commands import from_actuators, to_actuators
+from linkwork.loops.layout import layout_of
+from linkwork.model.motions import Motion, Pieces, Track
+from linkwork.subject import Subject
+
+
+class SampledMotion:
+    """A motion of this robot from t = 0 to `duration` [s]."""
+
+    def __init__(self, subject: Subject, motion: Motion) -> None:
+        self._subject, self.motion = subject, motion
+
+    @property
+    def name(self) -> str:
+        return self.motion.name
+
+    @property
+    def duration(self) -> float:
+        return self.motion.duration
+
+    @property
+    def jumps(self) -> tuple[float, ...]:
+        """Times inside the motion at which pieces meet: accelerations may jump there."""
+        starts = {start for track in self.motion.tracks for start, _ in track.pieces}
+        return tuple(sorted(t for t in starts if 0.0 < t < self.duration))
+
+    def __repr__(self) -> str:
+        return f'<Motion "{self.name}" of robot "{self._subject.model.name}": {self.duration:g} s>'
+
+    def sample(self, t: Any, side: str = "after") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """q, v, a at t (...) [s]. Where pieces meet, `side` "before" or "after" says which one counts."""
+        c, cd, cdd = self.commands(t, side)
+        return from_actuators(self._subject, c, cd, cdd)
+
+    def commands(self, t: Any, side: str = "after") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """c, cd, cdd (..., nc) at t: the commands in the order of `robot.actuators`."""
+        times = as_doubles(t, f'motion "{self.name}": t')
+        slack = 1e-12 * max(1.0, self.duration)
+        if not (np.isfinite(times).all() and (times >= -slack).all() and (times <= self.duration + slack).all()):
+            raise InvalidInput(f'motion "{self.name}": t is outside 0 .. {self.duration:g} s')
+        if side not in ("before", "after"):
+            raise InvalidInput(f'motion "{self.name}": side is {side!r}, expected "before" or "after"')
+        layout = layout_of(self._subject)
+        n, m = layout.sizes
+        c, cd, cdd = (np.zeros((*times.shape, size)) for size in (n, m, m))
+        _start_quaternions(layout.direct, c)
+        indirect = []
+        for track in self.motion.tracks:
+            place = self._place(track)
+            if place is None:
+                indirect.append(track)
+                continue
+            at_c, at_cd = place
+            c[..., at_c], cd[..., at_cd], cdd[..., at_cd] = evaluated(track.pieces, times, side)
+        if indirect:
+            self._by_joints(indirect, times, side, (c, cd, cdd))
+        return c, cd, cdd
+
+    def _place(self, track: Track) -> tuple[int, int] | None:
+        """(entry of c, entry of cd) a track moves; None for a joint that an actuator drives."""
+        layout = layout_of(self._subject)
+        for name in (track.name, f"{track.name}[{track.coordinate}]"):
+            if name in layout.names:
+                at = layout.names.index(name)
+                entry = layout.entries[at]
+                if entry is None:
+                    raise InvalidModel(f'motion "{self.name}": joint "{track.name}" turns by a quaternion')
+                return entry, at
+        if track.name in self._subject.joints:
+            return None
+        near = did_you_mean(track.name, [*layout.names, *self._subject.joints])
+        raise UnknownName(f'motion "{self.name}": there is no joint or actuator "{track.name}"{near}')
+
+    def _by_joints(self, tracks: list[Track], times: np.ndarray, side: str, into: tuple[np.ndarray, ...]) -> None:
+        """Joints that a transmission drives, given themselves: the commands that move them so."""
+        q, v, a = from_neutral(self._subject, times.shape)
+        at = {joint.name: (where_q, where_v) for joint, where_q, where_v in places(self._subject)}
+        for track in tracks:
+            where_q, where_v = at[track.name]
+            q[..., where_q.start], v[..., where_v.start], a[..., where_v.start] = evaluated(track.pieces, times, side)
+        found = to_actuators(self._subject, q, v, a)
+        layout = layout_of(self._subject)
+        for track in tracks:
+            for driven in layout.driven:
+                if track.name in driven.drive.joints:
+                    own = (driven.commands, driven.rates, driven.rates)
+                    for target, source, entries in zip(into, found, own, strict=True):
+                        target[..., list(entries)] = source[..., list(entries)]
+                    break
+            else:
+                raise InvalidModel(f'motion "{self.name}": joint "{track.name}" is decided by a loop, not by a motion')
+
+
+class Motions(Mapping[str, SampledMotion]):
+    """The motions a robot's description names."""
+
+    def __init__(self, subject: Subject) -> None:
+        self._motions = {m.name: SampledMotion(subject, m) for m in subject.model.motions}
+        self._robot = subject.model.name
+
+    def __getitem__(self, name: str) -> SampledMotion:
+        if name not in self._motions:
+            raise UnknownName(f'robot "{self._robot}" has no motion "{name}"{did_you_mean(name, self._motions)}')
+        return self._motions[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._motions)
+
+    def __len__(self) -> int:
+        return len(self._motions)
+
+    def __repr__(self) -> str:
+        return f"<Motions {', '.join(self._motions) or 'none'}>"
+
+
+def evaluated(pieces: Pieces, t: np.ndarray, side: str = "after") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Position, rate and second derivative of a piecewise polynomial at t (...)."""
+    starts = np.array([start for start, _ in pieces])
+    which = np.clip(np.searchsorted(starts, t, side="right" if side == "after" else "left") - 1, 0, len(pieces) - 1)
+    x, v, a = np.zeros(t.shape), np.zeros(t.shape), np.zeros(t.shape)
+    for k, (start, coefficients) in enumerate(pieces):
+        here = which == k
+        s = t[here] - start
+        polynomial = np.polynomial.Polynomial(coefficients)
+        x[here], v[here], a[here] = polynomial(s), polynomial.deriv(1)(s), polynomial.deriv(2)(s)
+    return x, v, a
+
+
+def from_neutral(subject: Subject, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Neutral q, zero v and a, for every sample."""
+    q = np.broadcast_to(neutral(subject), (*shape, subject.nq)).copy()
+    return q, np.zeros((*shape, subject.nv)), np.zeros((*shape, subject.nv))
+
+
+def _start_quaternions(direct: tuple, c: np.ndarray) -> None:
+    for at_c, _, _, _, nq, nv in direct:
+        if nq > nv:
+            c[..., at_c + nq - 1] = 1.0
