@@ -1,0 +1,82 @@
+"""make bench: every question, one table, one JSON file. `python -m benchmarks NAME ...` asks only some."""
+
+from __future__ import annotations
+
+import os
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+import argparse  # noqa: E402
+import importlib  # noqa: E402
+import json  # noqa: E402
+import platform  # noqa: E402
+from dataclasses import asdict  # noqa: E402
+from importlib.metadata import version  # noqa: E402
+from pathlib import Path  # noqa: E402
+
+from rich.console import Console  # noqa: E402
+from rich.table import Table  # noqa: E402
+
+from benchmarks.measure import Row  # noqa: E402
+from linkwork.engine import machine  # noqa: E402
+
+SKIPPED = {"__main__", "__init__", "measure", "peers"}
+
+
+def questions() -> list[str]:
+    """Every file of this folder that answers with rows()."""
+    here = Path(__file__).parent
+    return sorted(p.stem for p in here.glob("*.py") if p.stem not in SKIPPED and "def rows(" in p.read_text())
+
+
+def about() -> dict[str, str]:
+    """The machine and the versions that a number travels with."""
+    names = ("linkwork", "numpy", "casadi", "llvmlite", "pin")
+    return {
+        "cpu": machine.cpu()[0],
+        "vector width": str(machine.widths()[0]),
+        "cores": str(len(os.sched_getaffinity(0))),
+        "python": platform.python_version(),
+        **{name: version(name) for name in names},
+    }
+
+
+def shown(row: Row, value: float | None) -> str:
+    if value is None:
+        return ""
+    if row.unit != "s":
+        return f"{value:.1f} {row.unit}"
+    for scale, unit in ((1e-9, "ns"), (1e-6, "us"), (1e-3, "ms")):
+        if value < 1000 * scale:
+            return f"{value / scale:.3g} {unit}"
+    return f"{value:.3g} s"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Benchmarks of linkwork beside its peers.")
+    parser.add_argument("names", nargs="*", help=f"some of: {', '.join(questions())}")
+    parser.add_argument("--json", type=Path, default=Path("out/benchmarks.json"))
+    chosen = parser.parse_args()
+    unknown = set(chosen.names) - set(questions())
+    if unknown:
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; expected some of {', '.join(questions())}")
+    console = Console(width=150)
+    rows: list[Row] = []
+    for name in chosen.names or questions():
+        with console.status(name):
+            rows += importlib.import_module(f"benchmarks.{name}").rows()
+    table = Table("question", "case", "linkwork", "peer", "ratio", "target", "", title=str(about()))
+    for row in rows:
+        ratio = "" if row.ratio is None else f"{row.ratio:.3g}x"
+        target = "" if row.target is None else (f"<= {row.target:g}" if row.smaller_is_better else f"{row.target:g}x")
+        peer = f"{shown(row, row.peer)} {row.peer_name}".strip()
+        table.add_row(row.question, row.case, shown(row, row.ours), peer, ratio, target, row.verdict)
+    console.print(table)
+    chosen.json.parent.mkdir(parents=True, exist_ok=True)
+    lines = [{**asdict(row), "ratio": row.ratio, "verdict": row.verdict} for row in rows]
+    chosen.json.write_text(json.dumps({"about": about(), "rows": lines}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""What do compiling, loading, importing, memory and growth cost?"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+
+import linkwork as lw
+from benchmarks.measure import Row, median_seconds
+from benchmarks.peers import FILES, pair
+from linkwork import quantities
+from linkwork.engine import machine
+from linkwork.model import Body, Joint, MassProperties, Model, Placement, validated
+
+COMPILE = dict(UR5=0.15, Talos=0.8)
+
+
+def rows() -> list[Row]:
+    lw.threads(1)
+    found = [import_time()]
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["LINKWORK_CACHE"] = folder
+        for name in FILES:
+            found += compile_and_load(name)
+        found += [growth_with_bodies(n) for n in (10, 30, 100, 300, 500)]
+        del os.environ["LINKWORK_CACHE"]
+    found += [growth_with_batch(n) for n in (1, 10, 100, 1000, 10_000, 100_000, 1_000_000)]
+    found += [threads_never_slower(n) for n in (1, 8, 64, 512, 4096)]
+    found.append(peak_memory())
+    return found
+
+
+def import_time() -> Row:
+    code = "import time; t = time.perf_counter(); import linkwork; print(time.perf_counter() - t)"
+    run = lambda: float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout)  # noqa: E731
+    run()
+    return Row("import linkwork", "seconds", sorted(run() for _ in range(5))[2], target=0.4, smaller_is_better=True)
+
+
+def _prepare(robot: lw.Robot) -> float:
+    """Trace and compile (or load) inverse dynamics at the widest width, in a robot that knows nothing yet."""
+    again = lw.Robot(robot.model)
+    again.subject.fingerprint  # noqa: B018  (paid when the robot is loaded)
+    start = time.perf_counter()
+    quantities.kernel_of(again.subject, "inverse_dynamics").prepare(machine.widths()[0])
+    return time.perf_counter() - start
+
+
+def compile_and_load(name: str) -> list[Row]:
+    robot = lw.Robot(pair(name).robot.model)
+    first = _prepare(robot)
+    again = _prepare(robot)
+    target = COMPILE.get(name)
+    return [
+        Row("trace + compile inverse dynamics", name, first, target=target, smaller_is_better=True),
+        Row("the same from the cache", name, again, target=0.03, smaller_is_better=True),
+    ]
+
+
+def chain(n: int) -> lw.Robot:
+    """n equal links in a row, axes x, y, z in turn."""
+    axes = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    matter = MassProperties(1.0, (0.01, 0.02, 0.05), ((0.01, 0.0, 0.0), (0.0, 0.012, 0.0), (0.0, 0.0, 0.008)))
+    bodies = tuple(Body(f"b{k}", matter) for k in range(n))
+    joints = tuple(
+        Joint(f"j{k}", "revolute", f"b{k - 1}" if k else None, f"b{k}", Placement(position=(0.01, 0.0, 0.1)), axes[k % 3])
+        for k in range(n)
+    )
+    return lw.Robot(validated(Model(f"chain{n}", bodies, joints)))
+
+
+def growth_with_bodies(n: int) -> Row:
+    target = 20.0 if n == 500 else None
+    return Row("trace + compile, chain", f"{n} bodies", _prepare(chain(n)), target=target, smaller_is_better=True)
+
+
+def growth_with_batch(count: int) -> Row:
+    p = pair("UR5")
+    (q, v, a), _ = p.samples(count)
+    taken = median_seconds(lambda: p.robot.inverse_dynamics(q, v, a))
+    return Row("inverse dynamics, a sample", f"UR5, batch {count}", taken / count)
+
+
+def threads_never_slower(count: int) -> Row:
+    from benchmarks.measure import side_by_side
+
+    p = pair("UR5")
+    (q, v, a), _ = p.samples(count)
+
+    def with_threads(n: int):
+        def work() -> None:
+            lw.threads(n)
+            p.robot.inverse_dynamics(q, v, a)
+
+        return work
+
+    ours, peer = side_by_side(with_threads(2), with_threads(1))
+    lw.threads(1)
+    # two identical code paths below the threshold: a tenth is the noise of the clock
+    return Row("two threads never slower", f"UR5, batch {count}", ours / count, peer / count, "1 thread", 0.9)
+
+
+def peak_memory() -> Row:
+    code = (
+        "import resource, numpy as np, linkwork as lw\n"
+        "from benchmarks.peers import pair\n"
+        "r = pair('UR5').robot\n"
+        "q = np.zeros((10, 6)); r.inverse_dynamics(q, q, q)\n"
+        "q, v, a = (np.full((1_000_000, 6), 0.1 * k) for k in range(3))\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "tau = r.inverse_dynamics(q, v, a)\n"
+        "print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 - tau.nbytes)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    beyond = max(0.0, float(done.stdout.splitlines()[-1])) / 2**20
+    return Row("memory beyond inputs and outputs", "UR5, batch 1e6", beyond, target=64.0, unit="MB", smaller_is_better=True)
+
+
