@@ -13,7 +13,8 @@ _lock = threading.Lock()
 _count: int | None = None
 _pool: ThreadPoolExecutor | None = None
 _pool_key: tuple[int, int] = (0, 0)
-SMALLEST_SHARE = 200_000  # operations below which waking a worker costs more than it gives
+WORTH_SHARING = 3_000_000  # operations below which waking a worker costs more than it gives
+PIECE = 1_000_000  # operations of a piece: long beside handing it out, short beside the whole
 
 
 def threads(n: int | None = None) -> int:
@@ -31,19 +32,30 @@ def _cores() -> int:
 
 
 def run_shared(work: Callable[[int, int], int], samples: int, operations: int, grain: int) -> int:
-    """Call work(begin, end) over 0 .. samples, in shares of whole grains; gives the smallest non-negative answer, or -1.
+    """Call work(begin, end) over 0 .. samples, in pieces of whole grains; gives the smallest non-negative answer, or -1.
 
-    The calling thread takes the first share itself. An answer depends only on the sample, so any sharing gives the
-    same results.
+    The calling thread and the workers take pieces from one queue, so a worker that the system keeps waiting delays
+    nobody. An answer depends only on the sample, so any sharing gives the same results.
     """
-    shares = min(threads(), max(1, samples * operations // SMALLEST_SHARE), -(-samples // grain))
-    if shares <= 1:
+    total = samples * max(1, operations)
+    shares = min(threads(), -(-samples // grain))
+    if shares <= 1 or total < WORTH_SHARING:
         return work(0, samples)
-    tiles = -(-samples // grain)
-    cuts = [min(samples, grain * (tiles * k // shares)) for k in range(shares + 1)]
+    pieces = max(2 * shares, min(64 * shares, total // PIECE))
+    size = grain * max(1, -(-samples // (grain * pieces)))
+    starts = iter(range(0, samples, size))  # next() is atomic
+    answers: list[int] = []
+
+    def take() -> None:
+        for begin in starts:
+            answers.append(work(begin, min(samples, begin + size)))
+
     pool = _workers(shares - 1)
-    waiting = [pool.submit(work, cuts[k], cuts[k + 1]) for k in range(1, shares)]
-    answers = [work(cuts[0], cuts[1])] + [w.result() for w in waiting]
+    waiting = [pool.submit(take) for _ in range(shares - 1)]
+    take()
+    for worker in waiting:
+        if not worker.cancel():
+            worker.result()
     bad = [a for a in answers if a >= 0]
     return min(bad) if bad else -1
 
