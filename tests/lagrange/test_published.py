@@ -1,4 +1,4 @@
-"""The numbers of [Kusaka2022]: its examples with the corrected equations, and what its errata and listing would give."""
+"""The numbers of [Kusaka2022]: its examples corrected, and what its errata and listing would give."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_resting_angles_under_pd_control(system, kp, target, resting):
 
 
 def table_of(energies):
-    """tau of a two-link Lagrangian written out by hand as (kinetic, potential) of q and v, by the Euler-Lagrange operator."""
+    """tau of a two-link Lagrangian written out by hand, by the Euler-Lagrange operator."""
     q, v, a = SX.sym("q", 2), SX.sym("v", 2), SX.sym("a", 2)
     L = energies(q, v)
     tau = jtimes(gradient(L, v), vertcat(q, v), vertcat(v, a)) - gradient(L, q)
@@ -99,7 +99,7 @@ def test_point_drag_and_joint_friction_differ_by_the_square_of_the_length():
 
 
 def listing_inertia(m=3.0, l=2.0):
-    """The inertia Listing A1 extracts: d/d acc of d/d dt of dK/d omega, along its theta = theta0 + (omega0 + acc dt) dt."""
+    """What Listing A1 takes for inertia: d/d acc d/d dt dK/d omega along its theta = theta0 + (omega0 + acc dt) dt."""
     theta0, omega0, acc, dt = (SX.sym(name) for name in ("theta0", "omega0", "acc", "dt"))
     theta = theta0 + (omega0 + acc * dt) * dt
     pd = jacobian(vertcat(l * cos(theta), l * sin(theta)), dt)

@@ -73,7 +73,7 @@ def test_planar_chains_agree_with_pinocchio(letters):
 
 
 def test_closed_form_of_planar_revolute_links():
-    """tau_ki = m_i sum_a>=k sum_b l_a l_b [cos(phi_a - phi_b) phi_b'' + sin(phi_a - phi_b) phi_b'^2] + m_i g sum l_a cos."""
+    """tau_ki = m_i sum_a sum_b l_a l_b [cos(phi_a - phi_b) phi_b'' + sin(phi_a - phi_b) phi_b'^2] + weight, a >= k."""
     n = 5
     rng = np.random.default_rng(1)
     l, m = rng.uniform(0.3, 1.5, n), rng.uniform(0.5, 2, n)

@@ -43,12 +43,7 @@ def trace(term: Term, scene: Scene, scope: Scope, gravity: SX) -> Column:
     """
     counts[term.name] += 1
     x = term.place(scene)
-    involved = casadi.vertcat(x, _own_function(term))
-    depends = tuple(
-        name
-        for name in scope.coordinates
-        if casadi.depends_on(involved, casadi.vertcat(scope.symbols.q[name], scope.symbols.v[name]))
-    )
+    depends = dependencies(term, x, scope)
     part = Scope(scope.symbols, depends, scope.variables)
     xd, _ = rates(x, part)
     tau = together([(term, x)], part, gravity)
@@ -100,8 +95,12 @@ def rates(x: SX, scope: Scope) -> tuple[SX, SX]:
     return xd, xdd
 
 
-def _own_function(term: Term) -> SX:
-    return term.function if isinstance(term, (Lagrangian, Dissipation)) else SX(0, 1)
+def dependencies(term: Term, x: SX, scope: Scope) -> tuple[str, ...]:
+    """The coordinates a term with the place x depends on."""
+    involved, s = casadi.vertcat(x, term.function), scope.symbols
+    return tuple(
+        name for name in scope.coordinates if casadi.depends_on(involved, casadi.vertcat(s.q[name], s.v[name]))
+    )
 
 
 def _energies(L: SX, v: SX) -> tuple[SX, SX]:

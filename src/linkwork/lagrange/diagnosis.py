@@ -56,8 +56,8 @@ def _explain_constraints(system: System, name: str, J: np.ndarray, at: np.ndarra
                 label for label, w in zip(labels, mixed, strict=True) if abs(w) > 0.05 * np.abs(mixed).max()
             )
             raise ComputationError(
-                f"{name}: constraints {', '.join(map(repr, involved))} depend on each other at q = {_shown(x)}: they are "
-                "redundant or contradict each other; remove one"
+                f"{name}: constraints {', '.join(map(repr, involved))} depend on each other at q = {_shown(x)}: "
+                "they are redundant or contradict each other; remove one"
             )
 
 
@@ -95,8 +95,9 @@ def consistent(system: System, q: ArrayLike, v: ArrayLike, t: float) -> tuple[np
         worst = int(np.nanargmax(np.abs(residual))) if np.isfinite(residual).any() else 0
         labels = [c.name for c in system.constraints.values() for _ in range(c.function.shape[0])]
         raise NotPossible(
-            f'consistent: no configuration near q = {_shown(np.asarray(q))} obeys the constraints; "{labels[worst]}" is '
-            f"still off by {residual[worst]:.3g}: the constraints contradict each other, or the guess is too far away"
+            f"consistent: no configuration near q = {_shown(np.asarray(q))} obeys the constraints; "
+            f'"{labels[worst]}" is still off by {residual[worst]:.3g}: the constraints contradict each other, or the '
+            "guess is too far away"
         )
     rate = rate - np.linalg.lstsq(jacobian, jacobian @ rate + moved[:, 0], rcond=1e-12)[0]
     left = np.abs(jacobian @ rate + moved[:, 0]).max()
@@ -126,6 +127,8 @@ def equilibrium(system: System, q: ArrayLike, tau: float | ArrayLike | Callable[
             break
         at = at + step * min(1.0, 0.5 / max(size, 1e-300))
         if size < _CONVERGED:
+            if np.abs(r).max(initial=0.0) > 1e-6 * (1.0 + np.abs(J).max(initial=0.0)):
+                break  # where the slope vanishes a step of no length proves nothing
             return at
     raise NotPossible(
         f"equilibrium: none was found near q = {_shown(np.asarray(q))}; forces off by {np.abs(r).max():.3g}"

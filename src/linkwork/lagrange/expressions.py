@@ -159,7 +159,7 @@ class Scope:
     def evaluated(self, given: Any, who: str, arguments: Sequence[Any]) -> SX:
         """A user's value as SX: a function is called with as many of the arguments as it has parameters."""
         if callable(given) and not isinstance(given, (SX, casadi.DM)):
-            given = _called(given, arguments, who)
+            given = called(given, arguments, who)
         return as_expression(given, who)
 
     def check(self, x: SX, who: str, velocities: bool) -> None:
@@ -187,7 +187,8 @@ def undeclared(who: str, name: str, known: Sequence[str] | Mapping[str, Any]) ->
     )
 
 
-def _called(function: Callable[..., Any], arguments: Sequence[Any], who: str) -> Any:
+def called(function: Callable[..., Any], arguments: Sequence[Any], who: str) -> Any:
+    """A user's function of symbols, called with as many of the arguments as it has parameters."""
     parameters = [
         p
         for p in inspect.signature(function).parameters.values()
@@ -203,8 +204,8 @@ def _called(function: Callable[..., Any], arguments: Sequence[Any], who: str) ->
         text = str(error)
         if "truth value" in text:
             raise InvalidInput(
-                f"{who} decides by a coordinate's value (if, min, max, while): such a function is not smooth and cannot "
-                "be differentiated; write one expression"
+                f"{who} decides by a coordinate's value (if, min, max, while): such a function is not smooth and "
+                "cannot be differentiated; write one expression"
             ) from None
         raise InvalidInput(f"{who} cannot be evaluated with symbols: {text.splitlines()[0]}") from None
 
@@ -220,7 +221,9 @@ def as_expression(given: Any, who: str) -> SX:
                 return casadi.vertcat(*rows) if rows else SX(0, 1)
             if all(row.shape[1] == 1 for row in rows) and len({row.shape for row in rows}) == 1:
                 return casadi.vertcat(*[row.T for row in rows])
-            raise InvalidInput(f"{who} has rows of shapes {listed(row.shape for row in rows)}, expected equal rows")
+            raise InvalidInput(
+                f"{who} has rows of shapes {listed(str(row.shape) for row in rows)}, expected equal rows"
+            )
         return SX(given)
     except (NotImplementedError, RuntimeError, TypeError):
         raise InvalidInput(f"{who} is {given!r}, expected numbers or CasADi SX expressions") from None

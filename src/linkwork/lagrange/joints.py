@@ -70,11 +70,10 @@ class PlanarJoint:
     length: Any = 1.0
     angle: Any = 0.0
 
-    def pose(self, coordinate: SX | None, scope: Scope, who: str) -> Pose:
+    def pose(self, coordinate: Any, scope: Scope, who: str) -> Pose:
         choice(self.type, TYPES, f"{who}: type")
         length = coordinate if self.type == "prismatic" else scope.number(self.length, f"{who}: length")
         angle = coordinate if self.type == "revolute" else scope.scalar(self.angle, f"{who}: angle")
-        assert length is not None and angle is not None
         return Pose(SX(3, 1), angle, turn(angle), casadi.vertcat(length, 0, 0))
 
 
@@ -87,7 +86,7 @@ class SpatialJoint:
     xyz: tuple[Any, Any, Any] = (0.0, 0.0, 0.0)
     rotation: Any = None
 
-    def pose(self, coordinate: SX | None, scope: Scope, who: str) -> Pose:
+    def pose(self, coordinate: Any, scope: Scope, who: str) -> Pose:
         choice(self.type, TYPES, f"{who}: type")
         at = scope.position(self.xyz, f"{who}: xyz")
         R = SX.eye(3) if self.rotation is None else scope.smooth(self.rotation, f"{who}: rotation")

@@ -14,7 +14,7 @@ from linkwork.engine.merge import merged
 from linkwork.engine.program import Program, from_casadi
 from linkwork.errors import UnknownName, did_you_mean
 from linkwork.lagrange.columns import Column
-from linkwork.lagrange.traces import QUANTITIES
+from linkwork.lagrange.traces import QUANTITIES, Quantity
 
 if TYPE_CHECKING:
     from linkwork.lagrange.system import System
@@ -102,7 +102,7 @@ def _symbol(system: System, label: str) -> SX:
     return {"q": system.scope.q, "v": system.scope.v, "a": system.scope.a}[label]
 
 
-def _line(name: str):  # noqa: ANN202  (the table's own type)
+def _line(name: str) -> Quantity:
     found = QUANTITIES.get(name)
     if found is None:
         names = (*QUANTITIES, "torque_table")

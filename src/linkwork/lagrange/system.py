@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import casadi
@@ -14,44 +14,12 @@ from numpy.typing import ArrayLike
 
 from linkwork.engine.kernel import Context, Kernel
 from linkwork.errors import ComputationError, InvalidInput, UnknownName, did_you_mean, listed
-from linkwork.lagrange import build, columns, diagnosis, kernels
+from linkwork.lagrange import build, chains, columns, declarations, diagnosis, edits, kernels, robots
 from linkwork.lagrange.columns import Column
 from linkwork.lagrange.expressions import Scope, Symbols
 from linkwork.lagrange.joints import GROUND, Joint, Pose
+from linkwork.lagrange.parts import Constraint, Frame, Parts
 from linkwork.lagrange.terms import Body, Point, Term
-
-
-@dataclass(frozen=True, eq=False)
-class Frame:
-    """A frame that bodies and other frames stand on; made by a joint or by a function of the coordinates."""
-
-    name: str
-    parent: str | None
-    pose: Pose
-    coordinate: str | None = None
-    joint: Joint | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Constraint:
-    """function(q, t) (m, 1) = 0, pulled back with the rate [1/s] where integration drifts off."""
-
-    name: str
-    function: SX
-    rate: SX
-
-
-@dataclass(frozen=True)
-class Parts:
-    """Everything a System consists of; an edit makes another value."""
-
-    name: str
-    coordinates: tuple[str, ...]
-    gravity: SX
-    variables: Mapping[str, float]
-    frames: Mapping[str, Frame]
-    terms: Mapping[str, Term]
-    constraints: Mapping[str, Constraint]
 
 
 class System:
@@ -65,9 +33,9 @@ class System:
     gravity       vector [m/s^2] in the axes of the positions; None or 0 for none
     variables     named numbers that positions and masses may use as q.name; they can change without tracing again
 
-    Positions are functions of q (and of t), CasADi expressions, or numbers, with one to three elements. Shapes: q, v, a,
-    tau (..., n) with leading batch dimensions that broadcast. An edit rebuilds the columns that depend on it and shares
-    the rest. Source: [Kusaka2022].
+    Positions are functions of q (and of t), CasADi expressions, or numbers, with one to three elements. Shapes: q, v,
+    a, tau (..., n) with leading batch dimensions that broadcast. An edit rebuilds the columns that depend on it and
+    shares the rest. Source: [Kusaka2022].
     """
 
     def __init__(
@@ -79,10 +47,10 @@ class System:
         name: str = "system",
     ) -> None:
         symbols = Symbols()
-        names = build.declared(symbols, coordinates, variables or {})
-        values = {key: build.value(key, x) for key, x in (variables or {}).items()}
+        names = declarations.declared(symbols, coordinates, variables or {})
+        values = {key: declarations.value(key, x) for key, x in (variables or {}).items()}
         scope = Scope(symbols, names, tuple(values))
-        parts = Parts(name, names, build.gravity(gravity, scope), values, {}, {}, {})
+        parts = Parts(name, names, declarations.gravity(gravity, scope), values, {}, {}, {})
         self._setup(parts, symbols, {})
 
     def _setup(self, parts: Parts, symbols: Symbols, known: Mapping[Any, Column]) -> None:
@@ -146,32 +114,39 @@ class System:
     @functools.cached_property
     def time_dependent(self) -> bool:
         """True if time enters a position, an energy or a constraint explicitly."""
-        functions = [c.function for c in self._parts.constraints.values()]
-        functions += [getattr(term, "function", SX(0)) for term in self._parts.terms.values()]
-        return casadi.depends_on(casadi.vertcat(*functions, *[x for _, x in self.placed], 0), self._symbols.t)
+        functions = [c.function for c in self._parts.constraints.values()] + [self._parts.gravity]
+        functions += [part for term, x in self.placed for part in (term.function, x)]
+        return bool(casadi.depends_on(casadi.vertcat(*functions), self._symbols.t))
 
     def __repr__(self) -> str:
         return f'<System "{self.name}": {listed(self.coordinates)}; {len(self._parts.terms)} terms>'
 
     def __str__(self) -> str:
-        return build.table(self)
+        head = f"{self.name}: coordinates {listed(self.coordinates)}; {len(self._parts.terms)} terms"
+        head += f", {len(self._parts.constraints)} constraints" if self._parts.constraints else ""
+        rows = [("term", "kind", "depends on")]
+        for term, x in self.placed:
+            rows.append((term.name, term.kind, ", ".join(columns.dependencies(term, x, self.scope))))
+        widths = [max(len(row[c]) for row in rows) for c in range(3)]
+        lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+        return "\n".join([head, *lines])
 
     # edits: another system that shares every column the edit does not touch
 
     def with_coordinates(self, *names: str | SX) -> System:
         """The system with more coordinates."""
-        added = build.declared(self._symbols, names, {}, taken=(*self.coordinates, *self.variables))
+        added = declarations.declared(self._symbols, names, {}, taken=(*self.coordinates, *self.variables))
         return self._edited(coordinates=(*self.coordinates, *added))
 
     def with_variables(self, **values: float) -> System:
         """The system with other values of its variables, or with new ones; no column is traced again."""
-        numbers = {key: build.value(key, x) for key, x in values.items()}
+        numbers = {key: declarations.value(key, x) for key, x in values.items()}
         new = [key for key in numbers if key not in self._parts.variables]
-        build.declared(self._symbols, (), dict.fromkeys(new, 0.0), taken=(*self.coordinates, *self.variables))
+        declarations.declared(self._symbols, (), dict.fromkeys(new, 0.0), taken=(*self.coordinates, *self.variables))
         return self._edited(variables={**self._parts.variables, **numbers})
 
     def with_gravity(self, gravity: Any) -> System:
-        return self._edited(gravity=build.gravity(gravity, self.scope))
+        return self._edited(gravity=declarations.gravity(gravity, self.scope))
 
     def with_body(
         self,
@@ -189,9 +164,9 @@ class System:
     ) -> System:
         """The system with one more body, whose equations are one more column.
 
-        mass [kg]; position [m] in the frame's axes (without frame: of the ground); orientation relative to the frame: an
-        angle [rad] in the plane or a rotation matrix; inertia [kg m^2]: about z for an angle, (3, 3) in body axes for
-        a matrix; spring [N/m] to the anchor on the ground, of no rest length; drag [N s/m] on the velocity of the centre.
+        mass [kg]; position [m] in the frame's axes (without frame: of the ground); orientation relative to the frame:
+        an angle [rad] in the plane or a rotation matrix; inertia [kg m^2]: about z for an angle, (3, 3) in body axes
+        for a matrix; spring [N/m] to the anchor on the ground, of no rest length; drag [N s/m] on the centre.
         """
         given = {"mass": mass, "position": position, "orientation": orientation, "inertia": inertia}
         given |= {"spring": spring, "anchor": anchor, "drag": drag}
@@ -200,7 +175,7 @@ class System:
     def with_spring(
         self, name: str, stiffness: Any, start: Any, end: Any = (0.0, 0.0, 0.0), length: Any = 0.0
     ) -> System:
-        """A spring [N/m] of rest length [m] between two points: a body, a frame, (frame, offset), or a fixed position."""
+        """A spring [N/m] of rest length [m] between two points: each a body, a frame, (frame, offset), or fixed."""
         return self._with_term(build.spring(self, name, stiffness, start, end, length))
 
     def with_torsion_spring(self, name: str, stiffness: Any, angle: Any, rest: Any = 0.0) -> System:
@@ -232,27 +207,27 @@ class System:
 
         Drift off the constraint decays with the rate [1/s]: Phi'' = -2 rate Phi' - rate^2 Phi.
         """
-        build.free_name(name, {**self._parts.terms, **self._parts.constraints}, "with_constraint")
+        declarations.free_name(name, {**self._parts.terms, **self._parts.constraints}, "with_constraint")
         phi = self.scope.smooth(function, f'constraint "{name}"')
         made = Constraint(name, casadi.vec(phi), self.scope.number(rate, f'constraint "{name}": rate'))
         return self._edited(constraints={**self._parts.constraints, name: made})
 
     def with_frame(self, name: str, motion: Any, parent: str | None = None, piecewise: bool = False) -> System:
-        """A frame that moves in its parent by a function of q (and t): (x, y, angle), or (rotation matrix, position)."""
-        build.free_name(name, self._parts.frames, "with_frame")
+        """A frame that moves in its parent by a function of q (and t): (x, y, angle) or (rotation matrix, position)."""
+        declarations.free_name(name, self._parts.frames, "with_frame")
         self._check_frame(parent, f'frame "{name}"')
         frame = Frame(name, parent, build.motion(self, name, motion, piecewise))
         return self._edited(frames={**self._parts.frames, name: frame})
 
     def with_joint(self, name: str, joint: Joint, parent: str | None = None) -> System:
         """A joint on a frame; it adds the coordinate of its name (none if it is fixed) and the frame of its name."""
-        build.free_name(name, self._parts.frames, "with_joint")
+        declarations.free_name(name, self._parts.frames, "with_joint")
         self._check_frame(parent, f'joint "{name}"')
-        return build.with_joint(self, Frame(name, parent, GROUND, joint=joint))
+        return edits.with_joint(self, Frame(name, parent, GROUND, joint=joint))
 
     def extended(self, joints: str, lengths: Any = 1.0, masses: Any = 1.0, **options: Any) -> System:
         """The system with more planar links at the end of its last joint; see `planar_chain`."""
-        return build.extended(self, joints, lengths, masses, **options)
+        return chains.extended(self, joints, lengths, masses, **options)
 
     @classmethod
     def planar_chain(
@@ -261,37 +236,37 @@ class System:
         """A chain of links in the x-y plane, one letter each: R revolute, P prismatic, F fixed angle.
 
         Joints are joint1, joint2, ..., bodies link1, link2, ...; angles are relative and count from the +x axis.
-        One number for all links or one a link: lengths [m] (ignored for P), masses [kg], and as options angles [rad] (of
-        P and F), inertias [kg m^2] about the centre, centers (distance of the centre from the joint as a part of the
-        length: 1 = point mass at the tip), springs [N/m] to the origin, drags [N s/m] on the centre.
+        One number for all links or one a link: lengths [m] (ignored for P), masses [kg], and as options angles [rad]
+        (of P and F), inertias [kg m^2] about the centre, centers (distance of the centre from the joint as a part of
+        the length: 1 = point mass at the tip), springs [N/m] to the origin, drags [N s/m] on the centre.
         """
         return cls(gravity=gravity, name="planar chain").extended(joints, lengths, masses, **options)
 
     @classmethod
     def from_robot(cls, robot: Any) -> System:
         """The system of a robot (or its subject) with one-coordinate joints, to extend it by anything."""
-        return build.from_subject(cls, getattr(robot, "subject", robot))
+        return robots.from_subject(cls, getattr(robot, "subject", robot))
 
     def replace_body(self, name: str, **changes: Any) -> System:
         """The system with some properties of a body changed (the keywords of `with_body`)."""
         return self._with_term(build.changed_body(self, name, changes), replacing=name)
 
     def replace_joint(self, name: str, joint: Joint | str) -> System:
-        """The system with another joint in the place of one; a type alone ("prismatic") keeps length, angle and axis."""
+        """The system with another joint in the place of one; a type alone ("prismatic") keeps length, angle, axis."""
         old = self._frame(name)
         if old.joint is None:
             raise InvalidInput(f'replace_joint: frame "{name}" is not made by a joint')
         new = replace(old.joint, type=joint) if isinstance(joint, str) else joint
-        return build.with_joint(self, replace(old, joint=new))
+        return edits.with_joint(self, replace(old, joint=new))
 
     def remove(self, name: str) -> System:
         """The system without a term, a constraint, or a joint or frame on which nothing stands any more."""
-        return build.without(self, name)
+        return edits.without(self, name)
 
     def _with_term(self, term: Term, replacing: str | None = None) -> System:
         terms = {**self._parts.terms, **self._parts.constraints}
         if replacing is None:
-            build.free_name(term.name, terms, f"with_{term.kind.replace(' ', '_').lower()}")
+            declarations.free_name(term.name, terms, f"with_{term.kind.replace(' ', '_').lower()}")
         return self._edited(terms={**self._parts.terms, term.name: term})
 
     # columns
@@ -342,10 +317,10 @@ class System:
             key.append(body)
             carriers += body.frames
         for carrier in carriers:
-            name: str | None = carrier
-            while name is not None:
-                key.append(self._parts.frames[name])
-                name = self._parts.frames[name].parent
+            above: str | None = carrier
+            while above is not None:
+                key.append(self._parts.frames[above])
+                above = self._parts.frames[above].parent
         return tuple(key)
 
     def _frame(self, name: str | None) -> Frame:
@@ -420,7 +395,7 @@ class System:
         t: ArrayLike = 0.0,
         variables: Mapping[str, ArrayLike] | None = None,
     ) -> np.ndarray:
-        """Which term causes which force: tau_ki (..., n, terms), rows as coordinates, columns as `terms`; rows sum to tau.
+        """Which term causes which force: tau_ki (..., n, terms), one row a coordinate, one column a term; sums to tau.
 
         Each column has the bits it would have alone, whatever its neighbours are.
         """

@@ -5,8 +5,9 @@ force it takes to move x:
 
     tau = (dx/dq)' F(x, xd, xdd)  =  d/dt dK/dv - dK/dq + dP/dq + dR/dv
 
-with K, P, R its kinetic energy, potential and Rayleigh dissipation. The left form (d'Alembert) is what the Euler-Lagrange
-operator of [Kusaka2022] eqs. 3-5 gives for K = m |pd|^2 / 2, at a third of the operations; tests compare both.
+with K, P, R its kinetic energy, potential and Rayleigh dissipation. The left form (d'Alembert) is what the
+Euler-Lagrange operator of [Kusaka2022] eqs. 3-5 gives for K = m |pd|^2 / 2, at a third of the operations; tests
+compare both.
 Functions of q and v (Lagrangians, Rayleigh functions of the user's own) have the right form only.
 """
 
@@ -46,6 +47,7 @@ class Term:
 
     name: str
     kind = "term"
+    function = NOTHING  # of q, v and t, where the user gave one
 
     @property
     def frames(self) -> tuple[str, ...]:

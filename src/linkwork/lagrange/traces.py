@@ -12,7 +12,7 @@ from casadi import SX
 from linkwork.errors import NotPossible
 from linkwork.lagrange.columns import rates, together
 from linkwork.lagrange.expressions import stacked
-from linkwork.lagrange.linear import Factored, factored
+from linkwork.lagrange.linear import factored
 from linkwork.lagrange.terms import Body
 
 if TYPE_CHECKING:
