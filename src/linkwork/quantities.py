@@ -10,14 +10,19 @@ import casadi
 import numpy as np
 from casadi import DM, SX
 
+from linkwork.engine.fuse import optimised
 from linkwork.engine.kernel import Context, Kernel, Signature
+from linkwork.engine.program import from_casadi
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.model import MassProperties, Placement, Tree, build_tree
 from linkwork.model.payload import Payload
 from linkwork.recursions import configuration, frame_motion, jacobians, poses
 from linkwork.recursions.christoffel import christoffel
+from linkwork.recursions.composite_body import mass_matrix
 from linkwork.recursions.derivatives.inverse_dynamics import inverse_dynamics_derivatives
+from linkwork.recursions.forward_dynamics import forward_dynamics, without_inertia
 from linkwork.recursions.newton_euler import newton_euler
+from linkwork.recursions.reframe import reframed
 from linkwork.recursions.regroup import regrouped
 from linkwork.spatial import Force, vector
 from linkwork.subject import Subject
@@ -60,7 +65,8 @@ class Quantity:
               "r" already independent, "q" configuration, "b" described bodies, "p" ten inertial parameters a body
     merged    traced on the tree with fixed joints merged
     dynamic   needs mass properties; accepts a payload
-    joint_space   depends on the equations of motion alone: traced on the regrouped tree (recursions/regroup.py)
+    joint_space   depends on the equations of motion alone: traced on the tree with the fewest numbers that has the same
+              ones (recursions/reframe.py, regroup.py)
     """
 
     trace: Callable[[Tree, Inputs], Sequence[SX]]
@@ -109,6 +115,29 @@ def _acceleration(tree: Tree, x: Inputs, body: bool = False) -> tuple[SX]:
     return (jacobians.turned(R, acceleration) if body else acceleration,)
 
 
+def _forward_dynamics(tree: Tree, x: Inputs) -> tuple[SX]:
+    ways, pivots = forward_dynamics(tree, x.q, x.v, x.own["tau"], x.forces, x.G)
+    assert x.subject is not None
+    empty = without_inertia(pivots, dict(x.subject.model.variables))
+    if empty:
+        at = tree.independent[1][empty[-1]]
+        joint = next(n.joint for n in tree.nodes if n.v <= at < n.v + n.nv)
+        raise NotPossible(
+            f'forward_dynamics: joint "{joint}" of robot "{x.subject.model.name}" moves no inertia, so that no '
+            "acceleration follows from its force; give what it carries a mass or the joint an armature"
+        )
+    return (_cheapest(ways),)
+
+
+def _cheapest(ways: Sequence[SX]) -> SX:
+    """The expression with the fewest operations."""
+
+    def operations(way: SX) -> int:
+        return optimised(from_casadi(casadi.Function("way", casadi.symvar(way), [way], {"cse": True}))).operations
+
+    return min(ways, key=operations) if len(ways) > 1 else ways[0]
+
+
 QUANTITIES: dict[str, Quantity] = {
     "forward_kinematics": Quantity(_all_poses, "q", (("rotation", "b 3 3"), ("position", "b 3"))),
     "pose": Quantity(_pose, "q", (("pose", "4 4"),), frame=True),
@@ -129,6 +158,12 @@ QUANTITIES: dict[str, Quantity] = {
     ),
     "gravity_torque": Quantity(
         lambda t, x: (newton_euler(t, x.q, x.v, x.a),), "q", (("tau", "v"),), dynamic=True, joint_space=True
+    ),
+    "mass_matrix": Quantity(
+        lambda t, x: (mass_matrix(t, x.q),), "q", (("M", "v v"),), dynamic=True, joint_space=True
+    ),
+    "forward_dynamics": Quantity(
+        _forward_dynamics, "q v tau", (("a", "r"),), dynamic=True, forces=True, joint_space=True
     ),
     "christoffel": Quantity(
         lambda t, x: (christoffel(t, x.q),), "q", (("c", "v v v"),), dynamic=True, joint_space=True
@@ -257,7 +292,9 @@ def trace(
     line = quantity(name)
     live = {v: SX.sym(v) for v in subject.live}
     tree = _tree_with_symbols(subject, live, line.merged)
-    if line.joint_space and not (forces or payloads):
+    offset = np.zeros(tree.nq)
+    if line.joint_space:
+        tree, offset = reframed(tree)
         tree = regrouped(tree)
     wrenches = {f: SX.sym(f"force_{k}", 6) for k, f in enumerate(forces)}
     loads = [(body, SX.sym(f"mass_{k}"), SX.sym(f"com_{k}", 3), SX.sym(f"inertia_{k}", 3, 3)) for k, body in enumerate(payloads)]
@@ -266,7 +303,7 @@ def trace(
 
     own = {i: SX.sym(i, _size(subject, INPUT_AXES[i])) for i in line.inputs.split()}
     x = _in_tree_coordinates(tree, own)
-    x.subject = subject
+    x.q, x.subject = x.q + offset, subject
     if frame is not None:
         x.frame = subject.place_of(frame, tree)
     if forces:

@@ -6,6 +6,7 @@ import casadi
 from casadi import SX
 
 from linkwork.model.tree import Tree
+from linkwork.recursions.carriers import carriers
 from linkwork.recursions.joints import inertia, joint_motion, second_moments, subspace, transforms
 from linkwork.spatial import ZERO3, Force, Transform, cross, skew, vector
 
@@ -15,7 +16,8 @@ def newton_euler(tree: Tree, q: SX, v: SX, a: SX, forces: dict[int, Force] | Non
 
     tau_i = S_i' (f_i, mu_i), and the rotor inertia adds its own line.
     """
-    wrench, _ = joint_wrenches(tree, q, v, a, forces)
+    X = carriers(tree, q)
+    wrench = gathered(tree, X, body_forces(tree, X, v, a, forces))
     tau = SX(tree.nv, 1)
     for i in tree.outward:
         node = tree.nodes[i]
@@ -27,7 +29,15 @@ def newton_euler(tree: Tree, q: SX, v: SX, a: SX, forces: dict[int, Force] | Non
 def joint_wrenches(
     tree: Tree, q: SX, v: SX, a: SX, forces: dict[int, Force] | None = None
 ) -> tuple[list[Force], list[Transform]]:
-    """(F_i, X_i): the wrench that the predecessor applies on node i at its joint, in axes of i; F_0: on the world.
+    """(F_i, X_i): the wrench that the predecessor applies on node i at its joint, in axes of i; F_0: on the world."""
+    X = transforms(tree, q)
+    return gathered(tree, X, body_forces(tree, X, v, a, forces)), X
+
+
+def body_forces(
+    tree: Tree, X: list[Transform], v: SX, a: SX, forces: dict[int, Force] | None = None
+) -> list[Force]:
+    """F_i: what the matter of node i alone needs for its motion, less the external forces on it, in axes of i.
 
     Outward, in axes of body i, R = R_i^p, r = A_i seen from A_p, (v_J, w_J) the joint's own velocity:
 
@@ -36,10 +46,10 @@ def joint_wrenches(
         pdd = R'(pdd_p + U_p r) + vd_J + w_J x v_J + 2 R'w_p x v_J,    pdd_0 = -g   (Eq. 31)
         U   = [wd] + [w][w]        so that any point r of the body has pdd + U r    (Eq. 32)
 
-    Inward, with m, h = m r_AC and I about A_i (the paper's Eqs. 33, 34 about the joint instead of the centre):
+    With m, h = m r_AC and I about A_i (the paper's Eqs. 33, 34 about the joint instead of the centre):
 
-        f  = m pdd + U h                          + sum over successors R_b f_b
-        mu = I wd + w x (I w) + h x pdd           + sum over successors (R_b mu_b + r_b x R_b f_b)
+        f  = m pdd + U h
+        mu = I wd + w x (I w) + h x pdd
 
     The gyroscopic line is the integral of r x U r over the body: with the second moments J = tr(I)/2 - I it is the
     axial vector of U J - J U', a third fewer operations than I wd + w x (I w).
@@ -47,7 +57,6 @@ def joint_wrenches(
     Source: [Goncalves2023] eqs. 28-34. Corrected: gravity is absent from the paper (pdd_0 = -g), fixed joints have no
     case (here they are joints without coordinates), and eq. 31 takes the signed axis for a prismatic joint.
     """
-    X = transforms(tree, q)
     w, wd, pdd, U = [ZERO3], [ZERO3], [-vector(tree.gravity)], [SX(3, 3)]
     F = [Force()]
     for i in tree.outward:
@@ -65,10 +74,16 @@ def joint_wrenches(
         F.append(Force(f, mu))
     for i, external in (forces or {}).items():
         F[i] = F[i] - external
+    return F
+
+
+def gathered(tree: Tree, X: list[Transform], F: list[Force]) -> list[Force]:
+    """Inward, with the forces of all successors: f_i + sum R_b f_b, mu_i + sum (R_b mu_b + r_b x R_b f_b)."""
+    F = list(F)
     for i in tree.inward:
         p = tree.parent(i)
         F[p] = F[p] + X[i] @ F[i]
-    return F, X
+    return F
 
 
 def axial_product(U: SX, J: SX, start: SX) -> SX:

@@ -47,8 +47,8 @@ def regrouped(tree: Tree) -> Tree:
     parent the rod with m = its mass, h = n.h and A = n'Jn; it keeps a first moment across the axis and five second
     moments. A slider hands over all its second moments, a ball joint its mass. What reaches the world is dropped.
 
-    Joint forces for any motion are unchanged. Energies, momenta, reactions and poses are not: only quantities of the
-    joint space are traced on this tree.
+    Joint forces for any motion are unchanged, payloads and external forces included. Energies, momenta and reactions
+    are not: only quantities of the joint space are traced on this tree.
     Source: [Khalil1987], base inertial parameters; here for any axis, with masses of zero kept legal.
     """
     if any(_is_live(node) for node in tree.nodes):
@@ -68,7 +68,8 @@ def regrouped(tree: Tree) -> Tree:
                 matter[node.parent] = matter[node.parent] + given.moved(R, p)
         m = matter[i]
         nodes[i] = replace(node, regrouped=(m.m, tuple(m.h.tolist()), tuple(map(tuple, m.J.tolist()))))
-    return replace(tree, nodes=tuple(nodes), bodies={}, frames={}, points={})
+    bodies, frames = _kept_in_place(tree.bodies, shifts), _kept_in_place(tree.frames, shifts)
+    return replace(tree, nodes=tuple(nodes), bodies=bodies, frames=frames)
 
 
 def _is_live(node: Node) -> bool:
@@ -111,6 +112,13 @@ def _shifted(node: Node, own: np.ndarray, parents: np.ndarray) -> Node:
     moved = r + R @ own - parents
     moved = np.where(np.abs(moved) <= 4e-16 * max(np.abs(r).max(), np.abs(own).max(), np.abs(parents).max()), 0.0, moved)
     return replace(node, placement=Placement(node.placement.rotation, tuple(moved.tolist())))
+
+
+def _kept_in_place(
+    places: dict[str, tuple[int, Placement]], shifts: list[np.ndarray]
+) -> dict[str, tuple[int, Placement]]:
+    """Bodies and frames seen from the moved origins; their own numbers may be symbols."""
+    return {name: (i, Placement(position=tuple((-shifts[i]).tolist())) @ at) for name, (i, at) in places.items()}
 
 
 def _matter(node: Node, shift: np.ndarray) -> Matter:
