@@ -18,6 +18,7 @@ from linkwork.model import MassProperties, Placement, Tree, build_tree
 from linkwork.model.payload import Payload
 from linkwork.recursions import configuration, frame_motion, jacobians, poses
 from linkwork.recursions.christoffel import christoffel
+from linkwork.recursions.christoffel_paper import christoffel_paper
 from linkwork.recursions.composite_body import mass_matrix
 from linkwork.recursions.derivatives.inverse_dynamics import inverse_dynamics_derivatives
 from linkwork.recursions.forward_dynamics import forward_dynamics, without_inertia
@@ -168,6 +169,7 @@ QUANTITIES: dict[str, Quantity] = {
     "christoffel": Quantity(
         lambda t, x: (christoffel(t, x.q),), "q", (("c", "v v v"),), dynamic=True, joint_space=True
     ),
+    "christoffel_paper": Quantity(lambda t, x: (christoffel_paper(t, x.q),), "q", (("c", "v v v"),), dynamic=True),
     "inverse_dynamics_derivatives": Quantity(
         lambda t, x: inverse_dynamics_derivatives(t, x.q, x.v, x.a),
         "q v a",

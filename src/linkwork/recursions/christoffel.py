@@ -16,20 +16,20 @@ def christoffel(tree: Tree, q: SX) -> SX:
 
     Tip to base, with the composite moments of everything that node D carries and the motion S_d of its coordinate d:
 
-        c^k_id = S_k . [ B(S_d) S_i ]              for all coordinates i, k on the path to D (the other than d above it)
-        c^k_di = c^k_id                            deepest index first or second: the same
-        c^d_ij = -c^i_jd                           deepest index above, with j not below i; c^d_ij = c^d_ji otherwise
+        c^k_id = S_k . B(S_d) S_i        for all coordinates i, k on the path to D
+        c^k_di = c^k_id                  where the deepest index stands, second or third, is the same
+        c^d_ij = -c^i_jd                 deepest index first, j not below i; c^d_ij = c^d_ji otherwise
 
-    where B(S_d) S_i = (F, N) are force and moment of all that matter, each particle with acceleration z_i x (its velocity
-    from S_d): F = z_i x p, N = K z_i of `Gyration`. Symbols of joints that do not lie on one path are zero. For revolute and
-    prismatic joints these are the classical symbols, c^k_ij = c^k_ji.
+    B(S_d) S_i = (z_i x p, K z_i) of `Gyration` are force and moment of all that matter if each particle had the
+    acceleration z_i x (its velocity from S_d). Symbols of joints that do not lie on one path are zero. For joints of one
+    coordinate these are the classical symbols, c^k_ij = c^k_ji.
 
-    A ball or floating joint has velocities that are no derivatives of coordinates. There c is the Levi-Civita connection
-    of M in these velocities: c^k_ij = <nabla_j E_i, E_k>. M's rate along j is c^k_ij + c^i_kj, so dM/dt = C + C' as always,
-    and c^k_ij - c^k_ji = (M [j, i])_k, which is not zero when i and j belong to the same such joint: S_k . I (S_d x S_i)
-    joins the first line for i of D itself.
+    A ball or floating joint has velocities that are no derivatives of coordinates. There c is the Levi-Civita
+    connection of M in these velocities, c^k_ij = <nabla_j E_i, E_k>: M changes along j by c^k_ij + c^i_kj, so that
+    dM/dt = C + C' as always, and c^k_ij - c^k_ji = (M [j, i])_k is not zero if i and j belong to one such joint. For i
+    of D itself I (S_d x S_i) joins B(S_d) S_i.
 
-    Source: [Safeea2019], in the composite form of [Echeandia2021]. No product of a pair of joints is formed twice.
+    Source: [Safeea2019] eqs. 26-30 (christoffel_paper.py) in the composite form of [Echeandia2021].
     """
     T, _ = root_transforms(tree, q)
     S, body = axes(tree, T), moments(tree, T)

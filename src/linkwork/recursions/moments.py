@@ -37,7 +37,7 @@ class Moments:
         return Moments(self.m, T.R @ self.h + self.m * T.p, casadi.triu2symm(casadi.triu(P)))
 
     @property
-    def I(self) -> SX:
+    def I(self) -> SX:  # noqa: E743  (the paper's letter)
         """Inertia about the origin."""
         return _trace_less(self.P)
 
