@@ -96,13 +96,13 @@ def table(subject: Subject) -> str:
         f"{model.name}: {len(model.bodies)} bodies, {len(subject.joints)} moving joints, "
         f"nq = {subject.nq}, nv = {subject.nv}, {mass:.4g} kg" + (", kinematic only" if model.kinematic_only else "")
     ]
-    rows: list[tuple[Any, ...]] = [("q", "joint", "type", "parent", "child", "lower", "upper", "mass of child [kg]")]
+    rows: list[tuple[Any, ...]] = [("q", "joint", "type", "parent", "child", "lower", "upper", "mass [kg]")]
     for joint, q, _ in places(subject):
-        body = model.body(joint.child)
+        moved = subject.tree.nodes[subject.tree.bodies[joint.child][0]].mass_properties  # with what is fixed to it
         at = str(q.start) if q.stop - q.start == 1 else f"{q.start}-{q.stop - 1}"
         low, high = ("", "") if not joint.limits else (f"{joint.limits[0].lower:.4g}", f"{joint.limits[0].upper:.4g}")
         parent = joint.parent or "(world)"
-        rows.append((at, joint.name, joint.type, parent, joint.child, low, high, f"{body.mass_properties.mass:.4g}"))
+        rows.append((at, joint.name, joint.type, parent, joint.child, low, high, f"{moved.mass:.4g}"))
     widths = [max(len(str(row[c])) for row in rows) for c in range(len(rows[0]))]
     lines += ["  ".join(str(cell).ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
     return "\n".join(lines)

@@ -4,8 +4,9 @@
     modified   T_{i-1,i} = Rx(alpha) Tx(a) Rz(theta) Tz(d)      (Craig) its joint moves about z of frame i itself
 
 with theta + offset + q in the place of theta for a revolute joint, d + offset + q in the place of d for a prismatic
-one. Body "link<i>" is frame i, in either convention. A body's frame lies on its joint in linkwork, and the frames of
-the standard convention do not: there a massless body "link<i>_axis" turns, and link<i> is fixed to it.
+one. Body "link<i>" is frame i, in either convention. In linkwork the axis of a revolute joint passes through the origin
+of the body it turns; where a row's frame lies beside the axis (standard convention, a not 0) a massless body
+"link<i>_axis" turns, and link<i> is fixed to it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from linkwork.model.body import Body
 from linkwork.model.inertia import MassProperties
 from linkwork.model.joint import Joint, Limits
 from linkwork.model.model import Model
-from linkwork.model.number import Number, is_symbol
+from linkwork.model.number import Number, Vector, is_symbol
 from linkwork.model.placement import HERE, Placement
 from linkwork.model.rotation import about
 from linkwork.model.validation import validated
@@ -28,6 +29,7 @@ from linkwork.model.validation import validated
 CONVENTIONS = ("standard", "modified")
 KEYS = ("a", "alpha", "d", "theta", "joint", "offset", "mass", "com", "inertia", "parent", "limits", "name", "link")
 JOINTS = ("revolute", "prismatic")
+Z_AXIS: Vector = (0.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +93,11 @@ def links(
     names = [row.link or f"link{i + 1}" for i, row in enumerate(rows)]
     for i, row in enumerate(rows):
         parent = root if row.parent is None else names[row.parent]
-        before, after = _split(row, convention)
+        before, axis, after = _split(row, convention)
         if row.parent is None:
             before = base @ before
         joint, link = row.name or f"joint{i + 1}", names[i]
-        moved = link if after == HERE else f"{link}_axis"
+        moved = link if after is None else f"{link}_axis"
         joints.append(
             Joint(
                 joint,
@@ -103,28 +105,38 @@ def links(
                 parent,
                 moved,
                 before,
+                axis,
                 limits=row.limits,
                 damping=row.damping,
                 friction=row.friction,
                 armature=row.armature,
             )
         )
-        if moved != link:
+        if after is not None:
             bodies.append(Body(moved, has_inertia=False))
             joints.append(Joint(f"{joint}_link", "fixed", moved, link, after))
         bodies.append(Body(link, row.matter or MassProperties(), has_inertia=row.matter is not None, note=row.note))
     return bodies, joints
 
 
-def _split(row: Row, convention: str) -> tuple[Placement, Placement]:
-    """(before, after) the joint's own motion: their product is the row at q = 0, `before` carries the offset."""
+def _split(row: Row, convention: str) -> tuple[Placement, Vector, Placement | None]:
+    """(T_parent_joint, axis, T_joint_link): their product is the row at q = 0; an offset lies before the joint.
+
+    None in the place of T_joint_link: the link itself moves, no body is needed between.
+    """
     turns = row.joint == "revolute"
+    whole = transform(convention, row.a, row.alpha, row.d, row.theta)
+    if _is_zero(row.offset) and (convention == "modified" or not turns or _is_zero(row.a)):
+        return whole, Z_AXIS if convention == "modified" else whole.rotation[2], None  # z of frame i - 1 in axes of i
     zero = Placement(about("z", row.offset)) if turns else Placement(position=(0.0, 0.0, row.offset))
     if convention == "standard":
-        return zero, transform("standard", row.a, row.alpha, row.d, row.theta)
-    if not is_symbol(row.offset) and row.offset == 0.0:
-        return transform("modified", row.a, row.alpha, row.d, row.theta), HERE
-    return transform("modified", row.a, row.alpha) @ zero, transform("modified", d=row.d, theta=row.theta)
+        return zero, Z_AXIS, whole
+    across, along = transform(convention, row.a, row.alpha), transform(convention, d=row.d, theta=row.theta)
+    return across @ zero, Z_AXIS, along
+
+
+def _is_zero(x: Number) -> bool:
+    return not is_symbol(x) and x == 0.0
 
 
 def _read(row: Mapping[str, Any], i: int) -> Row:

@@ -17,6 +17,7 @@ from linkwork.formats.dh import DHTable
 from linkwork.model.inertia import MassProperties
 from linkwork.model.joint import Joint, Limits
 from linkwork.model.model import Model
+from linkwork.model.number import times
 from linkwork.model.placement import HERE, Placement
 
 _FITS = 1e-12
@@ -27,12 +28,13 @@ _PARALLEL = 1e-9
 
 @dataclass
 class _Moving:
-    """A moving joint: T_parent_joint from the frame of the link before, T_joint_link, and all matter it carries."""
+    """A moving joint: T_parent_joint from the frame of the link before, T_joint_link (None: the link itself moves), and
+    all matter it carries."""
 
     joint: Joint
     parent: int | None
     before: Placement
-    after: Placement
+    after: Placement | None
     link: str
     matter: MassProperties | None
 
@@ -89,7 +91,7 @@ def _moving(model: Model) -> list[_Moving]:
                 _add(found[row], bodies[joint.child], T @ joint.placement)
             stack += [(each, row, T @ joint.placement) for each in reversed(below.get(joint.child, []))]
             continue
-        link, after, rest = joint.child, HERE, below.get(joint.child, [])
+        link, after, rest = joint.child, None, below.get(joint.child, [])
         carrier = bodies[joint.child]
         if not (carrier.has_inertia or carrier.points or carrier.visuals) and [j.type for j in rest] == ["fixed"]:
             link, after, rest = rest[0].child, rest[0].placement, below.get(rest[0].child, [])
@@ -109,28 +111,43 @@ def _add(row: _Moving, body: Any, T_link_body: Placement) -> None:
 
 def _own_rows(moving: list[_Moving], convention: str) -> list[dict[str, Any]] | None:
     """Rows from the frames the model has, or None where one of them is no DH frame."""
-    size = max(1.0, *(abs(x) for m in moving for x in (*m.before.position, *m.after.position)))
+    size = max(1.0, *(abs(x) for m in moving for x in (*m.before.position, *(m.after or HERE).position)))
     rows = []
     for i, m in enumerate(moving):
-        if max(abs(m.joint.axis[0]), abs(m.joint.axis[1]), abs(m.joint.axis[2] - 1.0)) > _FITS:
+        found = (_standard_row if convention == "standard" else _modified_row)(m, size)
+        if found is None:
             return None
-        turns = m.joint.type != "prismatic"
-        if convention == "standard":
-            offset, parameters = _zero(m.before, turns, size), _standard(m.after, size)
-        elif m.after == HERE:
-            offset, parameters = 0.0, _modified(m.before, size)
-        else:
-            across, along = _modified(m.before, size), _modified(m.after, size)
-            if across is None or along is None or abs(along["a"]) + abs(along["alpha"]) > _FITS:
-                return None
-            offset = across["theta"] if turns else across["d"]
-            if abs(across["d"] if turns else across["theta"]) > _FITS * size:
-                return None
-            parameters = {"a": across["a"], "alpha": across["alpha"], "d": along["d"], "theta": along["theta"]}
-        if parameters is None or offset is None:
-            return None
-        rows.append(_row(i, m, parameters, offset, m.matter))
+        rows.append(_row(i, m, *found, m.matter))
     return rows
+
+
+def _standard_row(m: _Moving, size: float) -> tuple[dict[str, float], float] | None:
+    """(parameters, offset) where the joint moves about (along) z of the frame before and the row's form fits."""
+    turns = m.joint.type != "prismatic"
+    along = times(m.before.rotation, m.joint.axis)
+    beside = max(map(abs, m.before.position[:2])) if turns else 0.0
+    if max(abs(along[0]), abs(along[1]), abs(along[2] - 1.0)) > _FITS or beside > _FITS * size:
+        return None
+    if m.after is None:
+        parameters = _standard(m.before, size)
+        return None if parameters is None else (parameters, 0.0)
+    offset, parameters = _zero(m.before, turns, size), _standard(m.after, size)
+    return None if offset is None or parameters is None else (parameters, offset)
+
+
+def _modified_row(m: _Moving, size: float) -> tuple[dict[str, float], float] | None:
+    """(parameters, offset) where the joint moves about (along) its own z and the row's form fits."""
+    x, y, z = m.joint.axis
+    across, along = _modified(m.before, size), _modified(m.after or HERE, size)
+    if max(abs(x), abs(y), abs(z - 1.0)) > _FITS or across is None or along is None:
+        return None
+    if m.after is None:
+        return across, 0.0
+    given, other = ("theta", "d") if m.joint.type != "prismatic" else ("d", "theta")
+    if abs(along["a"]) + abs(along["alpha"]) + abs(across[other]) > _FITS * size:
+        return None
+    parameters = {"a": across["a"], "alpha": across["alpha"], "d": along["d"], "theta": along["theta"]}
+    return parameters, across[given]
 
 
 def _zero(T: Placement, turns: bool, size: float) -> float | None:
@@ -194,7 +211,7 @@ def _made_rows(model: Model, moving: list[_Moving], convention: str) -> DHTable:
     joints, links = [], []  # poses in the world at q = 0
     for m in moving:
         joints.append(T @ m.before)
-        links.append(joints[-1] @ m.after)
+        links.append(joints[-1] @ (m.after or HERE))
         T = links[-1]
     points = [np.array(J.position) for J in joints]
     axes = [np.array(J.rotation) @ np.array(m.joint.axis) for J, m in zip(joints, moving)]
