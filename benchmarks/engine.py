@@ -68,7 +68,9 @@ def chain(n: int) -> lw.Robot:
     matter = MassProperties(1.0, (0.01, 0.02, 0.05), ((0.01, 0.0, 0.0), (0.0, 0.012, 0.0), (0.0, 0.0, 0.008)))
     bodies = tuple(Body(f"b{k}", matter) for k in range(n))
     joints = tuple(
-        Joint(f"j{k}", "revolute", f"b{k - 1}" if k else None, f"b{k}", Placement(position=(0.01, 0.0, 0.1)), axes[k % 3])
+        Joint(
+            f"j{k}", "revolute", f"b{k - 1}" if k else None, f"b{k}", Placement(position=(0.01, 0.0, 0.1)), axes[k % 3]
+        )
         for k in range(n)
     )
     return lw.Robot(validated(Model(f"chain{n}", bodies, joints)))
@@ -118,6 +120,6 @@ def peak_memory() -> Row:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     beyond = max(0.0, float(done.stdout.splitlines()[-1])) / 2**20
-    return Row("memory beyond inputs and outputs", "UR5, batch 1e6", beyond, target=64.0, unit="MB", smaller_is_better=True)
-
-
+    return Row(
+        "memory beyond inputs and outputs", "UR5, batch 1e6", beyond, target=64.0, unit="MB", smaller_is_better=True
+    )

@@ -40,7 +40,9 @@ def batch(p: Pair, count: int) -> Row:
         lambda: p.robot.inverse_dynamics(q, v, a), lambda: pin.rneaInParallel(1, pool, *columns, result)
     )
     target = TARGETS[count][p.name]
-    return Row("inverse dynamics, 1 thread", f"{p.name}, batch {count}", ours / count, peer / count, "rneaInParallel", target)
+    return Row(
+        "inverse dynamics, 1 thread", f"{p.name}, batch {count}", ours / count, peer / count, "rneaInParallel", target
+    )
 
 
 def single(p: Pair) -> Row:
@@ -72,7 +74,9 @@ void loop(const double* q, const double* v, const double* a, double* tau, long c
 """
         )
         library = Path(folder) / "f.so"
-        subprocess.run(["gcc", "-O3", "-march=native", "-shared", "-fPIC", str(source), "-o", str(library), "-lm"], check=True)
+        subprocess.run(
+            ["gcc", "-O3", "-march=native", "-shared", "-fPIC", str(source), "-o", str(library), "-lm"], check=True
+        )
         loop = ctypes.CDLL(str(library)).loop
     (q, v, a), _ = p.samples(count)
     tau, work = np.zeros((count, n)), np.zeros(max(1, function.sz_w()))
@@ -81,7 +85,9 @@ void loop(const double* q, const double* v, const double* a, double* tau, long c
     call()
     check(p.robot.inverse_dynamics(q, v, a), tau)
     ours, peer = side_by_side(lambda: p.robot.inverse_dynamics(q, v, a), call)
-    return Row("inverse dynamics, same trace", f"{p.name}, batch {count}", ours / count, peer / count, "CasADi C, gcc -O3")
+    return Row(
+        "inverse dynamics, same trace", f"{p.name}, batch {count}", ours / count, peer / count, "CasADi C, gcc -O3"
+    )
 
 
 def two_threads(p: Pair, count: int = 65_536) -> Row:

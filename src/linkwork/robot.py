@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike
 from linkwork import configurations, quantities
 from linkwork.arguments import choice
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.formats.dh import DHTable, dh_model
+from linkwork.formats.dh_rows import dh_rows
 from linkwork.loops import assembly, commands, layout
 from linkwork.loops.analyse import Analysis
 from linkwork.loops.analyse import analyse as analyse_motion
@@ -44,6 +46,29 @@ class Robot:
     def __init__(self, model: Model, parametric: Parametric | None = None, live: Sequence[str] = ()) -> None:
         self.subject = Subject(model, parametric, tuple(live))
         self._callers: dict[Any, Callable[..., Any]] = {}
+
+    @classmethod
+    def from_dh(
+        cls,
+        rows: Sequence[Mapping[str, Any]],
+        convention: str = "standard",
+        check: str = "physical",
+        name: str = "dh",
+    ) -> Robot:
+        """The robot of a DH table, "standard" or "modified" (Craig). See formats/dh.py.
+
+        A row has a, d [m], alpha, theta [rad], joint "revolute" | "prismatic", and may have offset (added to q), mass,
+        com and inertia (about the com, axes of the row's frame), parent (index of an earlier row; None: the base),
+        limits (lower, upper), name and link. The frame of row i is the body "link<i>".
+        """
+        return cls(dh_model(rows, convention, check, name))
+
+    def to_dh(self, convention: str = "standard") -> DHTable:
+        """DH rows of a robot of revolute and prismatic joints: what `from_dh` takes, with `.base` and `.tool`.
+
+        Its own frames where they are DH frames, else frames made with common normals. See formats/dh_rows.py.
+        """
+        return dh_rows(self.model, choice(convention, ("standard", "modified"), "to_dh: convention"))
 
     # what it is
 
@@ -417,5 +442,3 @@ def _placement(xyz: Sequence[float], rotation: ArrayLike | None) -> Placement:
         raise InvalidInput(f"xyz is {xyz!r}, expected three finite numbers [m]")
     R = Placement().rotation if rotation is None else from_matrix(np.asarray(rotation, dtype=float).tolist())
     return Placement(R, tuple(position.tolist()))
-
-

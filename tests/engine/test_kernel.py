@@ -22,7 +22,9 @@ def two_link():
     def tip(q, lengths):
         x = lengths[0] * casadi.cos(q[0]) + lengths[1] * casadi.cos(q[0] + q[1])
         y = lengths[0] * casadi.sin(q[0]) + lengths[1] * casadi.sin(q[0] + q[1])
-        return casadi.vertcat(x, y), casadi.vertcat(casadi.horzcat(x, y), casadi.horzcat(-y, x), casadi.horzcat(1, q[1]))
+        return casadi.vertcat(x, y), casadi.vertcat(
+            casadi.horzcat(x, y), casadi.horzcat(-y, x), casadi.horzcat(1, q[1])
+        )
 
     return lw.compile(tip, {"q": 2, "lengths": 2})
 

@@ -59,7 +59,9 @@ def apply_step(name: str, x: SX, y: SX) -> SX:
     return getattr(casadi, name)(x, y) if name in STEPS_TWO else getattr(casadi, name)(x)
 
 
-def random_function(rng: np.random.Generator, operations: int, inputs: tuple[int, ...], outputs: int) -> casadi.Function:
+def random_function(
+    rng: np.random.Generator, operations: int, inputs: tuple[int, ...], outputs: int
+) -> casadi.Function:
     """A program of about that many operations: shared subexpressions, dead inputs, constant and absent results."""
     arguments = [SX.sym(f"x{k}", n) for k, n in enumerate(inputs)]
     leaves = [a[i] for a in arguments for i in range(a.numel())][: max(1, sum(inputs) - 1)]  # the last input is dead
@@ -99,7 +101,10 @@ def test_random_program_agrees_with_casadi_at_every_width(operations):
     function = random_function(rng, operations, sizes, outputs=min(operations, 37))
     kernel = kernel_of(function)
     arrays = exact_inputs(rng, 11, sizes)
-    expected = [np.array([np.array(f).ravel() for f in column]) for column in zip(*(function.call(list(row)) for row in zip(*arrays, strict=True)), strict=True)]
+    expected = [
+        np.array([np.array(f).ravel() for f in column])
+        for column in zip(*(function.call(list(row)) for row in zip(*arrays, strict=True)), strict=True)
+    ]
     by_width = {w: kernel.call(arrays, None, Context(), width=w) for w in WIDTHS if w > 1}
     for results in by_width.values():
         for result, reference in zip(results, expected, strict=True):

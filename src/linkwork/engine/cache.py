@@ -147,7 +147,9 @@ def _is_safe(place: Path) -> bool:
 
 
 def _prune(place: Path) -> None:
-    entries = sorted(((s.st_mtime, s.st_size, f) for f in place.glob("*" + _SUFFIX) if (s := _stat(f))), key=lambda e: e[:2])
+    entries = sorted(
+        ((s.st_mtime, s.st_size, f) for f in place.glob("*" + _SUFFIX) if (s := _stat(f))), key=lambda e: e[:2]
+    )
     total = sum(e[1] for e in entries)
     for _, length, path in entries:
         if total <= LARGEST:

@@ -226,9 +226,7 @@ def _emit_unpack(b: ir.IRBuilder, rows: ir.Value, slots: ir.Value, index: list[i
 
     start = entry(k)
     first = b.add(ir.Constant(I64, n), b.mul(k, ir.Constant(I64, width)))
-    columns = [
-        load(b, at(b, slots, entry(b.add(first, ir.Constant(I64, c)))), lanes(width)) for c in range(width)
-    ]
+    columns = [load(b, at(b, slots, entry(b.add(first, ir.Constant(I64, c)))), lanes(width)) for c in range(width)]
     for lane, row in enumerate(transpose(b, columns)):
         store(b, row, at(b, rows, b.add(start, ir.Constant(I64, lane * count))))
     following = b.add(k, ir.Constant(I64, 1))

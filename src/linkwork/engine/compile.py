@@ -38,7 +38,9 @@ class CompiledFunction(Kernel):
                 raise InvalidInput(f"{self.signature.name}: there is no argument {argument!r}, expected one of {names}")
             argument = names.index(argument)
         if not 0 <= argument < len(names) or not 0 <= output < len(self.signature.outputs):
-            raise InvalidInput(f"{self.signature.name}: jacobian of result {output} by argument {argument} does not exist")
+            raise InvalidInput(
+                f"{self.signature.name}: jacobian of result {output} by argument {argument} does not exist"
+            )
         f = self.casadi_function
         symbols = f.sx_in()
         results = f.call(symbols)

@@ -70,7 +70,8 @@ def without_dead_code(program: Program) -> Program:
     kept = sorted(needed)
     new = {old: k for k, old in enumerate(kept)}
     code = tuple(
-        op if (op := program.code[k]).name == "input" else replace(op, args=tuple(new[a] for a in op.args)) for k in kept
+        op if (op := program.code[k]).name == "input" else replace(op, args=tuple(new[a] for a in op.args))
+        for k in kept
     )
     outputs = tuple(tuple(new.get(v, -1) for v in output) for output in program.outputs)
     return replace(program, code=code, outputs=outputs)

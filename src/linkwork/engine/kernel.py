@@ -124,7 +124,9 @@ class Kernel:
         outputs = (ctypes.c_void_p * len(outs))(*[o.ctypes.data for o in outs])
         return -1 if self._run[1](inputs, outputs) == 0 else 0
 
-    def _compute_batch(self, arrays: list[np.ndarray], outs: list[np.ndarray], batch: tuple, samples: int, width: int) -> int:
+    def _compute_batch(
+        self, arrays: list[np.ndarray], outs: list[np.ndarray], batch: tuple, samples: int, width: int
+    ) -> int:
         self._load(width)
         held, strides = [], []
         for array, size, (_, shape) in zip(arrays, self._sizes, self.signature.inputs, strict=True):
@@ -168,7 +170,9 @@ class Kernel:
             raise InvalidInput(f"{name}: batch shapes do not broadcast: {shown}") from None
         return arrays, batch
 
-    def _outputs(self, out: Any, batch: tuple[int, ...], arrays: list[np.ndarray], context: Context) -> list[np.ndarray]:
+    def _outputs(
+        self, out: Any, batch: tuple[int, ...], arrays: list[np.ndarray], context: Context
+    ) -> list[np.ndarray]:
         shapes = [(label, batch + shape) for label, shape in self.signature.outputs]
         if out is None:
             return [np.empty(shape) for _, shape in shapes]
@@ -177,7 +181,12 @@ class Kernel:
         if len(outs) != len(shapes):
             raise InvalidInput(f"{name}: out has {len(outs)} arrays, expected {len(shapes)}")
         for o, (_, shape) in zip(outs, shapes, strict=True):
-            if not isinstance(o, np.ndarray) or o.dtype != np.float64 or not o.flags.c_contiguous or not o.flags.writeable:
+            if (
+                not isinstance(o, np.ndarray)
+                or o.dtype != np.float64
+                or not o.flags.c_contiguous
+                or not o.flags.writeable
+            ):
                 raise InvalidInput(f"{name}: out must be a writeable C-contiguous float64 array of shape {shape}")
             if o.shape != shape:
                 raise InvalidInput(f"{name}: out has shape {o.shape}, expected {shape}")
@@ -186,16 +195,23 @@ class Kernel:
                     arrays[k] = array.copy()
         return outs
 
-    def _explain(self, arrays: list[np.ndarray], outs: list[np.ndarray], batch: tuple[int, ...], context: Context) -> None:
+    def _explain(
+        self, arrays: list[np.ndarray], outs: list[np.ndarray], batch: tuple[int, ...], context: Context
+    ) -> None:
         """Find the offending sample and say what came; always raises."""
         name = self.signature.name
         for array, (label, shape) in zip(arrays, self.signature.inputs, strict=True):
             where = np.argwhere(~np.isfinite(array))
             if len(where):
-                raise InvalidInput(f"{name}: {label}{_place(where[0])} is {array[tuple(where[0])]}, expected finite numbers")
+                raise InvalidInput(
+                    f"{name}: {label}{_place(where[0])} is {array[tuple(where[0])]}, expected finite numbers"
+                )
         if self.signature.guard:
             samples = math.prod(batch)
-            rows = [np.broadcast_to(a, batch + s).reshape((samples, *s)) for a, (_, s) in zip(arrays, self.signature.inputs, strict=True)]
+            rows = [
+                np.broadcast_to(a, batch + s).reshape((samples, *s))
+                for a, (_, s) in zip(arrays, self.signature.inputs, strict=True)
+            ]
             f = self._trace()
             for k in range(samples):
                 guards = np.array(f.call([_as_dm(r[k]) for r in rows])[-1]).ravel()
@@ -264,4 +280,3 @@ def _place(index: np.ndarray) -> str:
 
 def _as_dm(row: np.ndarray) -> casadi.DM:
     return casadi.DM(row.reshape(row.shape if row.ndim else (1,)))
-

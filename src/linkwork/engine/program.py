@@ -110,7 +110,7 @@ def from_casadi(function: casadi.Function) -> Program:
             slot[out[0]] = len(code) - 1
         else:
             raise NotPossible(
-                f'{function.name()}: operation {_NAME_OF_REFUSED.get(op, op)} has no machine code; '
+                f"{function.name()}: operation {_NAME_OF_REFUSED.get(op, op)} has no machine code; "
                 f"expand the function or write it with {', '.join(sorted(OPERATIONS.values()))}"
             )
     outputs = []

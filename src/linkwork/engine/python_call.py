@@ -28,7 +28,9 @@ _PYARRAY_NEW = 93  # index in numpy's table of C functions
 TABLE = ("array_type", "float64", "array_new", "vectorcall", "decref", "tuple_new", "tuple_set")
 
 
-def emit_call(module: ir.Module, single: ir.Function, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> None:
+def emit_call(
+    module: ir.Module, single: ir.Function, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]
+) -> None:
     """Define `call(self, args, nargs)` and the table of addresses it needs."""
     table = ir.GlobalVariable(module, ir.ArrayType(I64, len(TABLE)), "call_table")
     table.initializer = ir.Constant(table.value_type, [0] * len(TABLE))
@@ -81,7 +83,12 @@ def emit_call(module: ir.Module, single: ir.Function, inputs: Sequence[tuple[int
         sizes.linkage, sizes.global_constant = "internal", True
         sizes.initializer = ir.Constant(sizes.value_type, list(shape) or [1])
         zero = ir.Constant(I32, 0)
-        arguments = [known("array_type"), ir.Constant(I32, len(shape)), b.bitcast(sizes, POINTER), ir.Constant(I32, _NPY_DOUBLE)]
+        arguments = [
+            known("array_type"),
+            ir.Constant(I32, len(shape)),
+            b.bitcast(sizes, POINTER),
+            ir.Constant(I32, _NPY_DOUBLE),
+        ]
         array = call("array_new", new_type, [*arguments, null, null, zero, zero, null])
         failed, made = function.append_basic_block(), function.append_basic_block()
         b.cbranch(equal(array, null), failed, made)
@@ -191,5 +198,3 @@ def available() -> bool:
         return type(made) is np.ndarray and made.shape == (2, 3) and made.dtype == np.float64
     except (AttributeError, ImportError, ValueError):
         return False
-
-

@@ -97,7 +97,9 @@ class Scan:
         batch = self._batch(given)
         samples = math.prod(batch)
         start = self._joined(given, "state", batch, samples, first=np.zeros(()))
-        start = np.concatenate([start, np.broadcast_to(self._start_of_reductions(), (len(start), self._reductions))], axis=1)
+        start = np.concatenate(
+            [start, np.broadcast_to(self._start_of_reductions(), (len(start), self._reductions))], axis=1
+        )
         start = np.ascontiguousarray(start)
         parameters = self._joined(given, "parameters", batch, samples)
         sequences = self._joined(given, "sequences", batch, samples, steps=steps)
@@ -204,7 +206,9 @@ class Scan:
                 )
             if not np.isfinite(array).all():
                 where = tuple(np.argwhere(~np.isfinite(array))[0])
-                raise InvalidInput(f"{self.name}: {label}{list(map(int, where))} is {array[where]}, expected finite numbers")
+                raise InvalidInput(
+                    f"{self.name}: {label}{list(map(int, where))} is {array[where]}, expected finite numbers"
+                )
             arrays[label] = array
         return arrays
 

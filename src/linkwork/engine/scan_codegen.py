@@ -258,5 +258,3 @@ def _emit_step(
         return ended
     mask = b.bitcast(ended, ir.IntType(width))
     return b.icmp_unsigned("!=", mask, ir.Constant(ir.IntType(width), 0))
-
-
