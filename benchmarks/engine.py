@@ -8,7 +8,6 @@ import sys
 import tempfile
 import time
 
-
 import linkwork as lw
 from benchmarks.measure import Row, median_seconds
 from benchmarks.peers import FILES, pair
@@ -36,7 +35,7 @@ def rows() -> list[Row]:
 
 def import_time() -> Row:
     code = "import time; t = time.perf_counter(); import linkwork; print(time.perf_counter() - t)"
-    run = lambda: float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout)  # noqa: E731
+    run = lambda: float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout)
     run()
     return Row("import linkwork", "seconds", sorted(run() for _ in range(5))[2], target=0.4, smaller_is_better=True)
 

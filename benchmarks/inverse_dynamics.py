@@ -81,7 +81,7 @@ void loop(const double* q, const double* v, const double* a, double* tau, long c
     (q, v, a), _ = p.samples(count)
     tau, work = np.zeros((count, n)), np.zeros(max(1, function.sz_w()))
     pointers = [ctypes.c_void_p(x.ctypes.data) for x in (q, v, a, tau)]
-    call = lambda: loop(*pointers, ctypes.c_long(count), ctypes.c_void_p(work.ctypes.data))  # noqa: E731
+    call = lambda: loop(*pointers, ctypes.c_long(count), ctypes.c_void_p(work.ctypes.data))
     call()
     check(p.robot.inverse_dynamics(q, v, a), tau)
     ours, peer = side_by_side(lambda: p.robot.inverse_dynamics(q, v, a), call)

@@ -46,7 +46,7 @@ def rows() -> list[Row]:
     found = []
     for samples, target in ((1, 40), (64, 150)):
         q0 = np.tile(start, (samples, 1)) if samples > 1 else start
-        run = lambda: simulate(q=q0, v=np.zeros(6), amplitude=amplitude, steps=STEPS)  # noqa: E731, B023
+        run = lambda: simulate(q=q0, v=np.zeros(6), amplitude=amplitude, steps=STEPS)  # noqa: B023
         run()
         ours = min(seconds(run) for _ in range(3)) / samples
         peer = min(seconds(lambda: loop(1000)) for _ in range(3)) * STEPS / 1000

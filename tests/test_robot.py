@@ -127,7 +127,7 @@ def test_a_quaternion_off_unit_length_is_refused():
     zero = np.zeros((5, robot.nv))
     robot.inverse_dynamics(q, zero, zero)
     q[3, 3:7] *= 1 + 1e-5
-    with pytest.raises(InvalidInput, match="of sample .*3.*quaternion .* off unit length"):
+    with pytest.raises(InvalidInput, match=r"of sample .*3.*quaternion .* off unit length"):
         robot.inverse_dynamics(q, zero, zero)
     with pytest.raises(InvalidInput, match="quaternion"):
         robot.inverse_dynamics(q[3], zero[3], zero[3])

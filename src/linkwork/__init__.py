@@ -9,7 +9,7 @@ A robot is described once; every quantity about it is then one call, for one con
 """
 
 from linkwork import errors
-from linkwork.engine.compile import compile  # noqa: A004  (the public name is fixed)
+from linkwork.engine.compile import compile
 from linkwork.engine.scan import scan
 from linkwork.engine.threads import threads
 from linkwork.errors import LinkworkError
@@ -18,4 +18,16 @@ from linkwork.model.payload import Payload
 from linkwork.robot import Robot
 
 __version__ = "0.1.0"
-__all__ = ["LinkworkError", "Payload", "Robot", "__version__", "compile", "errors", "load", "robots", "save", "scan", "threads"]
+__all__ = [
+    "LinkworkError",
+    "Payload",
+    "Robot",
+    "__version__",
+    "compile",
+    "errors",
+    "load",
+    "robots",
+    "save",
+    "scan",
+    "threads",
+]

@@ -19,7 +19,7 @@ from linkwork.engine.kernel import Kernel, Signature
 def folder(tmp_path, monkeypatch):
     place = tmp_path / "cache"
     monkeypatch.setenv("LINKWORK_CACHE", str(place))
-    yield place
+    return place
 
 
 def fresh(key="some mathematics"):

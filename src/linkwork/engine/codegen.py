@@ -208,7 +208,7 @@ def _emit_unpack(b: ir.IRBuilder, rows: ir.Value, slots: ir.Value, index: list[i
         columns = [load(b, at(b, zero, s * width), lanes(width)) for s in index]
         store_rows(b, rows, columns, width)
         return
-    table = [start for start in starts] + [s * width for start in starts for s in index[start : start + width]]
+    table = list(starts) + [s * width for start in starts for s in index[start : start + width]]
     array = ir.ArrayType(I32, len(table))
     constant_table = ir.GlobalVariable(b.module, array, f"unpack{j}_{b.module.get_unique_name('t')}")
     constant_table.linkage, constant_table.global_constant = "internal", True

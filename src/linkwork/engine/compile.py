@@ -49,7 +49,7 @@ class CompiledFunction(Kernel):
         return CompiledFunction(f"{self.signature.name}.jacobian", self.signature.inputs, derivative)
 
 
-def compile(  # noqa: A001  (the public name is fixed)
+def compile(
     fn: Callable[..., Any] | casadi.Function, inputs: Mapping[str, Shape] | Sequence[Shape], name: str | None = None
 ) -> CompiledFunction:
     """Compile a Python function of CasADi symbols (or a casadi.Function) to SIMD machine code.

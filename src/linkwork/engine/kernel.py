@@ -200,7 +200,7 @@ class Kernel:
     ) -> None:
         """Find the offending sample and say what came; always raises."""
         name = self.signature.name
-        for array, (label, shape) in zip(arrays, self.signature.inputs, strict=True):
+        for array, (label, _) in zip(arrays, self.signature.inputs, strict=True):
             where = np.argwhere(~np.isfinite(array))
             if len(where):
                 raise InvalidInput(

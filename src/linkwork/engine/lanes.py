@@ -1,4 +1,4 @@
-"""Rows to lanes and back: W rows of an ordinary row-major array become vectors of W lanes, by transposes in registers."""
+"""Rows to lanes and back: W rows of a row-major array become vectors of W lanes, by transposes in registers."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def blocks(count: int, width: int) -> list[tuple[int, int]]:
 
 
 class RowLoader:
-    """Gives element k of W consecutive rows of length `count` as one lane vector; loads a block of columns when needed."""
+    """Gives element k of W consecutive rows of length `count` as a lane vector; loads blocks of columns when needed."""
 
     def __init__(self, pointer: ir.Value, count: int, width: int) -> None:
         self.pointer, self.count, self.width = pointer, count, width

@@ -42,7 +42,7 @@ class ScanResult:
     state     final state by name (..., n); of a failed sample the last finite one
     record    by name (..., rows, m): the values at steps 0, every, 2 every, ...; NaN after the sample's last step
     reduced   by name (..., m)
-    steps     steps taken (...,); stopped: ended by its stop condition; failed: the step gave a number that is not finite
+    steps     steps taken (...,); stopped: ended by its stop condition; failed: a step gave a number that is not finite
     """
 
     state: dict[str, np.ndarray]

@@ -18,7 +18,7 @@ PIECE = 1_000_000  # operations of a piece: long beside handing it out, short be
 
 
 def threads(n: int | None = None) -> int:
-    """How many threads batches use; `threads(n)` sets it. The start value is the number of cores this process may use."""
+    """How many threads batches use; `threads(n)` sets it. At the start: the cores that this process may use."""
     global _count
     if n is not None:
         if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= 1024:
@@ -32,7 +32,7 @@ def _cores() -> int:
 
 
 def run_shared(work: Callable[[int, int], int], samples: int, operations: int, grain: int) -> int:
-    """Call work(begin, end) over 0 .. samples, in pieces of whole grains; gives the smallest non-negative answer, or -1.
+    """Call work(begin, end) over 0 .. samples, in pieces of whole grains; gives the smallest answer that is not -1.
 
     The calling thread and the workers take pieces from one queue, so a worker that the system keeps waiting delays
     nobody. An answer depends only on the sample, so any sharing gives the same results.

@@ -43,7 +43,8 @@ def difference(tree: Tree, q0: SX, q1: SX) -> SX:
             a, b = q0[node.q + 3 : node.q + 7], q1[node.q + 3 : node.q + 7]
             w = _turn_between(a, b)
             d = quaternion_rotation(a).T @ (q1[node.q : node.q + 3] - q0[node.q : node.q + 3])
-            out[node.v : node.v + 3] = d - cross(w, d) / 2 + _inverse_coefficient(casadi.dot(w, w)) * cross(w, cross(w, d))
+            c = _inverse_coefficient(casadi.dot(w, w))
+            out[node.v : node.v + 3] = d - cross(w, d) / 2 + c * cross(w, cross(w, d))
             out[node.v + 3 : node.v + 6] = w
         elif node.nv == 1:
             out[node.v] = q1[node.q] - q0[node.q]

@@ -34,9 +34,7 @@ def joint_wrenches(
     return gathered(tree, X, body_forces(tree, X, v, a, forces)), X
 
 
-def body_forces(
-    tree: Tree, X: list[Transform], v: SX, a: SX, forces: dict[int, Force] | None = None
-) -> list[Force]:
+def body_forces(tree: Tree, X: list[Transform], v: SX, a: SX, forces: dict[int, Force] | None = None) -> list[Force]:
     """F_i: what the matter of node i alone needs for its motion, less the external forces on it, in axes of i.
 
     Outward, in axes of body i, R = R_i^p, r = A_i seen from A_p, (v_J, w_J) the joint's own velocity:
@@ -66,7 +64,8 @@ def body_forces(
         w_carried = R @ w[p]
         w.append(w_carried + J.angular)
         wd.append(R @ wd[p] + Jd.angular + cross(w_carried, J.angular))
-        pdd.append(R @ (pdd[p] + U[p] @ X[i].p) + Jd.linear + cross(J.angular, J.linear) + 2 * cross(w_carried, J.linear))
+        own = Jd.linear + cross(J.angular, J.linear) + 2 * cross(w_carried, J.linear)
+        pdd.append(R @ (pdd[p] + U[p] @ X[i].p) + own)
         U.append(skew(wd[i]) + square_of_skew(w[i]))
         B = inertia(node)
         f = B.m * pdd[i] + U[i] @ B.h

@@ -110,7 +110,8 @@ def _best_shift(offset: np.ndarray, along: np.ndarray) -> float:
 def _shifted(node: Node, own: np.ndarray, parents: np.ndarray) -> Node:
     R, r = _numbers(node.placement)
     moved = r + R @ own - parents
-    moved = np.where(np.abs(moved) <= 4e-16 * max(np.abs(r).max(), np.abs(own).max(), np.abs(parents).max()), 0.0, moved)
+    rounding = 4e-16 * max(np.abs(r).max(), np.abs(own).max(), np.abs(parents).max())
+    moved = np.where(np.abs(moved) <= rounding, 0.0, moved)
     return replace(node, placement=Placement(node.placement.rotation, tuple(moved.tolist())))
 
 

@@ -40,8 +40,8 @@ class Inertia:
     def moved(self, T: Transform) -> Inertia:
         """The same inertia about the parent's origin in the parent's axes (`T @ inertia`).
 
-            h_p = R h + m p
-            I_p = R I R' - [p][R h] - [R h][p] - m [p][p]
+        h_p = R h + m p
+        I_p = R I R' - [p][R h] - [R h][p] - m [p][p]
         """
         P, Rh = skew(T.p), T.R @ self.h
         H = skew(Rh)

@@ -63,7 +63,7 @@ class Force:
 
 @dataclass(frozen=True, slots=True)
 class Transform:
-    """T_parent_child: x_parent = R x_child + p. `T @ x` brings x from the child to the parent frame, `T.inv @ x` back."""
+    """T_parent_child: x_parent = R x_child + p. `T @ x` brings x from child to parent, `T.inv @ x` back."""
 
     R: SX
     p: SX
