@@ -22,6 +22,7 @@ LAYERS = (
     {"recursions", "engine"},
     {"subject", "configurations", "quantities", "formats"},
     {
+        "gradient",
         *("loops", "inverse", "lagrange", "trajectory", "simulate"),
         *("collision", "planning", "control", "legged", "synthesis", "grippers", "studies"),
     },

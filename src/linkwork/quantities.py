@@ -204,8 +204,19 @@ def evaluate(
 
 
 def caller(subject: Subject, name: str, frame: str | None = None) -> Callable[..., Any]:
-    """The fastest callable for the plain arguments of a quantity (live variables at their present values excluded)."""
-    return kernel_of(subject, name, frame).caller(context_of(subject))
+    """The fastest callable for the plain arguments of a quantity; with live variables it takes `variables=` too."""
+    fast = kernel_of(subject, name, frame).caller(context_of(subject))
+    if not subject.live:
+        return fast
+    present = [np.array(x) for x in subject.variable_values(None)]
+
+    def with_variables(*arguments: Any, variables: Mapping[str, Any] | None = None) -> Any:
+        if variables is None:
+            return fast(*arguments, *present)
+        values = subject.variable_values(variables)
+        return fast(*arguments, *[np.array(x) if type(x) is float else x for x in values])
+
+    return with_variables
 
 
 def quantity(name: str) -> Quantity:

@@ -16,6 +16,8 @@ from linkwork.arguments import choice
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.formats.dh import DHTable, dh_model
 from linkwork.formats.dh_rows import dh_rows
+from linkwork.gradient import Gradient, Reduce
+from linkwork.gradient import gradient as gradient_of
 from linkwork.loops import assembly, commands, layout
 from linkwork.loops.analyse import Analysis
 from linkwork.loops.analyse import analyse as analyse_motion
@@ -375,7 +377,35 @@ class Robot:
         """
         return self._evaluate("inverse_dynamics_derivatives", None, None, payload, variables, out, q=q, v=v, a=a)
 
+    def forward_dynamics_derivatives(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        payload: Payloads | None = None,
+        variables: Variables | None = None,
+        out: Sequence[np.ndarray] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(d_dq, d_dv, d_dtau) of forward_dynamics, each (..., nv, nv); d_dtau is the inverse of the mass matrix.
+
+        By q along the tangent space. See recursions/derivatives/forward_dynamics.py.
+        """
+        return self._evaluate("forward_dynamics_derivatives", None, None, payload, variables, out, q=q, v=v, tau=tau)
+
     # the mathematics itself
+
+    def gradient(
+        self, quantity: str, variable: str | Sequence[str], reduce: Reduce = "sum_squares", frame: str | None = None
+    ) -> Gradient:
+        """A quantity reduced to one number, and its exact gradient by variables, in one kernel. See gradient.py.
+
+        variable   of the description (live or not), or an input of the quantity such as "q"; several: a list
+        reduce     "sum" | "sum_squares" | "norm" | "max" | "max_abs", or a function of CasADi symbols to a scalar
+
+        The result is called with the quantity's arguments:
+        value, gradient = robot.gradient("gravity_torque", "upper_arm", "norm")(q, variables={"upper_arm": lengths})
+        """
+        return gradient_of(self.subject, quantity, variable, reduce, frame)
 
     def function(self, name: str, frame: str | None = None) -> casadi.Function:
         """A quantity as a CasADi function, to use in the user's own optimisation."""
@@ -408,9 +438,11 @@ class Robot:
         out: Any = None,
         **arguments: Any,
     ) -> Any:
-        if frame is None or not (forces or payload or variables):
-            if forces is None and payload is None and variables is None and out is None:
+        if forces is None and payload is None and out is None:
+            if variables is None:
                 return self._direct(name, frame)(*arguments.values())
+            if self.subject.live:
+                return self._direct(name, frame)(*arguments.values(), variables=variables)
         return quantities.evaluate(self.subject, name, arguments, frame, forces, payload, variables, out)
 
     def _direct(self, name: str, frame: str | None = None) -> Callable[..., Any]:
