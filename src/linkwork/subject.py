@@ -70,6 +70,9 @@ class Subject:
             assert self.parametric is not None
             values = [(n, v) for n, v in self.model.variables if n not in self.live]
             parts = [self.parametric.fingerprint, repr(self.live), repr(values)]
+        if self.model.elements:  # which assembly a loop stands in is chosen by named configurations and limits
+            limits = [(joint.name, joint.limits) for joint in self.model.joints]
+            parts.append(repr((self.model.configurations, limits)))
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def traced_model(self, symbols: Mapping[str, Number]) -> Model:

@@ -58,7 +58,7 @@ class Analysis:
 
     @cached_property
     def columns(self) -> dict[str, np.ndarray]:
-        """name -> (n,): time, q.*, v.*, a.*, command.*, position.body.x, force.body.x, moment.body.x, actuator.*, ..."""
+        """name -> (n,): time, command.*, q.*, v.*, a.*, position.body.x, force.body.x, actuator.*, ..."""
         found: dict[str, np.ndarray] = {"time": self.time}
         layout = layout_of(self.subject)
         for k, name in enumerate(layout.names):
@@ -196,8 +196,8 @@ def _given_arrays(subject: Subject, motion: Mapping[str, Any]) -> tuple[Any, ...
     time = as_doubles(motion["time"], "analyse: time")
     if time.ndim != 1:
         raise InvalidInput(f"analyse: time has shape {time.shape}, expected (n,)")
-    layout = layout_of(subject)
-    sizes = (layout.sizes[0], layout.sizes[1], layout.sizes[1]) if "c" in motion else (subject.nq, subject.nv, subject.nv)
+    n, m = layout_of(subject).sizes
+    sizes = (n, m, m) if "c" in motion else (subject.nq, subject.nv, subject.nv)
     arrays = []
     for name, size in zip(("c", "cd", "cdd") if "c" in motion else ("q", "v", "a"), sizes, strict=True):
         array = as_doubles(motion.get(name, np.zeros((len(time), size))), f"analyse: {name}")

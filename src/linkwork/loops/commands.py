@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import weakref
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import casadi
@@ -44,17 +45,27 @@ def from_actuators(
     name = "from_actuators" if cd is not None or cdd is not None else "from_actuators at rest"
     zeros = np.zeros(layout.sizes[1])
     arguments = [c] if name.endswith("rest") else [c, zeros if cd is None else cd, zeros if cdd is None else cdd]
-    kernel = subject.kernel(name, lambda key: _forward_kernel(subject, name, key))
-    live = subject.variable_values(variables)
     try:
-        results = kernel.call([*arguments, *live], None, _context(subject, layout))
+        results = _forward_caller(subject, name)(*arguments, *subject.variable_values(variables))
     except (InvalidInput, ComputationError):
         _explain(subject, layout, c, cd is not None or cdd is not None, variables)
         raise
-    if len(results) == 3:
+    if not name.endswith("rest"):
         return results
     rest = np.zeros((*np.shape(results)[:-1], subject.nv))
     return results, rest, rest.copy()
+
+
+_callers: weakref.WeakKeyDictionary[Subject, dict[str, Callable[..., Any]]] = weakref.WeakKeyDictionary()
+
+
+def _forward_caller(subject: Subject, name: str) -> Callable[..., Any]:
+    """The fastest callable for commands."""
+    known = _callers.setdefault(subject, {})
+    if name not in known:
+        kernel = subject.kernel(name, lambda key: _forward_kernel(subject, name, key))
+        known[name] = kernel.caller(_context(subject, layout_of(subject)))
+    return known[name]
 
 
 def to_actuators(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import weakref
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -16,6 +17,7 @@ from linkwork.arguments import choice
 from linkwork.errors import ComputationError, InvalidInput, UnknownName, did_you_mean
 from linkwork.loops.commands import backward
 from linkwork.loops.layout import layout_of
+from linkwork.loops.members import refuse_open_bars, strut_levers
 from linkwork.loops.sharing import Structure, solved_amounts, structure_of
 from linkwork.loops.statics import Statics
 from linkwork.loops.supports import loop_elements
@@ -57,19 +59,18 @@ def loads_trace(tree: Tree, x: Inputs) -> tuple[SX, ...]:
 
 
 def _efforts(subject: Subject, tree: Tree, x: Inputs, statics: Statics, amounts: SX, tau: SX) -> tuple[SX, SX]:
-    """(force of every command, then of every other strut; levers of struts on their joints)."""
+    """(force of every command, then of every other strut; the smallest lever of a strut on its joint)."""
     layout = layout_of(subject)
     q, v = x.own["q"], SX.sym("rates", subject.nv)
     merged = _merged(subject, tree)
     _, cd, _ = backward(subject, merged, q, v, SX.zeros(subject.nv))
     rates = casadi.jacobian(cd, v)
-    effort = SX.zeros(layout.sizes[1])
-    for _, at_cd, _, at_v, _, nv in layout.direct:
-        effort[at_cd : at_cd + nv] = tau[at_v : at_v + nv]
-    tau = SX(tau)
-    for driven in layout.driven:
+    effort, tau = SX.zeros(layout.sizes[1]), SX(tau)
+    for driven in reversed(layout.driven):
         if driven.carrier is not None:  # the wheel turns against the joint that carries the belt
             tau[driven.carrier] = tau[driven.carrier] - tau[driven.v[0]]
+    for _, at_cd, _, at_v, _, nv in layout.direct:
+        effort[at_cd : at_cd + nv] = tau[at_v : at_v + nv]
     levers = []
     axial = {s.name: amounts[statics.offset(k)] for k, s in enumerate(statics.supports)}
     for driven in layout.driven:
@@ -84,7 +85,10 @@ def _efforts(subject: Subject, tree: Tree, x: Inputs, statics: Statics, amounts:
     for strut, at in zip(layout.struts, layout.strut_rates, strict=True):
         effort[at] = axial[strut.name]
     others = [axial[name] for name in _idle_struts(subject)]
-    return casadi.vertcat(effort, *others), casadi.vertcat(*levers, SX(0, 1))
+    smallest = SX(1)
+    for lever in levers:
+        smallest = casadi.fmin(smallest, casadi.fabs(lever))
+    return casadi.vertcat(effort, *others), smallest
 
 
 def _merged(subject: Subject, tree: Tree) -> Tree:
@@ -124,7 +128,6 @@ def _spring_names(subject: Subject) -> list[str]:
 SIZES["loop_efforts"] = lambda s: layout_of(s).sizes[1] + len(_idle_struts(s))
 SIZES["loop_supports"] = lambda s: len(_support_names(s))
 SIZES["loop_springs"] = lambda s: len(_spring_names(s))
-SIZES["loop_levers"] = lambda s: sum(isinstance(d.element, LinearActuator) for d in layout_of(s).driven)
 QUANTITIES["loads"] = Quantity(
     loads_trace,
     "q v a",
@@ -136,7 +139,7 @@ QUANTITIES["loads"] = Quantity(
         ("tension", "loop_springs"),
         ("length", "loop_springs"),
         ("base", "6"),
-        ("lever", "loop_levers"),
+        ("lever", ""),
     ),
     merged=False,
     dynamic=True,
@@ -153,9 +156,9 @@ class Loads:
     """
 
     subject: Subject
-    q: np.ndarray
-    v: np.ndarray
-    a: np.ndarray
+    q: Any
+    v: Any
+    a: Any
     wrenches: np.ndarray
     efforts: np.ndarray
     supports: np.ndarray
@@ -274,14 +277,28 @@ def loads(
 ) -> Loads:
     """Every load of the robot for q, v, a; see `Loads`."""
     try:
-        results = quantities.evaluate(subject, "loads", {"q": q, "v": v, "a": a}, None, forces, payload, variables)
-    except ComputationError as error:
+        if forces is None and payload is None and not subject.live:
+            results = _caller(subject)(q, v, a)
+        else:
+            results = quantities.evaluate(subject, "loads", {"q": q, "v": v, "a": a}, None, forces, payload, variables)
+    except ComputationError:
         _explain(subject, np.asarray(q, dtype=float), variables)
-        raise error
-    *named, levers = results
-    _refuse_dead_points(subject, levers)
-    arrays = [np.asarray(x, dtype=float) for x in (q, v, a)]
-    return Loads(subject, *arrays, *named, variables=variables, forces=forces, payload=payload)
+        raise
+    lever = results[-1]
+    if lever.size and lever.min() < DEAD_POINT:
+        _explain(subject, np.asarray(q, dtype=float), variables)
+    return Loads(subject, q, v, a, *results[:-1], variables, forces, payload)
+
+
+_callers: weakref.WeakKeyDictionary[Subject, Callable[..., Any]] = weakref.WeakKeyDictionary()
+
+
+def _caller(subject: Subject) -> Callable[..., Any]:
+    """The fastest callable for plain arguments."""
+    found = _callers.get(subject)
+    if found is None:
+        found = _callers[subject] = quantities.caller(subject, "loads")
+    return found
 
 
 def ends_of(subject: Subject, name: str) -> tuple[str | None, str | None]:
@@ -296,7 +313,7 @@ def ends_of(subject: Subject, name: str) -> tuple[str | None, str | None]:
 
 
 def _refuse_dead_points(subject: Subject, levers: np.ndarray) -> None:
-    if levers.shape[-1] == 0 or not levers.size or np.abs(levers).min() > DEAD_POINT:
+    if not levers.size or np.abs(levers).min() > DEAD_POINT:
         return
     struts = [d for d in layout_of(subject).driven if isinstance(d.element, LinearActuator)]
     *sample, k = np.argwhere(np.abs(levers) <= DEAD_POINT)[0]
@@ -312,8 +329,6 @@ def _explain(subject: Subject, q: np.ndarray, variables: Mapping[str, Any] | Non
     """Say which element makes the loads of a configuration not finite."""
     if variables or q.ndim == 0 or q.shape[-1] != subject.nq:
         return
-    from linkwork.loops.members import refuse_open_bars, strut_levers
-
     refuse_open_bars(subject, q)
     _refuse_dead_points(subject, strut_levers(subject, q))
 

@@ -1,0 +1,60 @@
+"""Small closed-loop machines as dataclasses, for tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+import linkwork as lw
+from linkwork.model import Body, Joint, MassProperties, Model, Placement, validated
+from linkwork.model.elements import LinearActuator, LoopClosure, Point
+
+SCISSOR = Path(__file__).parent / "scissor_lift.robot.yaml"
+Y_DOWN = (0.0, -9.81, 0.0)
+
+
+def slope(x: np.ndarray, h: float) -> np.ndarray:
+    """Derivative along the first axis by the fourth-order central difference; two rows shorter at each end."""
+    return (x[:-4] - 8 * x[1:-3] + 8 * x[3:-1] - x[4:]) / (12 * h)
+
+
+def link(name: str, length: float, mass: float = 1.0) -> Body:
+    """A slender bar along x, centre of mass in the middle."""
+    big = mass * length**2 / 12
+    inertia = ((1e-4, 0.0, 0.0), (0.0, big + 1e-4, 0.0), (0.0, 0.0, big + 1e-4))
+    return Body(name, MassProperties(mass, (length / 2, 0.0, 0.0), inertia), (("tip", (length, 0.0, 0.0)),))
+
+
+def four_bar(
+    ground: float = 1.0, crank: float = 0.3, coupler: float = 0.9, rocker: float = 0.7, kind: str = "hinge", extra: tuple = ()
+) -> Model:
+    """A four-bar in the x-y plane, crank driven; `kind` of the pin that closes it."""
+    pin = LoopClosure("pin", kind, Point("coupler", (coupler, 0.0, 0.0)), Point("rocker", (rocker, 0.0, 0.0)))
+    start = (("crank_joint", (1.0,)), ("coupler_joint", (-0.5,)), ("rocker_joint", (1.8,)))
+    return validated(
+        Model(
+            "four_bar",
+            (link("crank", crank), link("coupler", coupler), link("rocker", rocker)),
+            (
+                Joint("crank_joint", "revolute", None, "crank"),
+                Joint("coupler_joint", "revolute", "crank", "coupler", Placement(position=(crank, 0.0, 0.0))),
+                Joint("rocker_joint", "revolute", None, "rocker", Placement(position=(ground, 0.0, 0.0))),
+            ),
+            elements=(pin, *extra),
+            configurations=(("reference", start),),
+            gravity=Y_DOWN,
+        )
+    )
+
+
+def hinge_with_strut(foot, head, axis=(0.0, 0.0, 1.0), branch=1, kind="revolute", placement=Placement(), **more) -> Model:
+    """One joint between two bodies, driven by a strut between any two points."""
+    strut = LinearActuator("strut", Point("base", foot), Point("arm", head), "joint", branch=branch, **more)
+    bodies = (link("base", 0.5), link("arm", 0.5))
+    joints = (Joint("root", "fixed", None, "base"), Joint("joint", kind, "base", "arm", placement, axis))
+    return validated(Model("strut_machine", bodies, joints, elements=(strut,)))
+
+
+def scissor_lift() -> lw.Robot:
+    return lw.load(SCISSOR)
