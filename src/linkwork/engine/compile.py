@@ -60,7 +60,7 @@ def compile(
     sized = inputs if isinstance(inputs, Mapping) else {f"x{k}": shape for k, shape in enumerate(inputs)}
     shapes = [(label, _as_shape(label, shape)) for label, shape in sized.items()]
     symbols = [SX.sym(label, *_matrix_size(shape)) for label, shape in shapes]
-    label = name or (fn.name() if isinstance(fn, casadi.Function) else getattr(fn, "__name__", "function"))
+    label = name or (fn.name() if isinstance(fn, casadi.Function) else str(getattr(fn, "__name__", "function")))
     results = fn(*symbols)
     bundle = list(results) if isinstance(results, (tuple, list)) else [results]
     try:

@@ -25,7 +25,7 @@ def fused(program: Program) -> Program:
     """
     code = list(program.code)
     uses: list[list[int]] = [[] for _ in code]
-    pinned = set()
+    pinned: set[int] = set()
     for k, op in enumerate(code):
         if op.name != "input":
             for a in op.args:

@@ -216,8 +216,8 @@ class Kernel:
             for k in range(samples):
                 guards = np.array(f.call([_as_dm(r[k]) for r in rows])[-1]).ravel()
                 if not (guards >= 0.0).all():
-                    where = f" of sample {np.unravel_index(k, batch)}" if batch else ""
-                    raise InvalidInput(f"{name}{where}: {self.signature.guard}")
+                    place = f" of sample {np.unravel_index(k, batch)}" if batch else ""
+                    raise InvalidInput(f"{name}{place}: {self.signature.guard}")
         for o, (label, _) in zip(outs, self.signature.outputs, strict=True):
             where = np.argwhere(~np.isfinite(o))
             if len(where):

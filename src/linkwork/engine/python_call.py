@@ -162,7 +162,7 @@ def _addresses() -> dict[str, int]:
 
 
 def _numpy_api() -> Any:
-    from numpy._core import _multiarray_umath  # the capsule that every C extension imports
+    from numpy._core import _multiarray_umath  # type: ignore[attr-defined]  # the capsule that C extensions import
 
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]

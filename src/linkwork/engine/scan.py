@@ -233,7 +233,7 @@ class Scan:
         steps: int | None = None,
     ) -> np.ndarray:
         """All arrays of one side as rows (samples or 1, n), or (samples or 1, T, n) for sequences."""
-        parts = [] if first is None else [(first, ())]
+        parts: list[tuple[np.ndarray, tuple[int, ...]]] = [] if first is None else [(first, ())]
         parts += [(given[label], shape) for label, shape in self.names[side].items()]
         time = () if steps is None else (steps,)
         shared = True
@@ -300,7 +300,7 @@ def scan(
 
     Each sample runs in a lane of the vector unit; a lane whose sample has ended takes the next one of the batch.
     """
-    label = name or getattr(step, "__name__", "scan")
+    label = name or str(getattr(step, "__name__", "scan"))
     sides = {
         "state": _shapes(label, "state", state),
         "parameters": _shapes(label, "parameters", parameters or {}),
