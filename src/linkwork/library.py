@@ -8,18 +8,38 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from linkwork.arguments import choice
 from linkwork.errors import InvalidFile, InvalidInput, NotPossible, UnknownName, did_you_mean
+from linkwork.formats.christoffel import MOST, christoffel_rows
+from linkwork.formats.dh import dh_model
 from linkwork.formats.installed import installed_file, installed_names
 from linkwork.formats.robot_yaml import read_robot_yaml, write_robot_yaml
 from linkwork.formats.urdf import read_urdf, write_urdf
 from linkwork.model import Model
+from linkwork.model.edit import with_base
 from linkwork.robot import Robot
 
 FOLDER = Path(__file__).parent / "robots"
 YAML = ".robot.yaml"
 
-_READERS: dict[str, Callable[..., Model]] = {".urdf": read_urdf}
-_WRITERS: dict[str, Callable[[Model, Path], None]] = {".urdf": write_urdf, YAML: write_robot_yaml}
+_GENERATED = re.compile(r"christoffel-([1-9]\d{0,3})")
+
+
+def _read_mjcf(path: Path, root: str = "fixed", **options: Any) -> Model:
+    from linkwork.formats.mjcf import read_mjcf  # meshes and geometry: most robots do without
+
+    model = read_mjcf(path, **options)
+    return model if root == "fixed" else with_base(model, floating=True)
+
+
+def _write_mjcf(model: Model, path: Path) -> None:
+    from linkwork.formats.mjcf import write_mjcf
+
+    write_mjcf(model, path)
+
+
+_READERS: dict[str, Callable[..., Model]] = {".urdf": read_urdf, ".xml": _read_mjcf}
+_WRITERS: dict[str, Callable[[Model, Path], None]] = {".urdf": write_urdf, ".xml": _write_mjcf, YAML: write_robot_yaml}
 
 
 def load(
@@ -30,7 +50,7 @@ def load(
     live: Sequence[str] = (),
     **options: Any,
 ) -> Robot:
-    """The robot of a built-in name, of a file (.robot.yaml, .urdf), or of an installed description.
+    """The robot of a built-in name, of a file (.robot.yaml, .urdf, MJCF .xml), or of an installed description.
 
     root     "fixed" | "floating": how the root body stands in the world
     mimic    "follow" | "independent": whether joints that mimic others have coordinates of their own
@@ -40,8 +60,14 @@ def load(
 
     A built-in name wins over a file of that name in the present folder (write "./name" for the file). Installed
     descriptions come through the package robot_descriptions, if it is installed and its files are on this disk;
-    nothing is ever fetched.
+    nothing is ever fetched. "christoffel-<n>" is the random arm of [Safeea2019] with n joints.
     """
+    choice(root, ("fixed", "floating"), "load: root")
+    generated = _generated(name, check)
+    if generated is not None:
+        if live or options:
+            raise NotPossible(f'load: "{name}" is made by a recipe; it has no variables and takes no other options')
+        return Robot(generated if root == "fixed" else with_base(generated, floating=True))
     options |= {"root": root, "mimic": mimic} | ({} if check is None else {"check": check})
     path = _found(name)
     if path.name.endswith(YAML):
@@ -56,13 +82,26 @@ def load(
     raise InvalidFile(f'load: "{path}" has an unknown ending, expected one of {endings}')
 
 
+def _generated(name: str | Path, check: str | None) -> Model | None:
+    found = _GENERATED.fullmatch(str(name))
+    if found is None or str(name) in _built_in():
+        return None
+    count = int(found[1])
+    if count > MOST:
+        raise NotPossible(f'load: "{name}" would have {count} joints, expected at most {MOST}')
+    return dh_model(christoffel_rows(count), "modified", check or "positive", str(name))
+
+
 def robots() -> dict[str, str]:
     """Names of the built-in robots, with one line each."""
     return dict(_built_in())
 
 
 def save(robot: Robot, path: str | Path) -> Path:
-    """Write a robot to a file; the ending (.robot.yaml, .urdf) names the format."""
+    """Write a robot to a file; the ending (.robot.yaml, .urdf, .xml for MJCF) names the format.
+
+    Where a format cannot hold the robot, NotPossible lists why.
+    """
     path = Path(path)
     for ending, write in _WRITERS.items():
         if path.name.endswith(ending):
