@@ -1,0 +1,1 @@
+"""What people see: pictures of robots. Needs the extra "plots"."""
