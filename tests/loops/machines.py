@@ -11,6 +11,7 @@ from linkwork.model import Body, Joint, MassProperties, Model, Placement, valida
 from linkwork.model.elements import LinearActuator, LoopClosure, Point
 
 SCISSOR = Path(__file__).parent / "scissor_lift.robot.yaml"
+HERE = Placement()
 Y_DOWN = (0.0, -9.81, 0.0)
 
 
@@ -27,7 +28,12 @@ def link(name: str, length: float, mass: float = 1.0) -> Body:
 
 
 def four_bar(
-    ground: float = 1.0, crank: float = 0.3, coupler: float = 0.9, rocker: float = 0.7, kind: str = "hinge", extra: tuple = ()
+    ground: float = 1.0,
+    crank: float = 0.3,
+    coupler: float = 0.9,
+    rocker: float = 0.7,
+    kind: str = "hinge",
+    extra: tuple = (),
 ) -> Model:
     """A four-bar in the x-y plane, crank driven; `kind` of the pin that closes it."""
     pin = LoopClosure("pin", kind, Point("coupler", (coupler, 0.0, 0.0)), Point("rocker", (rocker, 0.0, 0.0)))
@@ -48,7 +54,7 @@ def four_bar(
     )
 
 
-def hinge_with_strut(foot, head, axis=(0.0, 0.0, 1.0), branch=1, kind="revolute", placement=Placement(), **more) -> Model:
+def hinge_with_strut(foot, head, axis=(0.0, 0.0, 1.0), branch=1, kind="revolute", placement=HERE, **more) -> Model:
     """One joint between two bodies, driven by a strut between any two points."""
     strut = LinearActuator("strut", Point("base", foot), Point("arm", head), "joint", branch=branch, **more)
     bodies = (link("base", 0.5), link("arm", 0.5))

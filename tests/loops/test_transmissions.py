@@ -43,8 +43,12 @@ def test_a_strut_between_any_two_points_is_inverted_exactly(branch, kind, swappe
         h = 1e-6
         slope = (length(robot, q + h) - length(robot, q - h)) / (2 * h)
         assert np.sign(slope) == branch
-        root = brentq(lambda x: length(robot, x) - _inside(robot), q - 0.05, q + 0.05, xtol=1e-15)
+        root = brentq(_gap, q - 0.05, q + 0.05, (robot, _inside(robot)), xtol=1e-15)
         assert q == pytest.approx(root, abs=1e-13)
+
+
+def _gap(q: float, robot: lw.Robot, wanted: float) -> float:
+    return length(robot, q) - wanted
 
 
 def _inside(robot: lw.Robot) -> float:
@@ -175,7 +179,7 @@ def test_a_four_bar_that_cannot_turn_so_far_says_so():
     drive = FourBar("motor", "joint", (FourBarLoop(1.0, 0.8, 0.4, 0.5),))
     joints = (Joint("joint", "revolute", None, "arm"),)
     robot = lw.Robot(validated(Model("m", (link("arm", 0.7),), joints, elements=(drive,))))
-    with pytest.raises(InvalidInput, match='four-bar drive "motor": at 2.5 rad loop 0 cannot close'):
+    with pytest.raises(InvalidInput, match=r'four-bar drive "motor": at 2.5 rad loop 0 cannot close'):
         robot.from_actuators([2.5])
 
 
@@ -236,7 +240,7 @@ def test_couplings_in_a_circle_are_refused():
 
 
 def test_a_joint_driven_twice_is_refused():
-    with pytest.raises(InvalidModel, match='joint "elbow" has 1 coordinate.* driven by 2 element'):
+    with pytest.raises(InvalidModel, match=r'joint "elbow" has 1 coordinate.* driven by 2 element'):
         _ = two_joints(Gear("a", "elbow"), Gear("b", "elbow")).actuators
 
 

@@ -22,6 +22,8 @@ from linkwork.subject import Subject
 CLOSED = 1e-10
 """A loop is closed when every residual is below this [m, rad]: far above rounding, far below any workshop's."""
 _STARTS = ("reference", "home", "assembled")
+_DAMPING = (0.0, 1e-4, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e4, 1e6, 1e8)
+"""Levenberg's damping, in squares of the largest singular value: nothing is plain Newton."""
 
 
 @dataclass(frozen=True)
@@ -58,14 +60,14 @@ def assemble(
     subject: Subject,
     q0: Any,
     hold: Collection[str] = (),
-    iterations: int = 60,
+    iterations: int = 100,
     variables: Mapping[str, Any] | None = None,
 ) -> Assembly:
     """Coordinates near q0 for which every loop closes; joints in `hold` keep their values.
 
-    Newton with the pseudo-inverse, so that redundant loops do no harm and a singular one takes the shortest step; a
-    step that does not reduce the residual is halved. Where no coordinates close the loops, the result is the least
-    squares solution and says which closure stays open.
+    Newton with the pseudo-inverse, so that redundant loops do no harm and a singular one takes the shortest step;
+    where that does not reduce the residual, Levenberg's damped least squares with more and more damping. Where no
+    coordinates close the loops, the result is the least-squares solution and says which closure stays open.
     """
     held = {k for joint, _, v in places(subject) if joint.name in set(hold) for k in range(v.start, v.stop)}
     free = [k for k in range(subject.nv) if k not in held]
@@ -87,19 +89,22 @@ def assemble(
         open_ = np.flatnonzero((size > CLOSED * 1e-3) & ~stuck)
         if not len(open_):
             break
-        step = np.zeros((len(open_), subject.nv))
-        step[:, free] = -np.einsum("kij,kj->ki", np.linalg.pinv(J[open_], rcond=1e-8), r[open_])
-        before, scale, waiting = np.linalg.norm(r[open_], axis=1), np.ones(len(open_)), np.ones(len(open_), bool)
-        for _ in range(30):
-            trial = quantities.evaluate(subject, "integrate", {"q": q[open_], "v": scale[:, None] * step})
+        U, S, Vt = np.linalg.svd(J[open_], full_matrices=False)
+        loads = np.einsum("kij,ki->kj", U, r[open_])
+        before, waiting = np.linalg.norm(r[open_], axis=1), np.ones(len(open_), bool)
+        for damping in _DAMPING:
+            largest = S[:, :1].max(axis=1, initial=1e-300)[:, None]
+            gains = S / (S * S + damping * largest**2 + 1e-300) * (S > 1e-8 * largest)
+            step = np.zeros((len(open_), subject.nv))
+            step[:, free] = -np.einsum("kji,kj->ki", Vt, gains * loads)
+            trial = quantities.evaluate(subject, "integrate", {"q": q[open_], "v": step})
             r_new, J_new = rows(trial)
-            better = waiting & (np.linalg.norm(r_new, axis=1) < before * (1.0 - 1e-4 * scale))
+            better = waiting & (np.linalg.norm(r_new, axis=1) < before)
             at = open_[better]
             q[at], r[at], J[at] = trial[better], r_new[better], J_new[better]
             waiting &= ~better
             if not waiting.any():
                 break
-            scale = np.where(waiting, scale / 2, scale)
         used[open_] += 1
         stuck[open_[waiting]] = True
         size = np.abs(r).max(axis=1, initial=0.0)
