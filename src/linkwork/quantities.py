@@ -20,6 +20,7 @@ from linkwork.recursions import configuration, frame_motion, jacobians, poses
 from linkwork.recursions.christoffel import christoffel
 from linkwork.recursions.christoffel_paper import christoffel_paper
 from linkwork.recursions.composite_body import mass_matrix
+from linkwork.recursions.derivatives.forward_dynamics import forward_dynamics_derivatives
 from linkwork.recursions.derivatives.inverse_dynamics import inverse_dynamics_derivatives
 from linkwork.recursions.forward_dynamics import forward_dynamics, without_inertia
 from linkwork.recursions.newton_euler import newton_euler
@@ -118,6 +119,18 @@ def _acceleration(tree: Tree, x: Inputs, body: bool = False) -> tuple[SX]:
 
 def _forward_dynamics(tree: Tree, x: Inputs) -> tuple[SX]:
     ways, pivots = forward_dynamics(tree, x.q, x.v, x.own["tau"], x.forces, x.G)
+    _refuse_massless(tree, x, pivots)
+    return (_cheapest(ways),)
+
+
+def _forward_dynamics_derivatives(tree: Tree, x: Inputs) -> tuple[SX, SX, SX]:
+    derivatives, pivots = forward_dynamics_derivatives(tree, x.q, x.v, x.own["tau"], x.G)
+    _refuse_massless(tree, x, pivots)
+    return derivatives
+
+
+def _refuse_massless(tree: Tree, x: Inputs, pivots: SX) -> None:
+    """Forward dynamics needs every coordinate to move some inertia."""
     assert x.subject is not None
     empty = without_inertia(pivots, dict(x.subject.model.variables))
     if empty:
@@ -127,7 +140,6 @@ def _forward_dynamics(tree: Tree, x: Inputs) -> tuple[SX]:
             f'forward_dynamics: joint "{joint}" of robot "{x.subject.model.name}" moves no inertia, so that no '
             "acceleration follows from its force; give what it carries a mass or the joint an armature"
         )
-    return (_cheapest(ways),)
 
 
 def _cheapest(ways: Sequence[SX]) -> SX:
@@ -174,6 +186,13 @@ QUANTITIES: dict[str, Quantity] = {
         lambda t, x: inverse_dynamics_derivatives(t, x.q, x.v, x.a),
         "q v a",
         (("d_dq", "v v"), ("d_dv", "v v"), ("d_da", "v v")),
+        dynamic=True,
+        joint_space=True,
+    ),
+    "forward_dynamics_derivatives": Quantity(
+        _forward_dynamics_derivatives,
+        "q v tau",
+        (("d_dq", "r r"), ("d_dv", "r r"), ("d_dtau", "r r")),
         dynamic=True,
         joint_space=True,
     ),

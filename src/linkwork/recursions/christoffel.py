@@ -21,8 +21,8 @@ def christoffel(tree: Tree, q: SX) -> SX:
         c^d_ij = -c^i_jd                 deepest index first, j not below i; c^d_ij = c^d_ji otherwise
 
     B(S_d) S_i = (z_i x p, K z_i) of `Gyration` are force and moment of all that matter if each particle had the
-    acceleration z_i x (its velocity from S_d). Symbols of joints that do not lie on one path are zero. For joints of one
-    coordinate these are the classical symbols, c^k_ij = c^k_ji.
+    acceleration z_i x (its velocity from S_d). Symbols of joints that do not lie on one path are zero. Where all joints
+    have one coordinate these are the classical symbols, c^k_ij = c^k_ji.
 
     A ball or floating joint has velocities that are no derivatives of coordinates. There c is the Levi-Civita
     connection of M in these velocities, c^k_ij = <nabla_j E_i, E_k>: M changes along j by c^k_ij + c^i_kj, so that

@@ -20,8 +20,8 @@ class Factors:
     D: tuple[SX, ...]
 
     def solve(self, b: SX) -> SX:
-        """M^-1 b."""
-        x = [b[k] for k in range(len(self.D))]
+        """M^-1 b for a column b or several."""
+        x = [b[k, :] for k in range(len(self.D))]
         for k in reversed(range(len(x))):
             for i, a in self.L[k].items():
                 x[i] = x[i] - a * x[k]
@@ -29,7 +29,7 @@ class Factors:
             x[k] = x[k] / self.D[k]
             for i, a in self.L[k].items():
                 x[k] = x[k] - a * x[i]
-        return casadi.vertcat(*x) if x else SX(0, 1)
+        return casadi.vertcat(*x) if x else SX(0, b.size2())
 
 
 def factorised(M: SX) -> Factors:
