@@ -12,8 +12,9 @@ from linkwork.arguments import choice
 from linkwork.errors import InvalidFile, InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.formats.christoffel import MOST, christoffel_rows
 from linkwork.formats.dh import dh_model
+from linkwork.formats.files import write_atomically
 from linkwork.formats.installed import installed_file, installed_names
-from linkwork.formats.robot_yaml import read_robot_yaml, write_robot_yaml
+from linkwork.formats.robot_yaml import Description, read_robot_yaml, write_robot_yaml
 from linkwork.formats.urdf import read_urdf, write_urdf
 from linkwork.model import Model
 from linkwork.model.edit import with_base
@@ -100,14 +101,28 @@ def robots() -> dict[str, str]:
 def save(robot: Robot, path: str | Path) -> Path:
     """Write a robot to a file; the ending (.robot.yaml, .urdf, .xml for MJCF) names the format.
 
-    Where a format cannot hold the robot, NotPossible lists why.
+    Where a format cannot hold the robot, NotPossible lists why. A robot read from a .robot.yaml and not changed since is
+    written with its variables and expressions; any other one as numbers.
     """
     path = Path(path)
+    text = _own_text(robot) if path.name.endswith(YAML) else None
+    if text is not None:
+        write_atomically(path, text)
+        return path
     for ending, write in _WRITERS.items():
         if path.name.endswith(ending):
             write(robot.model, path)
             return path
     raise NotPossible(f'save: "{path.name}" has an unknown ending, expected one of {", ".join(_WRITERS)}')
+
+
+def _own_text(robot: Robot) -> str | bytes | None:
+    """The .robot.yaml a robot came from, where it still describes it: variables and expressions are kept."""
+    description = robot.subject.parametric
+    if not isinstance(description, Description) or dict(robot.model.variables) != dict(description.defaults):
+        return None
+    relative = any(shape.mesh for body in robot.model.bodies for shape in (*body.visuals, *body.collisions))
+    return None if relative else description.text
 
 
 def _found(name: str | Path) -> Path:

@@ -67,6 +67,12 @@ class Description:
         """The description in one line."""
         return self.robot.get("description", "").split("\n")[0]
 
+    @property
+    def text(self) -> str | bytes | None:
+        """What was read, where reading it plainly gives the same: None with options that change the model."""
+        text, _, _, _, mimic, root = self._arguments
+        return text if (mimic, root) == ("follow", "fixed") else None
+
     @cached_property
     def defaults(self) -> Mapping[str, float]:
         """SI value of every variable that is a number; variables that are expressions follow these."""
