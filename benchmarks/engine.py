@@ -12,7 +12,7 @@ import linkwork as lw
 from benchmarks.measure import Row, median_seconds
 from benchmarks.peers import FILES, pair
 from linkwork import quantities
-from linkwork.engine import machine
+from linkwork.engine.kernel import BATCH
 from linkwork.model import Body, Joint, MassProperties, Model, Placement, validated
 
 COMPILE = dict(UR5=0.15, Talos=0.8)
@@ -45,7 +45,7 @@ def _prepare(robot: lw.Robot) -> float:
     again = lw.Robot(robot.model)
     again.subject.fingerprint  # noqa: B018  (paid when the robot is loaded)
     start = time.perf_counter()
-    quantities.kernel_of(again.subject, "inverse_dynamics").prepare(machine.widths()[0])
+    quantities.kernel_of(again.subject, "inverse_dynamics").prepare(BATCH)
     return time.perf_counter() - start
 
 

@@ -47,10 +47,10 @@ def main() -> None:
     hand = robot.pose(analysis.q, "12a.D")[:, :3, 3] * 1e3
 
     table = Table(
-        "t [s]",
-        "hand D [mm]",
-        "lift actuator [N]",
-        "torso actuator [N]",
+        r"t \[s]",
+        r"hand D \[mm]",
+        r"lift actuator \[N]",
+        r"torso actuator \[N]",
         "largest difference",
         title="ours beside the published data",
     )

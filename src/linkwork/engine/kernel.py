@@ -22,6 +22,8 @@ from linkwork.errors import ComputationError, InvalidInput
 
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 4, ctypes.c_int64, ctypes.c_int64)
 _SINGLE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
+BATCH = 0  # the width that suits the program best
+SHORT = 600  # operations
 counts = {"traced": 0, "compiled": 0, "loaded": 0}  # what the engine did in this process, for tests and `doctor`
 
 
@@ -88,7 +90,7 @@ class Kernel:
 
     def prepare(self, *widths: int) -> Kernel:
         """Compile (or load) for the given vector widths; without any: for one sample and for batches."""
-        for width in widths or (1, machine.widths()[0]):
+        for width in widths or (1, BATCH):
             self._load(width)
         return self
 
@@ -113,7 +115,7 @@ class Kernel:
             if not batch and width is None:
                 bad = self._compute_single(arrays, outs)
             else:
-                bad = self._compute_batch(arrays, outs, batch, samples, width or machine.widths()[0])
+                bad = self._compute_batch(arrays, outs, batch, samples, width or BATCH)
             if bad >= 0:
                 self._explain(arrays, outs, batch, context)
         return outs[0] if len(outs) == 1 else tuple(outs)
@@ -140,12 +142,13 @@ class Kernel:
         steps = (ctypes.c_int64 * len(held))(*strides)
         outputs = (ctypes.c_void_p * len(outs))(*[o.ctypes.data for o in outs])
         run, scratch_size = self._run[width], self._counts[f"scratch{width}"]
+        lanes = self._counts[f"lanes{width}"]
 
         def work(begin: int, end: int) -> int:
             scratch = np.empty(scratch_size)
             return run(inputs, steps, outputs, scratch.ctypes.data, begin, end)
 
-        return run_shared(work, samples, self._counts["operations"], width)
+        return run_shared(work, samples, self._counts["operations"], lanes)
 
     def _arrays(self, args: Sequence[Any], context: Context) -> tuple[list[np.ndarray], tuple[int, ...]]:
         name, inputs = self.signature.name, self.signature.inputs
@@ -232,7 +235,7 @@ class Kernel:
         with self._lock:
             if width in self._run:
                 return
-            key = None if self.key is None else f"{self.key}\nwidth {width}"
+            key = None if self.key is None else f"{self.key}\nwidth {width} {python_call.available()}"
             found = cache.load(key) if key else None
             if found is None:
                 header, object_file = self._compile(width)
@@ -241,13 +244,13 @@ class Kernel:
             else:
                 header, object_file = found
                 counts["loaded"] += 1
-            exports = ("run",) if width > 1 else ("single", "call", "call_table")[: 3 if python_call.available() else 1]
+            exports = ("run",) if width != 1 else ("single", "call", "call_table")[: 3 if python_call.available() else 1]
             code = machine.Code(object_file, exports)
             self._counts.update(header)
             self._code[width] = code
             if "call_table" in exports:
                 python_call.fill_table(code.addresses["call_table"])
-            self._run[width] = _RUN(code.addresses["run"]) if width > 1 else _SINGLE(code.addresses["single"])
+            self._run[width] = _RUN(code.addresses["run"]) if width != 1 else _SINGLE(code.addresses["single"])
 
     def _compile(self, width: int) -> tuple[dict[str, int], bytes]:
         counts["compiled"] += 1
@@ -260,14 +263,25 @@ class Kernel:
                 shapes = [[shape for _, shape in side] for side in (self.signature.inputs, self.signature.outputs)]
                 python_call.emit_call(module, single, *shapes)
         else:
-            codegen.emit_run(module, program, results, width)
-            header[f"scratch{width}"] = codegen.Layout.of(program, results, width).size
+            lanes = width or _best_width(program)
+            codegen.emit_run(module, program, results, lanes)
+            header[f"scratch{width}"] = codegen.Layout.of(program, results, lanes).size
+            header[f"lanes{width}"] = lanes
         return header, machine.compile_object(str(module))
 
     def _check_program(self, program: Program) -> None:
         sizes = [math.prod(shape) for _, shape in self.signature.outputs]
         found = [len(o) for o in program.outputs[: len(sizes)]]
         assert tuple(self._sizes) == program.inputs and sizes == found, (self.signature, program.inputs, found)
+
+
+def _best_width(program: Program) -> int:
+    """The machine's own width, or twice that for a short program: two tiles hide each other's latencies.
+
+    Measured with AVX2: UR5's inverse dynamics (198 operations) gains 7 %, G1's (2000) would lose 20 % to spilling.
+    """
+    native = machine.widths()[0]
+    return 2 * native if native == 4 and program.operations <= SHORT else native
 
 
 def _call_slowly(kernel: Kernel, context: Context, *args: Any) -> Any:
