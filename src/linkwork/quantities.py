@@ -16,20 +16,34 @@ from linkwork.engine.program import from_casadi
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.model import MassProperties, Placement, Tree, build_tree
 from linkwork.model.payload import Payload
-from linkwork.recursions import configuration, frame_motion, jacobians, poses
+from linkwork.recursions import (
+    center_of_mass,
+    configuration,
+    frame_motion,
+    jacobians,
+    momentum,
+    operational_space,
+    poses,
+)
 from linkwork.recursions.christoffel import christoffel
 from linkwork.recursions.christoffel_paper import christoffel_paper
 from linkwork.recursions.composite_body import mass_matrix
+from linkwork.recursions.coriolis import coriolis_matrix
 from linkwork.recursions.derivatives.forward_dynamics import forward_dynamics_derivatives
 from linkwork.recursions.derivatives.inverse_dynamics import inverse_dynamics_derivatives
+from linkwork.recursions.energy import energy
 from linkwork.recursions.forward_dynamics import forward_dynamics, without_inertia
+from linkwork.recursions.friction import friction
+from linkwork.recursions.jacobian_derivative import jacobian_derivative, seen_from_frame
 from linkwork.recursions.newton_euler import newton_euler
 from linkwork.recursions.reframe import reframed
+from linkwork.recursions.regressor import regressor
 from linkwork.recursions.regroup import regrouped
+from linkwork.recursions.torque_table import torque_table
 from linkwork.spatial import Force, vector
 from linkwork.subject import Subject
 
-INPUT_AXES = {"q": "q", "q0": "q", "q1": "q", "v": "v", "a": "v", "tau": "v"}
+INPUT_AXES = {"q": "q", "q0": "q", "q1": "q", "v": "v", "a": "v", "tau": "v", "force": "6"}
 SIZES: dict[str, Callable[[Subject], int]] = {}
 """Axes of results that a room above brings along (with its lines of the table): name -> size for a subject."""
 
@@ -49,7 +63,8 @@ class Inputs:
     tau: SX
     q0: SX
     q1: SX
-    frame: tuple[int, Placement] | None = None
+    force: SX
+    frame: tuple[int, Placement] = (0, Placement())
     forces: dict[int, Force] = field(default_factory=dict)
     G: DM | None = None
     own: dict[str, SX] = field(default_factory=dict)
@@ -61,7 +76,7 @@ class Quantity:
     """A line of the table.
 
     trace     (tree, inputs) -> results, in tree coordinates; an input left out of `inputs` is traced as zero
-    inputs    names among q v a tau q0 q1
+    inputs    names among q v a tau q0 q1 force
     outputs   (name, axes) for each result; axes are sizes or
               "v" force-like tree coordinate (contracted with G'), "s" velocity-like one (the independent are kept),
               "r" already independent, "q" configuration, "b" described bodies, "p" ten inertial parameters a body
@@ -160,7 +175,9 @@ QUANTITIES: dict[str, Quantity] = {
     "velocity": Quantity(_velocity, "q v", (("velocity", "6"),), frame=True),
     "velocity_body": Quantity(lambda t, x: _velocity(t, x, True), "q v", (("velocity", "6"),), frame=True),
     "acceleration": Quantity(_acceleration, "q v a", (("acceleration", "6"),), frame=True),
-    "acceleration_body": Quantity(lambda t, x: _acceleration(t, x, True), "q v a", (("acceleration", "6"),), frame=True),
+    "acceleration_body": Quantity(
+        lambda t, x: _acceleration(t, x, True), "q v a", (("acceleration", "6"),), frame=True
+    ),
     "inverse_dynamics": Quantity(
         lambda t, x: (newton_euler(t, x.q, x.v, x.a, x.forces),),
         "q v a",
@@ -174,6 +191,59 @@ QUANTITIES: dict[str, Quantity] = {
     ),
     "mass_matrix": Quantity(
         lambda t, x: (mass_matrix(t, x.q),), "q", (("M", "v v"),), dynamic=True, joint_space=True
+    ),
+    "coriolis_matrix": Quantity(
+        lambda t, x: (coriolis_matrix(t, x.q, x.v),), "q v", (("C", "v v"),), dynamic=True, joint_space=True
+    ),
+    "friction_torque": Quantity(lambda t, x: (friction(t, x.v),), "v", (("tau", "v"),)),
+    "energy": Quantity(
+        lambda t, x: energy(t, x.q, x.v), "q v", (("kinetic", ""), ("potential", "")), merged=False, dynamic=True
+    ),
+    "center_of_mass": Quantity(
+        lambda t, x: (center_of_mass.center_of_mass(t, x.q),), "q", (("position", "3"),), merged=False, dynamic=True
+    ),
+    "center_of_mass_jacobian": Quantity(
+        lambda t, x: (center_of_mass.center_of_mass_jacobian(t, x.q),), "q", (("J", "3 v"),), merged=False, dynamic=True
+    ),
+    "momentum": Quantity(
+        lambda t, x: (momentum.momentum(t, x.q, x.v),), "q v", (("momentum", "6"),), merged=False, dynamic=True
+    ),
+    "centroidal_matrix": Quantity(
+        lambda t, x: (momentum.centroidal_matrix(t, x.q),), "q", (("A", "6 v"),), merged=False, dynamic=True
+    ),
+    "jacobian_derivative": Quantity(
+        lambda t, x: jacobian_derivative(t, x.q, x.v, x.frame)[:1], "q v", (("Jd", "6 v"),), frame=True
+    ),
+    "jacobian_derivative_body": Quantity(
+        lambda t, x: (seen_from_frame(*jacobian_derivative(t, x.q, x.v, x.frame)),), "q v", (("Jd", "6 v"),), frame=True
+    ),
+    "regressor": Quantity(
+        lambda t, x: (regressor(t, x.q, x.v, x.a),), "q v a", (("Y", "v p"),), merged=False
+    ),
+    "torque_table": Quantity(
+        lambda t, x: (torque_table(t, x.q, x.v, x.a),), "q v a", (("table", "v b"),), merged=False, dynamic=True
+    ),
+    "operational_space_inertia": Quantity(
+        lambda t, x: (operational_space.inertia(t, x.q, x.frame, x.G),),
+        "q",
+        (("inertia", "6 6"),),
+        frame=True,
+        dynamic=True,
+        joint_space=True,
+    ),
+    "operational_space_mobility": Quantity(
+        lambda t, x: (operational_space.mobility(t, x.q, x.frame, x.G),),
+        "q",
+        (("mobility", "6 6"),),
+        frame=True,
+        dynamic=True,
+        joint_space=True,
+    ),
+    "manipulability": Quantity(
+        lambda t, x: (operational_space.manipulability(t, x.q, x.frame, x.G),), "q", (("measure", ""),), frame=True
+    ),
+    "tip_force_torque": Quantity(
+        lambda t, x: (jacobians.jacobian(t, x.q, x.frame)[0].T @ x.force,), "q force", (("tau", "v"),), frame=True
     ),
     "forward_dynamics": Quantity(
         _forward_dynamics, "q v tau", (("a", "r"),), dynamic=True, forces=True, joint_space=True
@@ -249,7 +319,7 @@ def quantity(name: str) -> Quantity:
 def context_of(subject: Subject) -> Context:
     who = f'robot "{subject.model.name}"'
     sizes = {"q": f"{who} has nq = {subject.nq}", "v": f"{who} has nv = {subject.nv}"}
-    return Context(who, {name: sizes[axes] for name, axes in INPUT_AXES.items()})
+    return Context(who, {name: sizes[axes] for name, axes in INPUT_AXES.items() if axes in sizes})
 
 
 def kernel_of(
@@ -259,7 +329,7 @@ def kernel_of(
     forces: tuple[str, ...] = (),
     payloads: tuple[str, ...] = (),
 ) -> Kernel:
-    """The kernel of a quantity: traced with symbols for forces on these bodies or frames and payloads on these bodies."""
+    """The kernel of a quantity, traced with symbols for forces on these frames and payloads on these bodies."""
     line = quantity(name)
     _check(subject, line, name, frame, forces, payloads)
     places = [subject.place_of(f) for f in ((frame,) if frame is not None else ())]
@@ -296,7 +366,7 @@ def _make(
     payloads: tuple[str, ...],
     key: str,
 ) -> Kernel:
-    inputs = [(i, (_size(subject, INPUT_AXES[i]),)) for i in line.inputs.split()]
+    inputs: list[tuple[str, tuple[int, ...]]] = [(i, (_size(subject, INPUT_AXES[i]),)) for i in line.inputs.split()]
     inputs += [(f"variables[{v!r}]", ()) for v in subject.live]
     inputs += [(f"forces[{f!r}]", (6,)) for f in forces]
     for p in payloads:
@@ -329,7 +399,9 @@ def trace(
         tree, offset = reframed(tree)
         tree = regrouped(tree)
     wrenches = {f: SX.sym(f"force_{k}", 6) for k, f in enumerate(forces)}
-    loads = [(body, SX.sym(f"mass_{k}"), SX.sym(f"com_{k}", 3), SX.sym(f"inertia_{k}", 3, 3)) for k, body in enumerate(payloads)]
+    loads = [
+        (body, SX.sym(f"mass_{k}"), SX.sym(f"com_{k}", 3), SX.sym(f"inertia_{k}", 3, 3)) for k, body in enumerate(payloads)
+    ]
     for body, mass, com, inertia in loads:
         tree = _with_payload(tree, body, mass, com, inertia)
 
@@ -361,8 +433,8 @@ def _with_payload(tree: Tree, body: str, mass: SX, com: SX, inertia: SX) -> Tree
     node, T_node_body = tree.bodies[body]
     if node == 0:
         return tree  # held by the world: moves nothing
-    rows = tuple(tuple(inertia[i, j] for j in range(3)) for i in range(3))
-    matter = MassProperties(mass, tuple(com[k] for k in range(3)), rows).seen_from(T_node_body)
+    rows: Any = tuple(tuple(inertia[i, j] for j in range(3)) for i in range(3))
+    matter = MassProperties(mass, (com[0], com[1], com[2]), rows).seen_from(T_node_body)
     nodes = list(tree.nodes)
     nodes[node] = replace(nodes[node], extra=(*nodes[node].extra, matter))
     return replace(tree, nodes=tuple(nodes))
@@ -380,11 +452,12 @@ def _in_tree_coordinates(tree: Tree, own: dict[str, SX]) -> Inputs:
             return _sparse(Gq) @ given + b if follows else given
         if given is None:
             return SX(tree.nv, 1)
-        if label == "tau":
+        if label in ("tau", "force"):
             return given  # force-like: has no expansion; recursions that take tau reduce by G themselves
         return _sparse(G) @ given if follows else given
 
-    return Inputs(**{k: expanded(k) for k in INPUT_AXES}, G=_sparse(G) if follows else None, own=own)
+    states: dict[str, Any] = {k: expanded(k) for k in INPUT_AXES}
+    return Inputs(**states, G=_sparse(G) if follows else None, own=own)
 
 
 def _in_node_axes(subject: Subject, tree: Tree, q: SX, wrenches: Mapping[str, SX]) -> dict[int, Force]:

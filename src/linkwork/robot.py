@@ -258,6 +258,36 @@ class Robot:
         """Linear acceleration of the frame's origin and angular acceleration (..., 6) [m/s^2, rad/s^2]."""
         return self._evaluate(_referred("acceleration", reference), frame, variables=variables, q=q, v=v, a=a)
 
+    def jacobian_derivative(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        frame: str,
+        reference: str = "world",
+        variables: Variables | None = None,
+        out: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """dJ/dt (..., 6, nv) along v, so that acceleration = J a + dJ/dt v. See recursions/jacobian_derivative.py."""
+        name = _referred("jacobian_derivative", reference)
+        return self._evaluate(name, frame, variables=variables, out=out, q=q, v=v)
+
+    def manipulability(
+        self, q: ArrayLike, frame: str, variables: Variables | None = None, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Yoshikawa's measure sqrt(det(J J')) (...), of J'J with fewer than six coordinates; zero where singular."""
+        return self._evaluate("manipulability", frame, variables=variables, out=out, q=q)
+
+    def tip_force_torque(
+        self,
+        q: ArrayLike,
+        force: ArrayLike,
+        frame: str,
+        variables: Variables | None = None,
+        out: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Joint forces J'f (..., nv) that a force and moment f (..., 6) on the frame amounts to, world axes there."""
+        return self._evaluate("tip_force_torque", frame, variables=variables, out=out, q=q, force=force)
+
     # dynamics
 
     def inverse_dynamics(
@@ -287,6 +317,155 @@ class Robot:
     ) -> np.ndarray:
         """Joint forces that hold the robot still: q (..., nq) -> (..., nv) [N m, N]."""
         return self._evaluate("gravity_torque", None, None, payload, variables, out, q=q)
+
+    def forward_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        forces: Forces | None = None,
+        payload: Payloads | None = None,
+        variables: Variables | None = None,
+        out: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Accelerations a (..., nv) that the joint forces tau give. See recursions/forward_dynamics.py.
+
+        forces: {body or frame: (..., 6)} acting on the robot, world axes, at that frame's origin.
+        """
+        if forces is None and payload is None and variables is None and out is None:
+            return self._direct("forward_dynamics")(q, v, tau)
+        return self._evaluate("forward_dynamics", None, forces, payload, variables, out, q=q, v=v, tau=tau)
+
+    def mass_matrix(
+        self,
+        q: ArrayLike,
+        payload: Payloads | None = None,
+        variables: Variables | None = None,
+        out: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """M (..., nv, nv), rotor inertia included. See recursions/composite_body.py."""
+        return self._evaluate("mass_matrix", None, None, payload, variables, out, q=q)
+
+    def coriolis_matrix(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        payload: Payloads | None = None,
+        variables: Variables | None = None,
+        out: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """C (..., nv, nv) of tau = M a + C v + g, with dM/dt - 2 C skew. See recursions/coriolis.py."""
+        return self._evaluate("coriolis_matrix", None, None, payload, variables, out, q=q, v=v)
+
+    def friction_torque(
+        self, v: ArrayLike, variables: Variables | None = None, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Joint forces (..., nv) that overcome damping and dry friction at v; part of no other quantity."""
+        return self._evaluate("friction_torque", variables=variables, out=out, v=v)
+
+    def energy(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        payload: Payloads | None = None,
+        variables: Variables | None = None,
+        out: Sequence[np.ndarray] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(kinetic (...), potential (...)) [J]; the latter is zero at the world's origin. See recursions/energy.py."""
+        return self._evaluate("energy", None, None, payload, variables, out, q=q, v=v)
+
+    def center_of_mass(
+        self,
+        q: ArrayLike,
+        payload: Payloads | None = None,
+        variables: Variables | None = None,
+        out: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Centre of mass (..., 3) of every described body together, world axes [m]."""
+        return self._evaluate("center_of_mass", None, None, payload, variables, out, q=q)
+
+    def center_of_mass_jacobian(
+        self,
+        q: ArrayLike,
+        payload: Payloads | None = None,
+        variables: Variables | None = None,
+        out: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """J (..., 3, nv): velocity of the centre of mass is J v."""
+        return self._evaluate("center_of_mass_jacobian", None, None, payload, variables, out, q=q)
+
+    def momentum(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        payload: Payloads | None = None,
+        variables: Variables | None = None,
+        out: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Linear momentum [kg m/s], then angular about the centre of mass [kg m^2/s]: (..., 6), world axes."""
+        return self._evaluate("momentum", None, None, payload, variables, out, q=q, v=v)
+
+    def centroidal_matrix(
+        self,
+        q: ArrayLike,
+        payload: Payloads | None = None,
+        variables: Variables | None = None,
+        out: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """A (..., 6, nv): momentum(q, v) = A v. See recursions/momentum.py."""
+        return self._evaluate("centroidal_matrix", None, None, payload, variables, out, q=q)
+
+    def regressor(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        variables: Variables | None = None,
+        out: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Y (..., nv, 10 nb): Y @ parameters() = inverse_dynamics less rotor inertia. See recursions/regressor.py."""
+        return self._evaluate("regressor", variables=variables, out=out, q=q, v=v, a=a)
+
+    def parameters(self) -> np.ndarray:
+        """Ten inertial parameters of each body one after the other (10 nb,), in the order of `bodies`.
+
+        Mass, first moment (x, y, z), inertia about the body's origin (xx, xy, yy, xz, yz, zz), in body axes.
+        """
+        return np.array([x for body in self.model.bodies for x in body.mass_properties.parameters()], dtype=float)
+
+    def torque_table(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        payload: Payloads | None = None,
+        variables: Variables | None = None,
+        out: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Which body loads which joint (..., nv, nb); rows sum to inverse_dynamics. See recursions/torque_table.py."""
+        return self._evaluate("torque_table", None, None, payload, variables, out, q=q, v=v, a=a)
+
+    def operational_space_inertia(
+        self,
+        q: ArrayLike,
+        frame: str,
+        payload: Payloads | None = None,
+        variables: Variables | None = None,
+        out: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """(J M^-1 J')^-1 (..., 6, 6) at the frame's origin, world axes; needs six coordinates and a regular J."""
+        return self._evaluate("operational_space_inertia", frame, None, payload, variables, out, q=q)
+
+    def operational_space_mobility(
+        self,
+        q: ArrayLike,
+        frame: str,
+        payload: Payloads | None = None,
+        variables: Variables | None = None,
+        out: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """J M^-1 J' (..., 6, 6): acceleration of the frame for a unit force on it, world axes at its origin."""
+        return self._evaluate("operational_space_mobility", frame, None, payload, variables, out, q=q)
 
     # closed loops
 

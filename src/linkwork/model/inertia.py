@@ -59,6 +59,11 @@ class MassProperties:
             inertia = matrix_sum(inertia, matrix_sum(part.inertia, offset))
         return MassProperties(mass, com, inertia)
 
+    def parameters(self) -> tuple[Number, ...]:
+        """Mass, first moment (x, y, z), inertia about the origin (xx, xy, yy, xz, yz, zz), in body axes."""
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = matrix_sum(self.inertia, steiner(self.mass, self.com))
+        return (self.mass, *scale(self.mass, self.com), xx, xy, yy, xz, yz, zz)
+
     def problem(self, level: str) -> str | None:
         """What is wrong with these numbers at a validation level, or None.
 

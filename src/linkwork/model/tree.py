@@ -43,6 +43,8 @@ class Node:
     v: int
     extra: tuple[MassProperties, ...] = ()  # payloads, in node axes, symbols
     regrouped: tuple[float, Vector, Matrix] | None = None  # mass, first and second moments in place of mass_properties
+    damping: tuple[Number, ...] = ()  # viscous friction, one a velocity coordinate
+    friction: tuple[Number, ...] = ()  # dry friction
 
     @property
     def nq(self) -> int:
@@ -132,7 +134,7 @@ class Tree:
         for n in self.nodes:
             m, T = n.mass_properties, n.placement
             numbers = (n.parent, n.kind, T.rotation, T.position, n.axis, n.pitch, m.mass, m.com, m.inertia, n.armature)
-            digest.update(repr(numbers).encode())
+            digest.update(repr((*numbers, n.damping, n.friction)).encode())
         digest.update(repr((self.gravity, sorted(self.mimic.items()))).encode())
         if self.elements:  # they name bodies and joints
             where = [(name, node) for name, (node, _) in self.bodies.items()]
@@ -168,7 +170,9 @@ def build_tree(model: Model, merge: bool = True) -> Tree:
         else:
             coordinates[joint.name] = (nq, joint.nq, nv, joint.nv)
             links = simple_joints(joint)
-            armature = joint.armature if isinstance(joint.armature, tuple) else (joint.armature,) * joint.nv
+            armature, damping, friction = (
+                x if isinstance(x, tuple) else (x,) * joint.nv for x in (joint.armature, joint.damping, joint.friction)
+            )
             offset = 0
             for k, (kind, T_link, axis) in enumerate(links):
                 last = k == len(links) - 1
@@ -185,6 +189,8 @@ def build_tree(model: Model, merge: bool = True) -> Tree:
                         pitch=joint.pitch if kind == "helical" else 0.0,
                         mass_properties=matter if last else MassProperties(),
                         armature=tuple(armature[offset : offset + n]),
+                        damping=tuple(damping[offset : offset + n]),
+                        friction=tuple(friction[offset : offset + n]),
                         q=nq,
                         v=nv,
                     )

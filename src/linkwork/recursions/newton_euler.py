@@ -37,13 +37,6 @@ def joint_wrenches(
 def body_forces(tree: Tree, X: list[Transform], v: SX, a: SX, forces: dict[int, Force] | None = None) -> list[Force]:
     """F_i: what the matter of node i alone needs for its motion, less the external forces on it, in axes of i.
 
-    Outward, in axes of body i, R = R_i^p, r = A_i seen from A_p, (v_J, w_J) the joint's own velocity:
-
-        w   = R'w_p + w_J                                                           (Eq. 28, 29)
-        wd  = R'wd_p + wd_J + R'w_p x w_J                                           (Eq. 30)
-        pdd = R'(pdd_p + U_p r) + vd_J + w_J x v_J + 2 R'w_p x v_J,    pdd_0 = -g   (Eq. 31)
-        U   = [wd] + [w][w]        so that any point r of the body has pdd + U r    (Eq. 32)
-
     With m, h = m r_AC and I about A_i (the paper's Eqs. 33, 34 about the joint instead of the centre):
 
         f  = m pdd + U h
@@ -51,12 +44,33 @@ def body_forces(tree: Tree, X: list[Transform], v: SX, a: SX, forces: dict[int, 
 
     The gyroscopic line is the integral of r x U r over the body: with the second moments J = tr(I)/2 - I it is the
     axial vector of U J - J U', a third fewer operations than I wd + w x (I w).
+    """
+    _, _, pdd, U = body_motions(tree, X, v, a)
+    F = [Force()]
+    for i in tree.outward:
+        B = inertia(tree.nodes[i])
+        f = B.m * pdd[i] + U[i] @ B.h
+        mu = axial_product(U[i], second_moments(tree.nodes[i]), cross(B.h, pdd[i]))
+        F.append(Force(f, mu))
+    for i, external in (forces or {}).items():
+        F[i] = F[i] - external
+    return F
+
+
+def body_motions(tree: Tree, X: list[Transform], v: SX, a: SX) -> tuple[list[SX], list[SX], list[SX], list[SX]]:
+    """(w, wd, pdd, U) of every node: angular velocity, its rate, acceleration of the origin less gravity, and U below.
+
+    Outward, in axes of body i, R = R_i^p, r = A_i seen from A_p, (v_J, w_J) the joint's own velocity:
+
+        w   = R'w_p + w_J                                                           (Eq. 28, 29)
+        wd  = R'wd_p + wd_J + R'w_p x w_J                                           (Eq. 30)
+        pdd = R'(pdd_p + U_p r) + vd_J + w_J x v_J + 2 R'w_p x v_J,    pdd_0 = -g   (Eq. 31)
+        U   = [wd] + [w][w]        so that any point r of the body has pdd + U r    (Eq. 32)
 
     Source: [Goncalves2023] eqs. 28-34. Corrected: gravity is absent from the paper (pdd_0 = -g), fixed joints have no
     case (here they are joints without coordinates), and eq. 31 takes the signed axis for a prismatic joint.
     """
     w, wd, pdd, U = [ZERO3], [ZERO3], [-vector(tree.gravity)], [SX(3, 3)]
-    F = [Force()]
     for i in tree.outward:
         node, p = tree.nodes[i], tree.parent(i)
         R = X[i].R.T
@@ -67,13 +81,7 @@ def body_forces(tree: Tree, X: list[Transform], v: SX, a: SX, forces: dict[int, 
         own = Jd.linear + cross(J.angular, J.linear) + 2 * cross(w_carried, J.linear)
         pdd.append(R @ (pdd[p] + U[p] @ X[i].p) + own)
         U.append(skew(wd[i]) + square_of_skew(w[i]))
-        B = inertia(node)
-        f = B.m * pdd[i] + U[i] @ B.h
-        mu = axial_product(U[i], second_moments(node), cross(B.h, pdd[i]))
-        F.append(Force(f, mu))
-    for i, external in (forces or {}).items():
-        F[i] = F[i] - external
-    return F
+    return w, wd, pdd, U
 
 
 def gathered(tree: Tree, X: list[Transform], F: list[Force]) -> list[Force]:
