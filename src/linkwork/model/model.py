@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from linkwork.errors import UnknownName, did_you_mean
 from linkwork.model.body import Body
+from linkwork.model.carried import Carried
 from linkwork.model.joint import Joint
 from linkwork.model.number import Vector
 from linkwork.model.placement import Placement
@@ -39,6 +40,7 @@ class Model:
     motions          named motions; configurations: named q by joint name
     variables        named numbers the description was built from (value used)
     notes            sources, assumptions and corrections, in words
+    carried          what the description says beside the mechanism (motors, tendons) and linkwork does not use
     """
 
     name: str
@@ -53,6 +55,7 @@ class Model:
     notes: tuple[str, ...] = field(default=(), compare=False)
     source: str = field(default="", compare=False)
     kinematic_only: bool = False  # no inertia is known: dynamics refuse by name
+    carried: tuple[Carried, ...] = ()
 
     def body(self, name: str) -> Body:
         return self._find("body", name, self.bodies)

@@ -1,0 +1,139 @@
+"""Assets: meshes, height fields and the colours of materials, read when a geom needs them."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+
+import numpy as np
+
+from linkwork.errors import did_you_mean
+from linkwork.formats.files import read_bounded
+from linkwork.formats.mjcf.defaults import Defaults
+from linkwork.formats.mjcf.folders import Folders
+from linkwork.formats.mjcf.mesh_files import LARGEST, MOST_FACES, Triangles, checked, triangles
+from linkwork.formats.mjcf.mesh_inertia import WAYS, MeshIntegrals, integrals
+from linkwork.formats.mjcf.orientation import position, quaternion
+from linkwork.formats.mjcf.settings import Settings
+from linkwork.formats.mjcf.words import Words
+from linkwork.formats.xml import Element
+from linkwork.model.number import IDENTITY, Vector, scale, times, transpose
+from linkwork.model.placement import Placement
+
+Color = tuple[float, float, float, float]
+
+
+class Assets:
+    """The <asset> sections of a file. A mesh that only is to be drawn is never opened."""
+
+    def __init__(self, root: Element, defaults: Defaults, settings: Settings, folders: Folders) -> None:
+        self.settings, self.folders = settings, folders
+        assets = [asset for section in root.all("asset") for asset in section]
+        self.meshes = {_name(e): defaults.words(e) for e in assets if e.tag == "mesh"}
+        self.hfields = {_name(e): Words(e) for e in assets if e.tag == "hfield"}
+        self.materials = {_name(e): defaults.words(e) for e in assets if e.tag == "material"}
+        self.integrals = cache(self._integrals)
+        self.triangles = cache(self._triangles)
+
+    def mesh(self, name: str, geom: Words) -> Words:
+        """The mesh a geom names."""
+        if name not in self.meshes:
+            near = did_you_mean(name, self.meshes)
+            raise geom.holder("mesh").error(f'names the mesh "{name[:60]}", which is no asset{near}')
+        return self.meshes[name]
+
+    def hfield_size(self, geom: Words) -> Vector:
+        """Half sizes of the box that stands for a height field: a quarter of its height above half its base."""
+        name = geom.text("hfield")
+        if name not in self.hfields:
+            near = did_you_mean(name, self.hfields)
+            raise geom.holder("hfield").error(f'names the hfield "{name[:60]}", which is no asset{near}')
+        x, y, top, base = self.hfields[name].numbers("size", 4)
+        return (x, y, 0.25 * top + 0.5 * base)
+
+    def color(self, geom: Words) -> Color | None:
+        """The geom's own colour, or that of its material."""
+        holder = geom if geom.has("rgba") else self.materials.get(geom.text("material", ""))
+        if holder is None or not holder.has("rgba"):
+            return None
+        r, g, b, a = (min(max(x, 0.0), 1.0) for x in holder.numbers("rgba", 4))
+        return (r, g, b, a)
+
+    def file(self, mesh: Words) -> str:
+        """The path of a mesh file below the folders, or its name as the file gives it."""
+        name = mesh.text("file", "")
+        return self._path(name) or name
+
+    def drawn(self, mesh: Words) -> tuple[Vector, Placement] | None:
+        """(scale, T_geom_drawing) that draw the mesh file, or None where a turn before an uneven scale forbids it.
+
+        MuJoCo moves by -refpos, turns by the inverse of refquat and scales, in this order.
+        """
+        x, y, z = mesh.numbers("scale", 3, (1.0, 1.0, 1.0))
+        refpos = position(mesh, "refpos")
+        R = transpose(quaternion(mesh, "refquat")) if mesh.has("refquat") else IDENTITY
+        if R == IDENTITY:
+            return (x, y, z), Placement(position=(-x * refpos[0], -y * refpos[1], -z * refpos[2]))
+        if x == y == z > 0.0:
+            return (x, y, z), Placement(R, scale(-x, times(R, refpos)))
+        return None
+
+    def _integrals(self, name: str) -> MeshIntegrals:
+        mesh = self.meshes[name]
+        way = mesh.choice("inertia", WAYS, "legacy")
+        label = f"{mesh.own.source}:{mesh.own.line}: {mesh.own.described}"
+        return integrals(self.triangles(name), way, label, mesh.whole("maxhullvert", -1))
+
+    def _triangles(self, name: str) -> Triangles:
+        """The mesh where its geom has it: moved, turned and scaled; a mirror turns the faces round."""
+        mesh = self.meshes[name]
+        vertices, faces = self._raw(mesh)
+        vertices = vertices - np.array(position(mesh, "refpos"))
+        if mesh.has("refquat"):
+            vertices = vertices @ np.array(quaternion(mesh, "refquat"))
+        factors = np.array(mesh.numbers("scale", 3, (1.0, 1.0, 1.0)))
+        with np.errstate(over="ignore"):
+            vertices = vertices * factors
+        return checked(Triangles(vertices, faces[:, ::-1] if np.prod(np.sign(factors)) < 0 else faces), name)
+
+    def _raw(self, mesh: Words) -> Triangles:
+        own = mesh.own
+        if own.has("builtin") and own.text("builtin") != "none":
+            raise own.error("is built in, and linkwork does not make MuJoCo's built-in meshes; save it as a file")
+        if own.has("vertex"):
+            return _written(own)
+        name = own.text("file")
+        path = self._path(name)
+        if path is None:
+            why = f"whose mass MuJoCo would infer, but there is no such file below {self.folders.described}"
+            raise own.error(f'names the file "{name[:200]}", {why}')
+        return triangles(read_bounded(path, LARGEST), path)
+
+    def _path(self, name: str) -> str | None:
+        if not name:
+            return None
+        name = name.replace("\\", "/") if self.settings.strip_path else name
+        name = os.path.basename(name) if self.settings.strip_path else name
+        return self.folders.find(name, [each / self.settings.mesh_folder for each in self.folders.open])
+
+
+def _written(mesh: Element) -> Triangles:
+    """The mesh whose numbers stand in the file itself."""
+    coordinates = np.array(mesh.few("vertex", 12, 3 * MOST_FACES))
+    indices = np.array(mesh.few("face", 3, 3 * MOST_FACES) if mesh.has("face") else ())
+    if len(coordinates) % 3 or len(indices) % 3:
+        raise mesh.error("has vertex or face with numbers that do not come in threes")
+    if (np.abs(indices) > len(coordinates)).any():
+        raise mesh.error("has a face that names a vertex it does not have")
+    with np.errstate(over="ignore"):
+        vertices = coordinates.astype(np.float32).astype(np.float64)
+    found = Triangles(vertices.reshape(-1, 3), indices.astype(np.int64).reshape(-1, 3))
+    return checked(found, f"{mesh.source}:{mesh.line}")
+
+
+def _name(asset: Element) -> str:
+    """An asset without a name has that of its file, without folder and ending."""
+    name = asset.attributes.get("name") or os.path.splitext(os.path.basename(asset.attributes.get("file", "")))[0]
+    if not name:
+        raise asset.error("has neither a name nor a file")
+    return name

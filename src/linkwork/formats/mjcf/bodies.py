@@ -1,0 +1,113 @@
+"""Bodies: the tree of a file flattened, with names for all, frames resolved and default classes found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from linkwork.formats.mjcf.defaults import Defaults
+from linkwork.formats.mjcf.orientation import placement
+from linkwork.formats.mjcf.settings import Settings
+from linkwork.formats.mjcf.words import Words
+from linkwork.formats.xml import Element
+from linkwork.model.placement import HERE, Placement
+
+WORLD = "world"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A joint, geom, site or inertial with T_body_frame of the frames around it."""
+
+    words: Words
+    around: Placement
+
+
+@dataclass
+class Described:
+    """A body as the file gives it. T_parent_body is that of the body when its joints are at their reference."""
+
+    name: str
+    element: Element
+    parent: str | None
+    placement: Placement = HERE
+    joints: list[Part] = field(default_factory=list)
+    geoms: list[Part] = field(default_factory=list)
+    sites: list[Part] = field(default_factory=list)
+    inertial: Part | None = None
+    children: int = 0
+
+
+class Names:
+    """Free names: what the file does not name gets a name that it does not use."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self.taken = set(taken)
+
+    def free(self, wish: str) -> str:
+        name, count = wish, 1
+        while name in self.taken:
+            count += 1
+            name = f"{wish}_{count}"
+        self.taken.add(name)
+        return name
+
+
+def described_bodies(root: Element, defaults: Defaults, settings: Settings) -> list[Described]:
+    """Every body depth first in the order of the file, as MuJoCo numbers them; the world is the first one."""
+    names = Names(_given_names(root))
+    world = Described(WORLD, root, None)
+    found = [world]
+    for section in root.all("worldbody"):
+        # (element, body it belongs to, T_body_frame of the frames it stands in, class of the bodies and frames around)
+        stack: list[tuple[Element, Described, Placement, str | None]]
+        stack = [(child, world, HERE, None) for child in reversed(section.children)]
+        while stack:
+            element, body, around, inherited = stack.pop()
+            if element.tag in ("body", "frame"):
+                childclass = defaults.named(element, "childclass") or inherited
+                T = around @ placement(Words(element), settings)
+                if element.tag == "body":
+                    name = element.attributes.get("name") or names.free(f"body_{len(found)}")
+                    body.children += 1
+                    body = Described(name, element, None if body is world else body.name, T)
+                    found.append(body)
+                    T = HERE
+                stack.extend((child, body, T, childclass) for child in reversed(element.children))
+            else:
+                _add(body, element, Part(defaults.words(element, inherited), around), body is world)
+    return found
+
+
+def _add(body: Described, element: Element, part: Part, is_world: bool) -> None:
+    match element.tag:
+        case "joint" | "freejoint" | "inertial" if is_world:
+            raise element.error("stands in the world, expected it in a <body>")
+        case "joint" | "freejoint":
+            body.joints.append(part)
+        case "geom":
+            body.geoms.append(part)
+        case "site":
+            body.sites.append(part)
+        case "inertial":
+            if body.inertial is not None:
+                raise element.error(f'is the second <inertial> of body "{body.name}", expected one')
+            body.inertial = part
+
+
+def _given_names(root: Element) -> set[str]:
+    """Names of bodies and sites in the file; a second body or site of one name is refused."""
+    bodies: dict[str, int] = {WORLD: 0}
+    sites: dict[str, int] = {}
+    stack = list(reversed(root.all("worldbody")))
+    while stack:
+        element = stack.pop()
+        stack.extend(reversed(element.children))
+        name = element.attributes.get("name")
+        if name and element.tag in ("body", "site"):
+            known = bodies if element.tag == "body" else sites
+            if name in known:
+                where = f" (line {known[name]})" if known[name] else ""
+                raise element.error(f"has a name that another {element.tag}{where} has already")
+            known[name] = element.line
+    return set(bodies) | set(sites)

@@ -1,0 +1,66 @@
+"""Default classes: which attributes an element inherits."""
+
+from __future__ import annotations
+
+from linkwork.errors import did_you_mean
+from linkwork.formats.mjcf.vocabulary import ACTUATORS
+from linkwork.formats.mjcf.words import Words
+from linkwork.formats.xml import Element
+
+MAIN = "main"
+
+
+class Defaults:
+    """The classes of a file: main, and the classes nested in it, each with its own elements on top of its parent's."""
+
+    def __init__(self, root: Element) -> None:
+        self.parents: dict[str, str | None] = {MAIN: None}
+        self.sections: dict[str, list[Element]] = {MAIN: []}
+        for top in root.all("default"):
+            if top.text("class", MAIN) != MAIN:
+                raise top.error(f'has class "{top.text("class")[:60]}", expected none or "{MAIN}" at the top level')
+            self._collect(top)
+
+    def _collect(self, top: Element) -> None:
+        self.sections[MAIN].append(top)
+        waiting = [(section, MAIN) for section in reversed(top.all("default"))]
+        while waiting:
+            section, parent = waiting.pop()
+            name = section.text("class")
+            if name in self.sections:
+                raise section.error(f'names the class "{name[:60]}" a second time')
+            self.parents[name], self.sections[name] = parent, [section]
+            waiting.extend((child, name) for child in reversed(section.all("default")))
+
+    def words(self, element: Element, childclass: str | None = None) -> Words:
+        """The element with its class (its own, or that of the bodies and frames around it, or main) behind it."""
+        named = self.named(element, "class") or childclass or MAIN
+        return Words(element, *self._inherited(element.tag, named))
+
+    def actuator(self, element: Element) -> Words:
+        """An actuator of any kind: in MuJoCo all kinds share one default."""
+        return Words(element, *self._inherited(ACTUATORS, self.named(element, "class") or MAIN))
+
+    def tendon(self, element: Element) -> Words:
+        """A spatial or a fixed tendon, whose defaults stand under <tendon>."""
+        return Words(element, *self._inherited("tendon", self.named(element, "class") or MAIN))
+
+    def equality(self, element: Element) -> Words:
+        return Words(element, *self._inherited("equality", self.named(element, "class") or MAIN))
+
+    def named(self, element: Element, attribute: str) -> str | None:
+        """The class an attribute names, which must exist."""
+        name = element.attributes.get(attribute)
+        if name is not None and name not in self.sections:
+            near = did_you_mean(name, self.sections)
+            raise element.error(f'has {attribute}="{name[:60]}", and there is no such default class{near}')
+        return name
+
+    def _inherited(self, tags: str | tuple[str, ...], name: str | None) -> list[Element]:
+        tags = (tags,) if isinstance(tags, str) else tags
+        found: list[Element] = []
+        while name is not None:
+            for section in reversed(self.sections[name]):
+                found += [each for each in reversed(section.children) if each.tag in tags]
+            name = self.parents[name]
+        return found

@@ -1,0 +1,57 @@
+"""Drives: actuators and tendons as carried data, and the rotor inertia that actuators lay on joints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from linkwork.errors import did_you_mean
+from linkwork.formats.mjcf.defaults import Defaults
+from linkwork.formats.mjcf.equalities import as_carried
+from linkwork.formats.mjcf.words import Words
+from linkwork.formats.xml import Element
+from linkwork.model.carried import Carried
+
+
+def tendons(root: Element, defaults: Defaults, joints: Iterable[str]) -> list[Carried]:
+    """Every tendon with its path. One with inertia of its own couples joints in a way linkwork's joints cannot hold."""
+    found = []
+    known = list(joints)
+    for k, element in enumerate(each for section in root.all("tendon") for each in section):
+        words = defaults.tendon(element)
+        if words.number("armature", 0.0):
+            raise words.holder("armature").error("has armature, inertia shared by several joints, expected none")
+        for part in element:
+            _check_joint(Words(part), "joint", known)
+        parts = (Carried(part.tag, "", tuple(part.attributes.items())) for part in element)
+        found.append(as_carried("tendon", words, element.attributes.get("name") or f"tendon_{k + 1}", *parts))
+    return found
+
+
+def actuators(root: Element, defaults: Defaults, joints: dict[str, int]) -> tuple[list[Carried], dict[str, float]]:
+    """Every actuator, and the armature they add to joints: gear^2 times their own.
+
+    joints   name -> number of coordinates of velocity
+    """
+    found: list[Carried] = []
+    added: dict[str, float] = {}
+    for k, element in enumerate(each for section in root.all("actuator") for each in section):
+        words = defaults.actuator(element)
+        joint = _check_joint(words, "joint", joints) or _check_joint(words, "jointinparent", joints)
+        armature = words.number("armature", 0.0)
+        if armature:
+            if joint is None or joints[joint] != 1:
+                where = "a tendon, a site or a body" if joint is None else f'joint "{joint}" of several coordinates'
+                raise words.holder("armature").error(f"has armature on {where}, expected a hinge or a slide")
+            gear = words.overlaid("gear", (1.0, 0.0, 0.0, 0.0, 0.0, 0.0))[0]
+            if armature < 0.0:
+                raise words.holder("armature").error(f"has armature {armature:g}, expected no negative number")
+            added[joint] = added.get(joint, 0.0) + gear * gear * armature
+        found.append(as_carried("actuator", words, element.attributes.get("name") or f"actuator_{k + 1}"))
+    return found, added
+
+
+def _check_joint(words: Words, attribute: str, joints: Iterable[str]) -> str | None:
+    name = words.own.attributes.get(attribute)
+    if name is not None and name not in joints:
+        raise words.error(f'names the joint "{name[:60]}", which does not exist{did_you_mean(name, joints)}')
+    return name

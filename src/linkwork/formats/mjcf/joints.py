@@ -1,0 +1,221 @@
+"""Joints of a body: MJCF puts several in one body, each with an anchor and a reference; linkwork makes them a chain.
+
+With T0 the placement of the body, a joint k with anchor p_k, axis a_k and reference r_k (all in body axes)
+
+    T_parent_body = T0 M_1(q_1 - r_1) M_2(q_2 - r_2) ...
+
+where M_k(x) turns by x about a_k through p_k, or shifts by x a_k; and M_k(q - r) = M_k(-r) M_k(q). Between two joints
+stands a massless body whose frame G_k (seen from the body, all joints at their references) has its origin on the axis
+of joint k; the joint's placement is G_(k-1)^-1 M_k(-r_k) G_k. The last joint carries the body itself if its axis runs
+through the body's origin, else a fixed joint follows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from linkwork.formats.mjcf.bodies import Described, Names, Part
+from linkwork.formats.mjcf.orientation import SHORTEST, position
+from linkwork.formats.mjcf.quaternion import to_quaternion
+from linkwork.formats.mjcf.settings import Settings
+from linkwork.formats.mjcf.vocabulary import JOINT_TYPES
+from linkwork.model.body import Body
+from linkwork.model.joint import Joint, Limits
+from linkwork.model.number import ZERO, Vector, dot, scale, subtract, times, transpose
+from linkwork.model.placement import HERE, Placement
+from linkwork.model.rotation import from_axis_angle
+
+_ON_AXIS = 1e-15
+"""An anchor nearer to the axis through the origin than this part of its distance lies on it."""
+
+
+@dataclass(frozen=True)
+class Between:
+    """A massless body between two joints: its name and G, its frame seen from the body that the chain ends in."""
+
+    name: str
+    frame: Placement
+
+
+@dataclass(frozen=True)
+class Chain:
+    """What the joints of one body become; `reference` is MuJoCo's qpos0 of each moving joint, in linkwork's order."""
+
+    joints: tuple[Joint, ...]
+    between: tuple[Body, ...]
+    reference: tuple[tuple[str, tuple[float, ...]], ...]
+
+
+@dataclass(frozen=True)
+class _Moving:
+    """One joint in body axes."""
+
+    part: Part
+    name: str
+    type: str
+    anchor: Vector
+    axis: Vector
+    reference: float
+
+    @property
+    def moved_back(self) -> Placement:
+        """M(-r): the body's own motion from the joint's zero to its reference, undone."""
+        if not self.reference:
+            return HERE
+        if self.type == "slide":
+            return Placement(position=scale(-self.reference, self.axis))
+        R = from_axis_angle(self.axis, -self.reference)
+        return Placement(R, subtract(self.anchor, times(R, self.anchor)))
+
+    @property
+    def frame(self) -> Placement:
+        """G: body axes, origin on the joint's axis as near as can be to the body's."""
+        if self.type == "slide":
+            return HERE
+        p = self.anchor
+        if self.type == "hinge":
+            p = subtract(p, scale(dot(p, self.axis), self.axis))
+            if math.hypot(*p) <= _ON_AXIS * (1.0 + math.hypot(*self.anchor)):
+                return HERE
+        return Placement(position=p) if any(p) else HERE
+
+
+def chain(
+    body: Described,
+    settings: Settings,
+    names: Names,
+    joint_names: Names,
+    known: Mapping[str, Between],
+    remarks: list[str],
+) -> Chain:
+    """The joints that carry a body; `known` says which bodies stood between joints when linkwork wrote the file."""
+    if not body.joints:
+        name = joint_names.free(f"{body.name}_fixed")
+        return Chain((Joint(name, "fixed", body.parent, body.name, body.placement),), (), ())
+    moving = [_moving(part, body, k, settings, joint_names) for k, part in enumerate(body.joints)]
+    if moving[0].type == "free":
+        return _free(body, moving, settings, remarks)
+    joints: list[Joint] = []
+    between: list[Body] = []
+    parent, T_parent_body = body.parent, body.placement
+    for k, each in enumerate(moving):
+        if each.type == "free":
+            raise each.part.words.error("is free and not the only joint of its body")
+        last = k == len(moving) - 1
+        G = known[each.name].frame if each.name in known else each.frame
+        ends = last and G == HERE and each.name not in known
+        child = body.name if ends else _between_name(body, each, names, known)
+        T = T_parent_body @ each.moved_back @ G
+        joints.append(_joint(each, parent, child, T, times(transpose(G.rotation), each.axis), settings, remarks))
+        if not ends:
+            between.append(Body(child, has_inertia=False, note=f'between the joints of body "{body.name}"'))
+        parent, T_parent_body = child, G.inverse()
+    if parent != body.name:
+        fixed = joint_names.free(f"{body.name}_fixed")
+        joints.append(Joint(fixed, "fixed", parent, body.name, T_parent_body))
+    reference = tuple(
+        (each.name, (0.0, 0.0, 0.0, 1.0) if each.type == "ball" else (each.reference,)) for each in moving
+    )
+    return Chain(tuple(joints), tuple(between), reference)
+
+
+def _between_name(body: Described, moving: _Moving, names: Names, known: Mapping[str, Between]) -> str:
+    return known[moving.name].name if moving.name in known else names.free(f"{body.name}/{moving.name}")
+
+
+def _moving(part: Part, body: Described, k: int, settings: Settings, names: Names) -> _Moving:
+    words = part.words
+    kind = "free" if words.own.tag == "freejoint" else words.choice("type", JOINT_TYPES, "hinge")
+    number = f"_{k + 1}" if len(body.joints) > 1 else ""
+    name = words.own.attributes.get("name") or names.free(f"{body.name}_joint{number}")
+    if kind == "free":
+        return _Moving(part, name, kind, ZERO, (0.0, 0.0, 1.0), 0.0)
+    x, y, z = words.numbers("axis", 3, (0.0, 0.0, 1.0))
+    length = math.hypot(x, y, z)
+    axis: Vector = (0.0, 0.0, 1.0)
+    if kind != "ball":
+        if not SHORTEST <= length < math.inf:
+            raise words.holder("axis").error(f'has axis="{x:g} {y:g} {z:g}", expected a direction')
+        axis = times(part.around.rotation, (x / length, y / length, z / length))
+    reference = 0.0 if kind == "ball" else words.number("ref", 0.0)
+    if kind == "hinge":
+        reference *= settings.angle
+    return _Moving(part, name, kind, part.around.at(position(words)), axis, reference)
+
+
+def _free(body: Described, moving: list[_Moving], settings: Settings, remarks: list[str]) -> Chain:
+    """A free joint: its coordinates are the pose in the world, so the placement in the file is but a reference."""
+    (free, *others) = moving
+    words = free.part.words
+    if others or body.parent is not None:
+        where = "with other joints" if others else f'in a child of body "{body.parent}"'
+        raise words.error(f"is free and stands {where}, expected alone in a body of the world")
+    align = words.choice("align", ("true", "false", "auto"), "auto") if words.own.tag == "freejoint" else "auto"
+    if not body.children and (align == "true" or (align == "auto" and settings.align_free)):
+        remarks.append(f'the frame of body "{body.name}" stays where the file has it and is not aligned with inertia')
+    T = body.placement
+    joint = _resisting(Joint(free.name, "floating", None, body.name), free, remarks)
+    return Chain((joint,), (), ((free.name, (*T.position, *to_quaternion(T.rotation))),))
+
+
+def _joint(
+    moving: _Moving,
+    parent: str | None,
+    child: str,
+    T: Placement,
+    axis: Vector,
+    settings: Settings,
+    remarks: list[str],
+) -> Joint:
+    if moving.type == "ball":
+        if _is_limited(moving, "limited", "range", settings):
+            remarks.append(f'the range of ball joint "{moving.name}", a cone, is left out')
+        return _resisting(Joint(moving.name, "ball", parent, child, T), moving, remarks)
+    limits = _limits(moving, settings)
+    bounded = bool(limits) and math.isfinite(limits[0].upper)
+    kind = "prismatic" if moving.type == "slide" else "revolute" if bounded else "continuous"
+    return _resisting(Joint(moving.name, kind, parent, child, T, axis, limits=limits), moving, remarks)
+
+
+def _resisting(joint: Joint, moving: _Moving, remarks: list[str]) -> Joint:
+    """The joint with damping, dry friction and rotor inertia; <freejoint> has none and inherits none."""
+    words = moving.part.words
+    if words.own.tag == "freejoint":
+        return joint
+    damping, *higher = words.overlaid("damping", (0.0, 0.0, 0.0))
+    if any(higher):
+        remarks.append(f'joint "{moving.name}" keeps the linear part of its damping alone')
+    friction, armature = words.number("frictionloss", 0.0), words.number("armature", 0.0)
+    if min(damping, friction, armature) < 0.0:
+        numbers = f"damping {damping:g}, frictionloss {friction:g}, armature {armature:g}"
+        raise words.error(f"has {numbers}, expected numbers that are not negative")
+    return replace(joint, damping=damping, friction=friction, armature=armature)
+
+
+def _limits(moving: _Moving, settings: Settings) -> tuple[Limits, ...]:
+    words = moving.part.words
+    lower, upper, effort = -math.inf, math.inf, math.inf
+    if _is_limited(moving, "limited", "range", settings):
+        unit = settings.angle if moving.type == "hinge" else 1.0
+        lower, upper = (unit * x for x in words.numbers("range", 2, (0.0, 0.0)))
+        if not lower < upper:
+            raise words.holder("range").error(f"has range {lower:g} {upper:g}, expected a lower number first")
+    if _is_limited(moving, "actuatorfrclimited", "actuatorfrcrange", settings):
+        least, most = words.numbers("actuatorfrcrange", 2, (0.0, 0.0))
+        effort = max(abs(least), abs(most))
+    limits = Limits(lower, upper, math.inf, effort)
+    return () if limits == Limits() else (limits,)
+
+
+def _is_limited(moving: _Moving, attribute: str, extent: str, settings: Settings) -> bool:
+    """Whether a range holds: said so, or by its being there (autolimits); 0 0 is no range."""
+    words = moving.part.words
+    said = words.choice(attribute, ("true", "false", "auto"), "auto")
+    if said != "auto":
+        return said == "true"
+    given = any(words.numbers(extent, 2, (0.0, 0.0)))
+    if given and not settings.limits_by_range:
+        raise words.error(f'has {extent} but not {attribute}, and autolimits is "false": say {attribute}="true"')
+    return given

@@ -1,0 +1,56 @@
+"""Keyframes as named configurations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Sequence
+
+from linkwork.formats.xml import Element
+from linkwork.model.model import Configurations
+
+REFERENCE = "qpos0"
+"""Name of the configuration that holds MuJoCo's reference, where it is not all zero."""
+
+Reference = Sequence[tuple[str, tuple[float, ...]]]
+
+
+def configurations(root: Element, reference: Reference, followers: Container[str]) -> Configurations:
+    """Named q of every independent joint: the reference, where something is not at zero, then every keyframe.
+
+    reference   (joint, its q in linkwork's order) of all joints in MuJoCo's order
+    followers   joints that mimic others and so have no coordinate
+    """
+    size = sum(len(q) for _, q in reference)
+    found: dict[str, tuple[tuple[str, tuple[float, ...]], ...]] = {}
+    own = tuple((joint, q) for joint, q in reference if joint not in followers)
+    if any(_is_moved(q) for _, q in own):
+        found[REFERENCE] = own
+    for k, key in enumerate(each for section in root.all("keyframe") for each in section.all("key")):
+        numbers = key.few("qpos", 0, size) if key.attributes.get("qpos", "").strip() else ()
+        name = key.attributes.get("name") or f"key_{k + 1}"
+        if name in found and name != REFERENCE:
+            raise key.error(f'has the name "{name[:60]}", which another keyframe has already')
+        at, configuration = 0, []
+        for joint, q in reference:
+            given = numbers[at : at + len(q)]
+            at += len(q)
+            if joint not in followers:
+                configuration.append((joint, _in_our_order(key, joint, given) if len(given) == len(q) else q))
+        found[name] = tuple(configuration)
+    return tuple(found.items())
+
+
+def _is_moved(q: tuple[float, ...]) -> bool:
+    zero = (*(0.0,) * (len(q) - 1), 1.0) if len(q) > 1 else (0.0,)
+    return q != zero
+
+
+def _in_our_order(key: Element, joint: str, q: tuple[float, ...]) -> tuple[float, ...]:
+    """MuJoCo's quaternion (w, x, y, z) of any length as the unit quaternion (x, y, z, w)."""
+    if len(q) == 1:
+        return q
+    *place, w, x, y, z = q
+    length = math.hypot(w, x, y, z)
+    if not 1e-14 <= length < math.inf:
+        raise key.error(f'has qpos with a quaternion of length {length:g} for joint "{joint}", expected a rotation')
+    return (*place, x / length, y / length, z / length, w / length)

@@ -1,0 +1,107 @@
+"""Marks: what linkwork writes beside MJCF's own words, so that it reads back what it wrote.
+
+They are <custom><text name="linkwork.kind:name" data="..."/>, which MuJoCo keeps and no simulation looks at:
+
+    point     site -> the name of the body's point that the site stands for
+    between   joint -> a massless body that stood behind it: its frame (position, then the rows of the rotation, seen
+              from the body that holds the joint, all joints at zero) and its name
+    limits    joint -> lower, upper, velocity, effort where MJCF cannot hold them; "inf" where there is none
+    end       site -> the closure of which it is an end: no frame of the model
+    dependent closure -> the joints that it decides, as a JSON list
+    coupling  equality -> it is a coupling, whose first joint keeps its coordinate, and no mimic rule
+    spring    joint -> the name of its spring
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+
+from linkwork.errors import InvalidModel
+from linkwork.formats.mjcf.joints import Between
+from linkwork.formats.xml import Element
+from linkwork.model.joint import Limits
+from linkwork.model.placement import Placement
+from linkwork.model.rotation import from_matrix
+
+PREFIX = "linkwork."
+KINDS = ("point", "between", "limits", "end", "dependent", "coupling", "spring")
+
+
+@dataclass
+class Marks:
+    """The marks of a file, by what they are about."""
+
+    points: dict[str, str] = field(default_factory=dict)
+    between: dict[str, Between] = field(default_factory=dict)
+    limits: dict[str, tuple[Limits, ...]] = field(default_factory=dict)
+    ends: dict[str, str] = field(default_factory=dict)
+    dependent: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    couplings: dict[str, str] = field(default_factory=dict)
+    springs: dict[str, str] = field(default_factory=dict)
+
+
+def marks(root: Element) -> Marks:
+    found = Marks()
+    for text in (each for custom in root.all("custom") for each in custom.all("text")):
+        label = text.attributes.get("name", "")
+        kind, divided, name = label.removeprefix(PREFIX).partition(":")
+        if not label.startswith(PREFIX) or not divided or kind not in KINDS:
+            continue
+        data = text.text("data")
+        match kind:
+            case "point":
+                found.points[name] = data
+            case "between":
+                found.between[name] = _between(text, data)
+            case "limits":
+                found.limits[name] = _limits(text, data)
+            case "end":
+                found.ends[name] = data
+            case "dependent":
+                found.dependent[name] = _joints(text, data)
+            case "coupling":
+                found.couplings[name] = data
+            case "spring":
+                found.springs[name] = data
+    return found
+
+
+def _limits(text: Element, data: str) -> tuple[Limits, ...]:
+    numbers = _numbers(text, data.split())
+    if not numbers or len(numbers) % 4:
+        raise text.error("has data that is not four limits a coordinate")
+    return tuple(Limits(*numbers[k : k + 4]) for k in range(0, len(numbers), 4))
+
+
+def _joints(text: Element, data: str) -> tuple[str, ...]:
+    try:
+        names = json.loads(data)
+    except (ValueError, RecursionError):
+        names = None
+    if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
+        raise text.error("has data that is not a list of joints")
+    return tuple(names)
+
+
+def _between(text: Element, data: str) -> Between:
+    words = data.split(" ", 12)
+    numbers = _numbers(text, words[:12])
+    if len(words) != 13 or not words[12] or not all(map(math.isfinite, numbers)):
+        raise text.error("has data that is not a frame and a name")
+    x, y, z, *R = numbers
+    try:
+        return Between(words[12], Placement(from_matrix((R[0:3], R[3:6], R[6:9])), (x, y, z)))
+    except InvalidModel as error:
+        raise text.error(f"has data that is not a frame: {error}") from None
+
+
+def _numbers(text: Element, words: list[str]) -> list[float]:
+    try:
+        numbers = [float(word) for word in words]
+    except ValueError:
+        raise text.error("has data that are not numbers") from None
+    if any(map(math.isnan, numbers)):
+        raise text.error("has data that are not numbers")
+    return numbers

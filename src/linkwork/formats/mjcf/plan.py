@@ -1,0 +1,166 @@
+"""The plan of a file: which bodies of a model become bodies of MJCF, and which joints each of them holds.
+
+MuJoCo allows no moving body without mass. A massless body between two joints, with nothing else on it, therefore
+becomes part of the next body, which MJCF lets hold several joints; a mark keeps its name and frame (see marks.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from linkwork.formats.mjcf.bodies import WORLD, Names
+from linkwork.formats.mjcf.joints import Between
+from linkwork.model.body import Body
+from linkwork.model.inertia import MassProperties
+from linkwork.model.joint import Joint, Limits
+from linkwork.model.model import Model
+from linkwork.model.number import Number, Vector, times
+from linkwork.model.placement import HERE, Placement
+from linkwork.model.tree import simple_joints
+
+WORDS = {"revolute": "hinge", "prismatic": "slide", "ball": "ball", "floating": "free"}
+MOST_FREEDOMS = 6
+"""MuJoCo's limit for one body."""
+
+
+@dataclass(frozen=True)
+class Single:
+    """One joint of MJCF: `anchor` and `axis` seen from its body when all joints are at zero."""
+
+    name: str
+    type: str
+    anchor: Vector
+    axis: Vector
+    limits: tuple[Limits, ...]
+    damping: tuple[Number, ...]
+    friction: tuple[Number, ...]
+    armature: tuple[Number, ...]
+
+
+@dataclass
+class Planned:
+    """A body of the file with T_parent_body at zero, its joints, and the massless bodies it took in, by joint."""
+
+    body: Body
+    placement: Placement
+    joints: list[Single] = field(default_factory=list)
+    between: dict[str, Between] = field(default_factory=dict)
+    children: list[Planned] = field(default_factory=list)
+
+    @property
+    def moves(self) -> bool:
+        return bool(self.joints)
+
+
+class Plan:
+    """The bodies in the world of a file, and how the joints of the model are called there.
+
+    names   joint -> names of the joints that stand for it, in the order of its coordinates
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.taken = Names(joint.name for joint in model.joints)
+        self.names: dict[str, tuple[str, ...]] = {}
+        self.carried: dict[str | None, list[Joint]] = {}
+        for joint in model.joints:
+            parent = None if joint.parent == WORLD else joint.parent
+            self.carried.setdefault(parent, []).append(joint)
+        self.bodies = {body.name: body for body in model.bodies}
+        self.named = _named(model)
+        self.world = self.bodies.get(WORLD)
+        self.roots = list(self._planned())
+
+    def all(self) -> Iterator[Planned]:
+        """Depth first, as MuJoCo numbers bodies."""
+        stack = list(reversed(self.roots))
+        while stack:
+            each = stack.pop()
+            yield each
+            stack.extend(reversed(each.children))
+
+    def _planned(self) -> Iterator[Planned]:
+        has_joint = {joint.child for joint in self.model.joints}
+        standing = [body for body in self.model.bodies if body.name not in has_joint and body.name != WORLD]
+        found = [Planned(body, HERE) for body in standing]
+        found += [self._body([joint]) for joint in self.carried.get(None, [])]
+        stack = list(found)
+        while stack:
+            each = stack.pop()
+            each.children = [self._body([joint]) for joint in self.carried.get(each.body.name, [])]
+            stack.extend(each.children)
+        return iter(found)
+
+    def _body(self, chain: list[Joint]) -> Planned:
+        """The body behind a joint, or behind the chain of joints that begins with it."""
+        while self._is_passed_through(chain):
+            chain = [*chain, self.carried[chain[-1].child][0]]
+        T, seen = HERE, []
+        for joint in reversed(chain):
+            seen.append((joint, T.inverse()))  # G: the joint's frame seen from the last body
+            T = joint.placement @ T
+        planned = Planned(self.bodies[chain[-1].child], T)
+        for joint, G in reversed(seen):
+            singles = [] if joint.type == "fixed" else self._singles(joint, G)
+            planned.joints += singles
+            if joint is not chain[-1]:
+                planned.between[singles[-1].name] = Between(joint.child, G)
+        return planned
+
+    def _is_passed_through(self, chain: list[Joint]) -> bool:
+        """Whether the body a chain of joints has reached can be taken in by the next one."""
+        body = self.bodies[chain[-1].child]
+        onward = self.carried.get(body.name, [])
+        if len(onward) != 1 or onward[0].type in ("fixed", "floating") or chain[-1].type in ("fixed", "floating"):
+            return False
+        bare = not (body.points or body.lines or body.visuals or body.collisions)
+        massless = body.mass_properties == MassProperties() or _weighs_nothing(body)
+        if not bare or not massless or body.name in self.named:
+            return False
+        kinds = [kind for joint in (*chain, onward[0]) for kind, _, _ in simple_joints(joint)]
+        turns_after_ball = "ball" in kinds and any(k != "prismatic" for k in kinds[kinds.index("ball") + 1 :])
+        return sum(joint.nv for joint in (*chain, onward[0])) <= MOST_FREEDOMS and not turns_after_ball
+
+    def _singles(self, joint: Joint, G: Placement) -> list[Single]:
+        parts = simple_joints(joint)
+        damping, friction, armature = (
+            _per_coordinate(getattr(joint, label), joint.nv) for label in ("damping", "friction", "armature")
+        )
+        names: tuple[str, ...] = (joint.name,)
+        if len(parts) > 1:
+            names = tuple(self.taken.free(f"{joint.name}_{k + 1}") for k in range(len(parts)))
+        self.names[joint.name] = names
+        found, at = [], 0
+        for name, (kind, _, axis) in zip(names, parts):
+            size = {"ball": 3, "floating": 6}.get(kind, 1)
+            here = slice(at, at + size)
+            limits = joint.limits[here]
+            numbers = (damping[here], friction[here], armature[here])
+            found.append(Single(name, WORDS.get(kind, kind), G.position, times(G.rotation, axis), limits, *numbers))
+            at += size
+        return found
+
+
+def _per_coordinate(value: Number | tuple[Number, ...], count: int) -> tuple[Number, ...]:
+    return value if isinstance(value, tuple) else (value,) * count
+
+
+def _weighs_nothing(body: Body) -> bool:
+    m = body.mass_properties
+    return m.mass == 0.0 and not any(x for row in m.inertia for x in row)
+
+
+def _named(model: Model) -> set[str]:
+    """Bodies that frames and elements name: they stay bodies."""
+    found = {frame.body for frame in model.frames}
+    for element in model.elements:
+        for label in ("body", "first", "second", "foot", "head", "pivot", "guide"):
+            part = getattr(element, label, None)
+            name = part if isinstance(part, str) else getattr(part, "body", None)
+            found |= {name} if name else set()
+    return found
+
+
+def all_singles(plan: Plan) -> Iterable[Single]:
+    return (single for each in plan.all() for single in each.joints)

@@ -1,0 +1,262 @@
+"""Reading MJCF into a model."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from linkwork.errors import InvalidFile, InvalidInput, InvalidModel, did_you_mean, listed
+from linkwork.formats.files import file_name, read_bounded
+from linkwork.formats.mjcf.assets import Assets
+from linkwork.formats.mjcf.bodies import WORLD, Described, Names, Part, described_bodies
+from linkwork.formats.mjcf.defaults import Defaults
+from linkwork.formats.mjcf.document import expanded
+from linkwork.formats.mjcf.drives import actuators, tendons
+from linkwork.formats.mjcf.equalities import Equalities, Mechanism, equalities
+from linkwork.formats.mjcf.folders import Folders
+from linkwork.formats.mjcf.geoms import Geom
+from linkwork.formats.mjcf.inertia import mass_properties, scaled_to
+from linkwork.formats.mjcf.joints import Chain, chain
+from linkwork.formats.mjcf.keyframes import configurations
+from linkwork.formats.mjcf.marks import Marks, marks
+from linkwork.formats.mjcf.orientation import between, placement
+from linkwork.formats.mjcf.replicate import replicate
+from linkwork.formats.mjcf.settings import Settings, settings
+from linkwork.formats.mjcf.springs import springs
+from linkwork.formats.mjcf.vocabulary import check_words
+from linkwork.formats.xml import Element
+from linkwork.model.body import Body, Shape
+from linkwork.model.elements import TorsionSpring
+from linkwork.model.inertia import LEVELS, MassProperties
+from linkwork.model.joint import Joint
+from linkwork.model.model import Frame, Model
+from linkwork.model.placement import HERE, Placement
+from linkwork.model.validation import validated
+
+log = logging.getLogger("linkwork")
+
+CHOICES = {"check": LEVELS, "mimic": ("follow", "independent")}
+
+
+@dataclass(frozen=True)
+class _Options:
+    check: str
+    mimic: str
+
+    def __post_init__(self) -> None:
+        for label, choices in CHOICES.items():
+            value = getattr(self, label)
+            if value not in choices:
+                near = did_you_mean(str(value), choices)
+                raise InvalidInput(f"read_mjcf: {label} is {value!r}, expected one of {', '.join(choices)}{near}")
+
+
+def read_mjcf(
+    path: str | os.PathLike[str],
+    check: str = "any",
+    mimic: str = "follow",
+    folders: Sequence[str | os.PathLike[str]] = (),
+) -> Model:
+    """The robot an MJCF file describes, as MuJoCo compiles it.
+
+    check     level for mass properties: "physical", "positive" or "any" (one warning lists what is not physical)
+    mimic     "follow": a linear joint equality makes its first joint mimic the second; "independent": it is a
+              `Coupling` of model.elements and both keep their coordinates
+    folders   further folders that includes and meshes may lie in; without, only files below this file's folder are
+              opened
+
+    Several joints of a body become a chain with massless bodies "body/joint" between; a joint beside the origin of its
+    body carries such a body too. Sites become frames, the geoms and sites of the world a body "world" without a joint.
+    A free joint's coordinates are its pose in the world; MuJoCo's reference is the configuration "qpos0".
+    """
+    options = _Options(check, mimic)
+    content = read_bounded(path)
+    source = Path(os.path.abspath(file_name(path)))
+    return _model(content, str(source), source.stem, options, Folders(source.parent, folders))
+
+
+def read_mjcf_text(
+    text: str | bytes,
+    name: str = "mjcf text",
+    check: str = "any",
+    mimic: str = "follow",
+    folders: Sequence[str | os.PathLike[str]] = (),
+) -> Model:
+    """The robot that MJCF text describes; `name` is what errors call the text. Options as in `read_mjcf`.
+
+    Without `folders` nothing is included and no mesh is opened; with them names are looked for in each.
+    """
+    options = _Options(check, mimic)
+    if not isinstance(text, (str, bytes)):
+        raise InvalidInput(f"read_mjcf_text: text is a {type(text).__name__}, expected str or bytes")
+    return _model(text, name, name, options, Folders(None, folders))
+
+
+def _model(content: str | bytes, source: str, stem: str, options: _Options, folders: Folders) -> Model:
+    root = expanded(content, source, folders)
+    check_words(root)
+    reader = _Reader(root, options, folders)
+    model = reader.model(root.text("model", "") or stem)
+    if reader.remarks:
+        log.warning("%s: %s", source, listed(reader.remarks))
+    return model
+
+
+class _Reader:
+    """The parts of one file, in the order in which they need each other."""
+
+    def __init__(self, root: Element, options: _Options, folders: Folders) -> None:
+        self.root, self.options = root, options
+        self.remarks: list[str] = []
+        self.settings: Settings = settings(root)
+        replicate(root, self.settings)
+        self.defaults = Defaults(root)
+        self.assets = Assets(root, self.defaults, self.settings, folders)
+        self.marks: Marks = marks(root)
+        self.world, *self.bodies = described_bodies(root, self.defaults, self.settings)
+        self.geoms = {
+            body.name: [Geom(part.words, part.around, self.settings, self.assets) for part in body.geoms]
+            for body in (self.world, *self.bodies)
+        }
+
+    def model(self, name: str) -> Model:
+        chains = self._chains()
+        joints = {joint.name: joint for each in chains.values() for joint in each.joints}
+        closed = self._equalities(chains)
+        drives, armature = actuators(self.root, self.defaults, {j.name: j.nv for j in joints.values() if j.nv})
+        carried = (*tendons(self.root, self.defaults, joints), *drives, *closed.carried)
+        reference = [entry for each in chains.values() for entry in each.reference]
+        frames, points = self._sites(chains)
+        model = Model(
+            name=name,
+            bodies=self._bodies(chains, points),
+            joints=tuple(self._finished(joint, closed, armature) for joint in joints.values()),
+            frames=frames,
+            gravity=self.settings.gravity,
+            elements=(*closed.elements, *self._springs(chains, closed)),
+            configurations=configurations(self.root, reference, closed.mimic),
+            carried=carried,
+            source=self.root.source,
+        )
+        if not self.bodies:
+            raise self.root.error("has no <body>, expected at least one")
+        self._remark_forces()
+        try:
+            kinematic = not any(body.has_inertia for body in model.bodies)
+            return validated(replace(model, kinematic_only=kinematic), self.options.check)
+        except InvalidModel as error:
+            raise InvalidFile(f"{self._place(error)}: {error}") from None
+
+    def _place(self, error: InvalidModel) -> str:
+        """file:line of who is to blame."""
+        found = {("body", body.name): body.element for body in self.bodies}
+        for body in self.bodies:
+            for part in (*body.joints, *body.sites):
+                kind = "frame" if part.words.own.tag == "site" else "joint"
+                found[kind, part.words.own.attributes.get("name", "")] = part.words.own
+        at = found.get(error.culprit, self.root) if error.culprit else self.root
+        return f"{at.source}:{at.line}"
+
+    def _chains(self) -> dict[str, Chain]:
+        given = [part.words.own for body in self.bodies for part in body.joints]
+        seen: dict[str, Element] = {}
+        for element in given:
+            name = element.attributes.get("name")
+            if name in seen:
+                raise element.error(f"has a name that another joint (line {seen[name].line}) has already")
+            if name:
+                seen[name] = element
+        sites = (part.words.own.attributes.get("name", "") for body in self.bodies for part in body.sites)
+        names = Names([WORLD, *(body.name for body in self.bodies), *sites])
+        joint_names = Names(seen)
+        return {
+            body.name: chain(body, self.settings, names, joint_names, self.marks.between, self.remarks)
+            for body in self.bodies
+        }
+
+    def _bodies(self, chains: dict[str, Chain], points: dict[str, list[tuple[str, Placement]]]) -> tuple[Body, ...]:
+        matter: dict[str, MassProperties] = {}
+        for body in self.bodies:
+            found = mass_properties(body, self.geoms[body.name], self.settings)
+            if found is not None:
+                matter[body.name] = found
+        matter = scaled_to(self.settings.total_mass, matter)
+        bodies: list[Body] = []
+        for body in self.bodies:
+            bodies += chains[body.name].between
+            visuals, collisions = self._shapes(body)
+            own = tuple((label, T.position) for label, T in points.get(body.name, ()))
+            weight = matter.get(body.name, MassProperties())
+            bodies.append(Body(body.name, weight, own, (), visuals, collisions, body.name in matter))
+        visuals, collisions = self._shapes(self.world)
+        names = (part.words.own.attributes.get("name", "") for part in self.world.sites)
+        if visuals or collisions or any(name and name not in self.marks.ends for name in names):
+            own = tuple((label, T.position) for label, T in points.get(WORLD, ()))
+            bodies.insert(0, Body(WORLD, points=own, visuals=visuals, collisions=collisions, has_inertia=False))
+        return tuple(bodies)
+
+    def _shapes(self, body: Described) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
+        """(visuals, collisions)."""
+        drawn = [(geom, geom.shape()) for geom in self.geoms[body.name]]
+        visuals = tuple(shape for geom, shape in drawn if shape is not None and geom.is_drawn)
+        collisions = tuple(shape for geom, shape in drawn if shape is not None and geom.collides)
+        return visuals, collisions
+
+    def _sites(self, chains: dict[str, Chain]) -> tuple[tuple[Frame, ...], dict[str, list[tuple[str, Placement]]]]:
+        """Named sites as frames; those that linkwork wrote for points of bodies as points."""
+        names = Names([WORLD, *(b.name for b in self.bodies), *(b.name for c in chains.values() for b in c.between)])
+        frames: list[Frame] = []
+        points: dict[str, list[tuple[str, Placement]]] = {}
+        for body in (self.world, *self.bodies):
+            for part in body.sites:
+                name = part.words.own.attributes.get("name")
+                if not name or name in self.marks.ends:
+                    continue
+                T = self._site(part)
+                if name in self.marks.points:
+                    points.setdefault(body.name, []).append((self.marks.points[name], T))
+                else:
+                    frames.append(Frame(names.free(name if name not in names.taken else f"{name}_site"), body.name, T))
+        return tuple(frames), points
+
+    def _site(self, part: Part) -> Placement:
+        own = between(part.words)[0] if part.words.has("fromto") else placement(part.words, self.settings)
+        return part.around @ own
+
+    def _equalities(self, chains: dict[str, Chain]) -> Equalities:
+        poses: dict[str, Placement] = {WORLD: HERE}
+        for body in self.bodies:
+            poses[body.name] = poses[body.parent or WORLD] @ body.placement
+        sites = {
+            part.words.own.attributes["name"]: (body.name, self._site(part))
+            for body in (self.world, *self.bodies)
+            for part in body.sites
+            if part.words.own.attributes.get("name")
+        }
+        references = {name: q[0] for each in chains.values() for name, q in each.reference if len(q) == 1}
+        mechanism = Mechanism(poses, sites, references)
+        follow = self.options.mimic == "follow"
+        return equalities(self.root, self.defaults, mechanism, self.marks, follow, self.remarks)
+
+    def _springs(self, chains: dict[str, Chain], closed: Equalities) -> list[TorsionSpring]:
+        names = Names([*self.marks.springs.values(), *(getattr(each, "name", "") for each in closed.elements)])
+        return springs(self.bodies, chains, self.settings, self.marks.springs, names, self.remarks)
+
+    def _finished(self, joint: Joint, closed: Equalities, armature: dict[str, float]) -> Joint:
+        joint = replace(
+            joint, mimic=closed.mimic.get(joint.name), armature=joint.armature + armature.get(joint.name, 0.0)
+        )
+        limits = self.marks.limits.get(joint.name)
+        return joint if limits is None or len(limits) != joint.nv else replace(joint, limits=limits)
+
+    def _remark_forces(self) -> None:
+        """One line about each force of MuJoCo that linkwork does not know."""
+        lifted = [body.name for body in self.bodies if body.element.number("gravcomp", 0.0)]
+        if lifted:
+            self.remarks.append(f"gravity compensation of {listed(lifted, 4)} is left out")
+        plugins = [each for body in self.bodies for each in body.element.all("plugin")]
+        if plugins or any(section.all("flex") for section in self.root.all("deformable")):
+            self.remarks.append("forces of plugins and flexes are left out")
