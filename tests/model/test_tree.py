@@ -173,7 +173,12 @@ def test_equal_numbers_have_equal_fingerprints():
         replace(model, bodies=(*model.bodies[:-1], replace(model.bodies[-1], mass_properties=MassProperties(1.0)))),
         *(
             replace(model, joints=(*model.joints[:-1], replace(model.joints[-1], **change)))
-            for change in ({"type": "ball", "limits": ()}, {"placement": Placement()}, {"parent": "body_0"}, {"damping": 9.0})
+            for change in (
+                {"type": "ball", "limits": ()},
+                {"placement": Placement()},
+                {"parent": "body_0"},
+                {"damping": 9.0},
+            )
         ),
     ]
     assert len({tree.fingerprint, *(build_tree(each).fingerprint for each in changes)}) == 1 + len(changes)
