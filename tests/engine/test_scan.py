@@ -93,6 +93,65 @@ def test_a_sample_that_leaves_the_finite_numbers_keeps_its_last_state():
     assert np.isfinite(result.record["y"][0, : result.steps[0]]).all()
 
 
+def halving_step(x, tries, goal, k):
+    """Halve the distance to the present goal until it is below 1e-3, then go on to the next one."""
+    new = x + (goal - x) / 2
+    there = casadi.fabs(goal - new) < 1e-3
+    return {
+        "x": new,
+        "tries": casadi.if_else(there, 0, tries + 1),
+        "found": new,
+        "count": tries + 1,
+        "most": tries + 1,
+        "advance": there,
+        "stop": new - 50,
+    }
+
+
+@pytest.mark.parametrize("samples", [1, 3, 21])
+def test_a_step_that_does_not_advance_sees_the_same_row_again(samples):
+    follow = lw.scan(
+        halving_step, {"x": (), "tries": ()}, sequences={"goal": ()}, record=("found", "count"), reduce={"most": "max"}
+    )
+    rng = np.random.default_rng(samples)
+    goals = rng.normal(size=(samples, 6)) * 10.0 ** rng.integers(-4, 2, size=(samples, 6))
+    goals[-1, 3] = 100.0  # stopped on the way
+    result = follow(x=0.0, tries=0.0, goal=goals, steps=6)
+    for i in range(samples):
+        x, found, counts = 0.0, [], []
+        for goal in goals[i]:
+            count = 0
+            while x <= 50 and (count == 0 or abs(goal - x) >= 1e-3):
+                x, count = x + (goal - x) / 2, count + 1
+            if x > 50:
+                break
+            found.append(x)
+            counts.append(count)
+        assert result.steps[i] == len(found) and result.stopped[i] == (i == samples - 1)
+        assert result.record["found"][i][: len(found)].tolist() == found  # halving is exact
+        assert result.record["count"][i][: len(found)].tolist() == counts
+        assert np.isnan(result.record["found"][i][len(found) :]).all()
+        assert result.reduced["most"][i] == max(counts)
+
+
+def test_the_lean_call_of_one_sample_gives_the_same_bits():
+    root = lw.scan(lambda x, a, k: {"x": (x + a / x) / 2, "stop": 1e-12 - casadi.fabs(x * x - a)}, {"x": ()}, {"a": ()})
+    call, steps = root.caller(), np.array(50.0)
+    for a in (2.0, 3.0, 1e6):
+        final, verdict = call(np.array([0.0, 1.0]), np.array([a]), steps)
+        expected = root(x=1.0, a=a, steps=50)
+        assert final.tolist() == [expected.steps, expected.state["x"]] and verdict == float(expected.stopped)
+    slow, verdict = call([0, 1], [2], 50)  # whatever is not exactly that goes the long way
+    assert slow.tolist() == call(np.array([0.0, 1.0]), np.array([2.0]), steps)[0].tolist() and verdict == 1
+    with pytest.raises(InvalidInput, match=r"parameters has shape \(2,\)"):
+        call(np.array([0.0, 1.0]), np.array([2.0, 3.0]), steps)
+    with pytest.raises(InvalidInput, match=r"state is .*nan"):
+        call(np.array([0.0, np.nan]), np.array([2.0]), steps)
+    recording = lw.scan(lambda x, k: {"x": x, "y": x}, {"x": ()}, record=("y",))
+    with pytest.raises(InvalidInput, match="without sequences, records"):
+        recording.caller()
+
+
 def test_planar_inverse_kinematics_by_damped_least_squares():
     """The test bed of the design: a 3R arm, every reachable target found, lanes refilled as they finish."""
     lengths = (0.5, 0.4, 0.3)

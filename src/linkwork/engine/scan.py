@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import math
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,19 +16,20 @@ import casadi
 import numpy as np
 from casadi import SX
 
-from linkwork.arguments import as_doubles
-from linkwork.engine import cache, codegen, machine, scan_codegen
+from linkwork.arguments import as_doubles, finite
+from linkwork.engine import cache, codegen, machine, python_call, scan_codegen
 from linkwork.engine.fuse import optimised
 from linkwork.engine.program import Program, from_casadi
 from linkwork.engine.threads import threads
 from linkwork.errors import InvalidInput, did_you_mean
 
 _SCAN = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-_RESERVED = ("k", "stop", "steps", "every")
-# kind -> (start value, next value from (so far, new, step index)); "mean" and "rms" are finished after the run
+_RESERVED = ("k", "stop", "advance", "steps", "every")
+# kind -> (start value, next value from (so far, new, step index)); "mean" and "rms" are finished after the run.
+# Start values are finite because a state that is not finite means that the step failed.
 _REDUCTIONS: dict[str, tuple[float, Callable[[SX, SX, SX], SX]]] = {
-    "max": (-math.inf, lambda r, x, k: casadi.fmax(r, x)),
-    "min": (math.inf, lambda r, x, k: casadi.fmin(r, x)),
+    "max": (-sys.float_info.max, lambda r, x, k: casadi.fmax(r, x)),
+    "min": (sys.float_info.max, lambda r, x, k: casadi.fmin(r, x)),
     "sum": (0.0, lambda r, x, k: r + x),
     "mean": (0.0, lambda r, x, k: r + x),
     "rms": (0.0, lambda r, x, k: r + x * x),
@@ -113,6 +115,31 @@ class Scan:
             self._run(wide, samples, steps, every, start, parameters, sequences, final, verdicts, records)
         return self._result(batch, final, verdicts, records)
 
+    def caller(self) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
+        """The leanest way to run one sample: f(state, parameters, steps) -> (final state, verdict), all float64 arrays.
+
+        state is flat with the number of steps taken (0.0) first, parameters is flat, steps and verdict have shape ().
+        Verdict: 0 ran all steps, 1 stopped by its condition, 2 not finite. For scans without sequences, records and
+        reductions.
+        """
+        if self.names["sequences"] or self.names["record"] or self.reduce:
+            raise InvalidInput(f"{self.name}: only a scan without sequences, records and reductions has a caller")
+        if not python_call.available():
+            return self._one_slowly
+        code, _, _ = self._load(1)
+        return python_call.builtin(self.name, code.addresses["call"], self._one_slowly)
+
+    def _one_slowly(self, state: Any, parameters: Any, steps: Any) -> tuple[np.ndarray, np.ndarray]:
+        shapes = [(self.function.numel_in(k),) for k in (0, 1)]
+        start, given = (
+            finite(x, shape, f"{self.name}: {label}")[None]
+            for x, shape, label in zip((state, parameters), shapes, ("state", "parameters"), strict=True)
+        )
+        final, verdicts = np.empty_like(start), np.zeros(1)
+        rows = _whole(self.name, "steps", int(steps))
+        self._run(1, 1, rows, 1, start, given, np.zeros((1, rows, 0)), final, verdicts, np.empty((1, rows, 0)))
+        return final[0], verdicts[0]
+
     def _run(self, width: int, samples: int, steps: int, every: int, *arrays: np.ndarray) -> None:
         start, parameters, sequences, final, verdicts, records = arrays
         _, run, scratch_size = self._load(width)
@@ -159,18 +186,29 @@ class Scan:
         with self._lock:
             if width not in self._loaded:
                 listing = hashlib.sha256(self.program.text().encode()).hexdigest()
-                key = f"scan\n{listing}\nwidth {width}"
+                key = f"scan\n{listing}\nwidth {width}{' with a caller' if self._has_caller(width) else ''}"
                 found = cache.load(key)
                 if found is None:
                     module = codegen.new_module("scan")
                     layout = scan_codegen.emit_scan(module, self.program, width)
+                    if self._has_caller(width):
+                        one = scan_codegen.emit_one(module, layout)
+                        shapes = [(layout.state,), (layout.parameter,), ()], [(layout.state,), ()]
+                        python_call.emit_call(module, one, *shapes)
                     header, object_file = {"scratch": layout.size}, machine.compile_object(str(module))
                     cache.save(key, header, object_file)
                 else:
                     header, object_file = found
-                code = machine.Code(object_file, ("scan",))
+                exports = ("scan", "call", "call_table") if self._has_caller(width) else ("scan",)
+                code = machine.Code(object_file, exports)
+                if self._has_caller(width):
+                    python_call.fill_table(code.addresses["call_table"])
                 self._loaded[width] = (code, _SCAN(code.addresses["scan"]), header["scratch"])
             return self._loaded[width]
+
+    def _has_caller(self, width: int) -> bool:
+        plain = not (self.names["sequences"] or self.names["record"] or self.reduce)
+        return width == 1 and plain and python_call.available()
 
     @property
     def _reductions(self) -> int:
@@ -298,6 +336,11 @@ def scan(
     a number, > 0 ends that sample after this step. `reduce` maps names to "max", "min", "argmax", "argmin" (index of
     the step), "sum", "mean" or "rms" over the steps.
 
+    With "advance" among the results a step moves on only where that number is > 0: otherwise k and the rows of the
+    sequences stay, and nothing is recorded or reduced. So a solver iterates on one row of a path as long as it needs
+    and then goes to the next. `steps` then counts the steps that move on; the step function has to see to it that one
+    does in the end.
+
     Each sample runs in a lane of the vector unit; a lane whose sample has ended takes the next one of the batch.
     """
     label = name or str(getattr(step, "__name__", "scan"))
@@ -320,7 +363,7 @@ def scan(
     for n in [*sides["state"], *record, *kinds]:
         if n not in out:
             raise InvalidInput(f"{label}: the step does not give {n!r}; it gives {sorted(out)}")
-    unknown = set(out) - {*sides["state"], *record, *kinds, "stop"}
+    unknown = set(out) - {*sides["state"], *record, *kinds, "stop", "advance"}
     if unknown:
         raise InvalidInput(f"{label}: the step gives {sorted(unknown)}, which is neither state nor record nor reduce")
 
@@ -344,15 +387,19 @@ def scan(
             extra_next.append(casadi.if_else(better, k, where))
     for n in record:
         shapes_recorded[n] = _shape_of(SX(out[n]))
+    decides = "advance" in out
+    moves = SX(out["advance"]) > 0 if decides else SX(1)
+    if decides:
+        extra_next = [casadi.if_else(moves, new, old) for old, new in zip(extra, extra_next, strict=True)]
 
     before = casadi.vertcat(k, *[_flat(symbols[n]) for n in sides["state"]], *extra)
-    after = casadi.vertcat(k + 1, *[_flat(SX(out[n])) for n in sides["state"]], *extra_next)
+    after = casadi.vertcat(k + moves, *[_flat(SX(out[n])) for n in sides["state"]], *extra_next)
     given = casadi.vertcat(SX(0, 1), *[_flat(symbols[n]) for n in sides["parameters"]])
     fed = casadi.vertcat(SX(0, 1), *[_flat(symbols[n]) for n in sides["sequences"]])
     kept = casadi.vertcat(SX(0, 1), *[_flat(SX(out[n])) for n in record])
-    stop = SX(out.get("stop", 0))
+    results = [after, kept, SX(out.get("stop", 0)), *([moves] if decides else [])]
     try:
-        function = casadi.Function("scan", [before, given, fed], [after, kept, stop], {"cse": True, "allow_free": True})
+        function = casadi.Function("scan", [before, given, fed], results, {"cse": True, "allow_free": True})
     except RuntimeError as error:
         raise InvalidInput(f"{label}: {str(error).strip().splitlines()[-1]}") from None
     if function.has_free():

@@ -49,7 +49,9 @@ class Layout:
         self.record_at = self.sequence_at + self.sequence * width
         self.verdict_at = self.record_at + self.record * width
         self.sample_at = self.verdict_at + width
-        self.size = self.sample_at + width
+        self.advance_at = self.sample_at + width  # does the lane move on to the next row; only if the step decides it
+        self.decides = len(program.outputs) > 3
+        self.size = self.advance_at + (width if self.decides else 0)
 
 
 @contextmanager
@@ -111,7 +113,7 @@ def _sample_slot(b: ir.IRBuilder, scratch: ir.Value, layout: Layout, lane: ir.Va
 
 
 def emit_scan(module: ir.Module, program: Program, width: int) -> Layout:
-    """Define `scan`. The program maps (state, parameters, sequence) to (next state, record, stop)."""
+    """Define `scan`. The program maps (state, parameters, sequence) to (next state, record, stop[, advance])."""
     layout = Layout(program, width)
     fill = _fill_function(module, layout)
     function = ir.Function(module, ir.FunctionType(I64, [POINTER, POINTER, I64, I64]), "scan")
@@ -170,6 +172,41 @@ def emit_scan(module: ir.Module, program: Program, width: int) -> Layout:
     return layout
 
 
+def emit_one(module: ir.Module, layout: Layout) -> ir.Function:
+    """Define `one(inputs, outputs)`: (start state, parameters, steps) -> (final state, verdict) of a single sample.
+
+    For a scan of width 1 without sequences and records. Table and scratch stand on the stack, so a call needs no other
+    memory and any number of threads may be in it. Gives 1 if the sample failed.
+    """
+    scan = module.get_global("scan")
+    function = ir.Function(module, ir.FunctionType(I64, [POINTER, POINTER]), "one")
+    inputs, outputs = function.args
+    b = ir.IRBuilder(function.append_basic_block("entry"))
+    table, scratch = b.alloca(I64, len(ARGUMENTS)), b.alloca(DOUBLE, layout.size)
+    never = b.alloca(I64)
+    b.store(_number(0), never)
+
+    def given(pointers: ir.Value, k: int) -> ir.Value:
+        return b.load(b.gep(pointers, [_number(k)], source_etype=I64), typ=I64)
+
+    steps = load(b, b.inttoptr(given(inputs, 2), POINTER), DOUBLE)
+    values = {
+        "state_in": given(inputs, 0),
+        "parameters": given(inputs, 1),
+        "state_out": given(outputs, 0),
+        "verdicts": given(outputs, 1),
+        "steps": b.fptosi(steps, I64),
+        "every": _number(1),
+        "cancel": b.ptrtoint(never, I64),
+    }
+    for k, name in enumerate(ARGUMENTS):
+        b.store(values.get(name, _number(0)), b.gep(table, [_number(k)]))
+    b.call(scan, [b.bitcast(table, POINTER), b.bitcast(scratch, POINTER), _number(0), _number(1)])
+    verdict = load(b, b.inttoptr(given(outputs, 1), POINTER), DOUBLE)
+    b.ret(b.zext(b.fcmp_ordered("==", verdict, ir.Constant(DOUBLE, 2.0)), I64))
+    return function
+
+
 def _splat(b: ir.IRBuilder, x: ir.Value, width: int) -> ir.Value:
     if width == 1:
         return x
@@ -204,6 +241,9 @@ def _write_record(
     step = b.sub(_lane_count(b, scratch, lane), _number(1))
     due = b.icmp_signed("==", b.srem(step, every), _number(0))
     wanted = b.and_(b.and_(due, b.not_(failed)), b.icmp_signed(">=", sample, _number(0)))
+    if layout.decides:
+        moves = load(b, at(b, scratch, b.add(_number(layout.advance_at), lane)), DOUBLE)
+        wanted = b.and_(wanted, b.fcmp_ordered(">", moves, ir.Constant(DOUBLE, 0.0)))
     with b.if_then(wanted):
         offset = b.mul(sample, _argument(b, arguments, "record_stride"))
         offset = b.add(offset, b.mul(b.sdiv(step, every), _number(layout.record)))
@@ -246,6 +286,8 @@ def _emit_step(
         store(b, b.select(finite, new[k], old[k]), at(b, scratch, layout.state_at + k * width))
     for k in range(layout.record):
         store(b, result(1, k), at(b, scratch, layout.record_at + k * width))
+    if layout.decides:
+        store(b, result(3, 0), at(b, scratch, layout.advance_at))
     stop = b.fcmp_ordered(">", result(2, 0), nothing)
     full = b.fcmp_ordered(">=", new[0], steps)
     going = constant(type_, -1.0)
