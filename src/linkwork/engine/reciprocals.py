@@ -29,7 +29,7 @@ def with_shared_reciprocals(program: Program) -> Program:
                 continue
             new.append(Operation("mul", (args[0], reciprocal[d])))
         else:
-            new.append(replace(op, args=args))
+            new.append(Operation(op.name, args, op.value))
         at.append(len(new) - 1)
     outputs = tuple(tuple(at[v] if v >= 0 else -1 for v in output) for output in program.outputs)
     return replace(program, code=tuple(new), outputs=outputs)

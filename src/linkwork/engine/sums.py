@@ -46,7 +46,7 @@ def chained(program: Program) -> Program:
         if k in inner:
             continue
         if op.name not in _SUMS:
-            new.append(op if op.name == "input" else replace(op, args=tuple(at[a] for a in op.args)))
+            new.append(op if op.name == "input" else Operation(op.name, tuple(at[a] for a in op.args), op.value))
             at[k] = len(new) - 1
             continue
         terms = sorted(_terms(code, k, inner), key=lambda term: (_rank(code, uses, term[0]), term[1]))
