@@ -101,8 +101,8 @@ def robots() -> dict[str, str]:
 def save(robot: Robot, path: str | Path) -> Path:
     """Write a robot to a file; the ending (.robot.yaml, .urdf, .xml for MJCF) names the format.
 
-    Where a format cannot hold the robot, NotPossible lists why. A robot read from a .robot.yaml and not changed since is
-    written with its variables and expressions; any other one as numbers.
+    Where a format cannot hold the robot, NotPossible lists why. A robot read from a .robot.yaml and not changed since
+    is written with its variables and expressions; any other one as numbers.
     """
     path = Path(path)
     text = _own_text(robot) if path.name.endswith(YAML) else None

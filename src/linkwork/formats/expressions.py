@@ -48,8 +48,8 @@ _FUNCTIONS: dict[str, _Function] = {
     "log": (1, math.log, casadi.log),
     "floor": (1, lambda x: float(math.floor(x)), casadi.floor),
     "hypot": (2, math.hypot, lambda a, b: casadi.sqrt(a * a + b * b)),
-    "min": (None, min, lambda *x: _folded(casadi.fmin, x)),
-    "max": (None, max, lambda *x: _folded(casadi.fmax, x)),
+    "min": (None, lambda *x: min(x), lambda *x: _folded(casadi.fmin, x)),
+    "max": (None, lambda *x: max(x), lambda *x: _folded(casadi.fmax, x)),
 }
 # functions of an angle, functions that give one: these are in the angle unit of the file
 _OF_ANGLE: dict[str, _Function] = {

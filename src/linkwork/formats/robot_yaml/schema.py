@@ -348,7 +348,7 @@ class Record:
             if key not in values:
                 reader.refuse(entry.place, f'{self.what} has no "{key}"')
         for group in self.one_of:
-            both = [key for key in group if key in values]
+            both = [key for key in values if key in group]
             if len(both) > 1:
                 reader.refuse(entry.at(both[1]), f'"{both[0]}" and "{both[1]}" are both given, expected one of them')
         return entry
