@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 
 import linkwork as lw
+from linkwork import quantities
+from linkwork.loops.loads import Loads
 from linkwork.model import Body, Joint, MassProperties, Model, Placement, validated
 from linkwork.model.elements import LinearActuator, LoopClosure, Point
 
@@ -60,6 +62,16 @@ def hinge_with_strut(foot, head, axis=(0.0, 0.0, 1.0), branch=1, kind="revolute"
     bodies = (link("base", 0.5), link("arm", 0.5))
     joints = (Joint("root", "fixed", None, "base"), Joint("joint", kind, "base", "arm", placement, axis))
     return validated(Model("strut_machine", bodies, joints, elements=(strut,)))
+
+
+def casadi_loads(robot: lw.Robot, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> Loads:
+    """`robot.loads` by CasADi's evaluation of the trace, for robots that need no machine code of their own."""
+    function = quantities.trace(robot.subject, "loads")
+    q, v, a = np.atleast_2d(q), np.atleast_2d(v), np.atleast_2d(a)
+    rows = [[np.array(x.full()) for x in function(*given)[:-1]] for given in zip(q, v, a, strict=True)]
+    stacked = [np.stack(column) for column in zip(*rows, strict=True)]
+    flat = [x[..., 0] if k in (1, 4, 5, 6) else x for k, x in enumerate(stacked)]
+    return Loads(robot.subject, q, v, a, *flat)
 
 
 def scissor_lift() -> lw.Robot:
