@@ -81,6 +81,7 @@ EMIT: dict[str, Callable[..., ir.Value]] = {
     "and": lambda b, x, y: _truth(b, b.and_(_is_true(b, x), _is_true(b, y)), x.type),
     "or": lambda b, x, y: _truth(b, b.or_(_is_true(b, x), _is_true(b, y)), x.type),
     "if_else_zero": lambda b, c, x: b.select(_is_true(b, c), x, constant(x.type, 0.0)),
+    "select": lambda b, c, x, y: b.select(_is_true(b, c), x, y),
 }
 _ELEMENTARY = {"constpow": "pow"}
 
@@ -133,8 +134,19 @@ def emit_body(
         stores = finished(b, k, value) if finished is not None else 0
         since += 1 + STORE * stores
         if since >= BLOCK:
-            following = b.append_basic_block()
-            b.branch(following)
-            b.position_at_end(following)
+            _begin_block(b)
             since = 0
     return values
+
+
+def _begin_block(b: ir.IRBuilder) -> None:
+    """Go on in a new block. The jump looks conditional, or the code generator would make one long block again."""
+    function, following = b.function, b.append_basic_block()
+    pointer = next(argument for argument in function.args if isinstance(argument.type, ir.PointerType))
+    never = next((block for block in function.blocks if block.name == "never"), None)
+    if never is None:
+        never = function.append_basic_block("never")
+        end, result = ir.IRBuilder(never), function.ftype.return_type
+        end.ret_void() if isinstance(result, ir.VoidType) else end.ret(ir.Constant(result, None))
+    b.cbranch(b.icmp_unsigned("!=", pointer, ir.Constant(pointer.type, None)), following, never)
+    b.position_at_end(following)

@@ -7,14 +7,16 @@ from dataclasses import replace
 
 from linkwork.engine.program import Operation, Program
 from linkwork.engine.reciprocals import with_shared_reciprocals
+from linkwork.engine.schedule import scheduled
+from linkwork.engine.selects import with_selects
 from linkwork.engine.sums import chained
 
 _PRODUCTS = ("mul", "sq")
 
 
 def optimised(program: Program) -> Program:
-    """Reciprocals shared, sums chained, multiply-adds fused, dead values removed."""
-    return without_dead_code(fused(chained(with_shared_reciprocals(program))))
+    """Branches as selections, reciprocals shared, sums chained, multiply-adds fused, dead values removed, uses near."""
+    return scheduled(without_dead_code(fused(chained(with_shared_reciprocals(with_selects(program))))))
 
 
 def fused(program: Program) -> Program:

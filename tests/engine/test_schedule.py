@@ -1,0 +1,79 @@
+"""The order of computation: same values, same results, fewer of them waiting."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from linkwork.engine import schedule
+from linkwork.engine.program import Operation, Program
+
+OPERATIONS = {"add": float.__add__, "sub": float.__sub__, "mul": float.__mul__}
+
+
+def computed(program: Program, inputs: list[float]) -> list[list[float]]:
+    """The results, value by value in the order of the code."""
+    values: list[float] = []
+    for op in program.code:
+        if op.name == "input":
+            values.append(inputs[op.args[1]])
+        elif op.name == "constant":
+            values.append(op.value)
+        else:
+            values.append(OPERATIONS[op.name](*(values[a] for a in op.args)))  # an argument not yet there raises
+    return [[values[v] if v >= 0 else 0.0 for v in output] for output in program.outputs]
+
+
+def two_results_of_shared_values(n: int) -> Program:
+    """first[k] = x_k + x_0, second[k] = x_k * x_0 with x_k a chain of its own; all of the first, then the second."""
+    code = [Operation("input", (0, 0)), Operation("constant", (), 0.75)]
+    shared = []
+    for k in range(n):
+        code.append(Operation("mul", (0, 1 if k % 2 else 0)))
+        code.append(Operation("sub", (len(code) - 1, 1)))
+        shared.append(len(code) - 1)
+    first = [code.append(Operation("add", (v, 0))) or len(code) - 1 for v in shared]
+    second = [code.append(Operation("mul", (v, 0))) or len(code) - 1 for v in shared]
+    return Program((1,), tuple(code), (tuple(first), (*second, -1)))
+
+
+def test_results_stay_what_they_are_and_values_wait_less():
+    program = two_results_of_shared_values(300)
+    found = schedule.scheduled(program)
+    assert sorted(op.name for op in found.code) == sorted(op.name for op in program.code)
+    assert computed(found, [0.3]) == computed(program, [0.3])
+    everything = range(len(program.code))
+    assert schedule._waiting(found, everything) < 0.1 * schedule._waiting(program, everything)
+
+
+def test_short_programs_and_good_orders_are_left_alone():
+    short = two_results_of_shared_values(10)
+    assert schedule.scheduled(short) is short
+    good = schedule.scheduled(two_results_of_shared_values(300))
+    assert schedule.scheduled(good) is good
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_programs(seed, monkeypatch):
+    monkeypatch.setattr(schedule, "LONG", 0)
+    rng = np.random.default_rng(seed)
+    code = [Operation("input", (0, k)) for k in range(3)] + [Operation("constant", (), 0.5)]
+    for _ in range(200):
+        name = str(rng.choice(list(OPERATIONS)))
+        code.append(Operation(name, tuple(int(a) for a in rng.integers(max(0, len(code) - 40), len(code), size=2))))
+    outputs = tuple(tuple(int(v) for v in rng.integers(-1, len(code), size=m)) for m in (30, 7, 50))
+    needed = {v for output in outputs for v in output if v >= 0}
+    for k in range(len(code) - 1, -1, -1):
+        if k in needed and code[k].name != "input":
+            needed.update(code[k].args)
+    kept = sorted(needed)
+    new = {old: k for k, old in enumerate(kept)}
+    code = [
+        code[k]
+        if code[k].name == "input"
+        else Operation(code[k].name, tuple(new[a] for a in code[k].args), code[k].value)
+        for k in kept
+    ]
+    program = Program((3,), tuple(code), tuple(tuple(new.get(v, -1) for v in o) for o in outputs))
+    inputs = rng.uniform(-1, 1, size=3).tolist()
+    assert computed(schedule.scheduled(program), inputs) == computed(program, inputs)
