@@ -195,7 +195,10 @@ chains:
     variables: {shin: 200}
     bodies:
       thigh:
-        {mass: 1, com: [1, 20, -30], inertia: {xx: 3, yy: 4, zz: 5, xy: 1, xz: 0.5, yz: 0.2}, points: {knee: [10, 20, -150]}}
+        mass: 1
+        com: [1, 20, -30]
+        inertia: {xx: 3, yy: 4, zz: 5, xy: 1, xz: 0.5, yz: 0.2}
+        points: {knee: [10, 20, -150]}
       shin: {points: {foot: [1, 2, "${-shin}"]}}
       "toe*x": {}
     joints:
@@ -235,7 +238,7 @@ def test_a_chain_repeats_with_an_index():
         + """
 placed:
   legs:
-    {chain: leg, parent: body, count: 3, index: i, suffix: "_${i + 1}", placement: {axis_angle: {axis: z, angle: "${120*i}"}}}
+    {chain: leg, parent: body, count: 3, index: i, suffix: "_${i + 1}", placement: {rpy: [0, 0, "${120*i}"]}}
 """
     )
     model = read(text)

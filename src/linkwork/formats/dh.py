@@ -4,9 +4,9 @@
     modified   T_{i-1,i} = Rx(alpha) Tx(a) Rz(theta) Tz(d)      (Craig) its joint moves about z of frame i itself
 
 with theta + offset + q in the place of theta for a revolute joint, d + offset + q in the place of d for a prismatic
-one. Body "link<i>" is frame i, in either convention. In linkwork the axis of a revolute joint passes through the origin
-of the body it turns; where a row's frame lies beside the axis (standard convention, a not 0) a massless body
-"link<i>_axis" turns, and link<i> is fixed to it.
+one. Body "base" is frame 0 and body "link<i>" frame i, in either convention. In linkwork the axis of a revolute joint
+passes through the origin of the body it turns; where a row's frame lies beside the axis (standard convention, a not 0) a
+massless body "link<i>_axis" turns, and link<i> is fixed to it.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from linkwork.model.validation import validated
 CONVENTIONS = ("standard", "modified")
 KEYS = ("a", "alpha", "d", "theta", "joint", "offset", "mass", "com", "inertia", "parent", "limits", "name", "link")
 JOINTS = ("revolute", "prismatic")
+BASE = "base"
 Z_AXIS: Vector = (0.0, 0.0, 1.0)
 
 
@@ -87,9 +88,15 @@ def dh_model(rows: Sequence[Mapping[str, Any]], convention: str, check: str = "p
 def links(
     rows: Sequence[Row], convention: str, base: Placement = HERE, root: str | None = None
 ) -> tuple[list[Body], list[Joint]]:
-    """Bodies and joints of rows that stand at `base` on the body `root` (None: the world)."""
+    """Bodies and joints of rows that stand at `base` on the body `root`, or on a body "base" of their own."""
     bodies: list[Body] = []
     joints: list[Joint] = []
+    if root is None:
+        root = BASE
+        bodies.append(Body(BASE, has_inertia=False))
+        if base != HERE:
+            joints.append(Joint(f"{BASE}_in_world", "fixed", None, BASE, base))
+            base = HERE
     names = [row.link or f"link{i + 1}" for i, row in enumerate(rows)]
     for i, row in enumerate(rows):
         parent = root if row.parent is None else names[row.parent]

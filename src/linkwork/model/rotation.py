@@ -20,14 +20,20 @@ _ORTHOGONAL = 1.0e-14  # a rotation computed in double precision is that near to
 
 def snapped(R: Matrix) -> Matrix:
     """R with entries within rounding of -1, 0, 1 made exact (symbols untouched)."""
+    return tuple([tuple([_snap(x) for x in row]) for row in R])  # type: ignore[return-value]
 
-    def snap(x: Number) -> Number:
+
+def _snap(x: Number) -> Number:
+    if type(x) is not float:
         if is_symbol(x):
             return x
         x = float(x)
-        return next((e for e in (0.0, 1.0, -1.0) if abs(x - e) <= _SNAP), x)
-
-    return tuple(tuple(snap(x) for x in row) for row in R)  # type: ignore[return-value]
+    size = abs(x)
+    if size <= _SNAP:
+        return 0.0
+    if abs(size - 1.0) <= _SNAP:
+        return 1.0 if x > 0.0 else -1.0
+    return x
 
 
 def about(axis: str, angle: Number) -> Matrix:

@@ -7,7 +7,7 @@ they would expand to counts towards the limits, so an alias bomb is refused befo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import yaml
@@ -37,7 +37,7 @@ class Node:
     column: int
     size: int = 1
     height: int = 0
-    keys: dict[str, tuple[int, int]] = field(default_factory=dict)
+    keys: dict[str, tuple[int, int]] | None = None
     quoted: bool = False
 
 
@@ -96,46 +96,53 @@ class _Composer:
     def _tree(self) -> Node:
         stack: list[tuple[Node, str | None]] = []  # open collections with the anchors they will get
         pending: list[str | None] = []  # for each open collection: a key that waits for its value
+        get_event = self.loader.get_event
         while True:
-            event = self.loader.get_event()
-            anchor = getattr(event, "anchor", None)
-            match event:
-                case yaml.ScalarEvent():
-                    node = self._node(event, "text", event.value)
-                    node.quoted = event.style in ("'", '"')
-                case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
-                    is_map = isinstance(event, yaml.MappingStartEvent)
-                    node = self._node(event, "map" if is_map else "list", {} if is_map else [])
-                    if len(stack) >= DEEPEST:
-                        self._refuse(event, f"is nested more than {DEEPEST} deep")
-                    if pending and stack[-1][0].kind == "map" and pending[-1] is None:
-                        self._refuse(event, "a key is a list or mapping, expected a name")
-                    stack.append((node, anchor))
-                    pending.append(None)
-                    if anchor is not None:
-                        self.anchors[anchor] = None  # known, but not complete
-                    continue
-                case yaml.AliasEvent():
-                    node = self._aliased(event, len(stack))
-                    anchor = None
-                case _:  # the end of a collection
-                    node, anchor = stack.pop()
-                    pending.pop()
+            event = get_event()
+            kind = type(event)
+            if kind is yaml.ScalarEvent:
+                node = self._node(event, "text", event.value)
+                node.quoted = event.style in ("'", '"')
+                anchor = event.anchor
+            elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
+                self._open(event, kind is yaml.MappingStartEvent, stack, pending)
+                continue
+            elif kind is yaml.AliasEvent:
+                node, anchor = self._aliased(event, len(stack)), None
+            else:  # the end of a collection
+                node, anchor = stack.pop()
+                pending.pop()
             if anchor is not None:
                 self.anchors[anchor] = node
             if not stack:
                 return node
             self._put(event, stack[-1][0], pending, node)
 
+    def _open(self, event: Any, is_map: bool, stack: list[tuple[Node, str | None]], pending: list[str | None]) -> None:
+        """A collection begins."""
+        node = self._node(event, "map" if is_map else "list", {} if is_map else [])
+        if is_map:
+            node.keys = {}
+        if len(stack) >= DEEPEST:
+            self._refuse(event, f"is nested more than {DEEPEST} deep")
+        if pending and stack[-1][0].kind == "map" and pending[-1] is None:
+            self._refuse(event, "a key is a list or mapping, expected a name")
+        stack.append((node, event.anchor))
+        pending.append(None)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = None  # known, but not complete
+
     def _put(self, event: Any, parent: Node, pending: list[str | None], node: Node) -> None:
         """`node` into the collection it belongs to: an item, a key, or the value of the waiting key."""
         parent.size += node.size
-        parent.height = max(parent.height, node.height + 1)
+        if node.height >= parent.height:
+            parent.height = node.height + 1
         if parent.kind == "list":
             parent.value.append(node)
         elif pending[-1] is None:
             if node.kind != "text":
                 self._refuse(event, "a key is a list or mapping, expected a name")
+            assert parent.keys is not None
             if node.value in parent.value:
                 before = parent.keys[node.value][0]
                 self._refuse(event, f'key "{node.value}" is given twice, first in line {before}')
@@ -149,7 +156,8 @@ class _Composer:
         if event.tag is not None and event.tag != "!":
             self._refuse(event, f'has the tag "{event.tag}", expected plain YAML without tags')
         self._counted(event, 1)
-        return Node(kind, value, event.start_mark.line + 1, event.start_mark.column + 1)
+        mark = event.start_mark
+        return Node(kind, value, mark.line + 1, mark.column + 1)
 
     def _aliased(self, event: Any, depth: int) -> Node:
         node = self.anchors.get(event.anchor)

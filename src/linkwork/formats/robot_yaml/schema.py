@@ -21,6 +21,8 @@ from linkwork.formats.robot_yaml.units import POWERS, Unit, Units, parse_unit
 LONGEST_NAME = 200
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _PLAIN = re.compile(_NUMBER)
+_SHORT = re.compile(r"-?\d{1,9}(?:\.\d{1,15})?")
+"""Most numbers of most files: certainly finite, so nothing else has to be looked at."""
 _WITH_UNIT = re.compile(rf"({_NUMBER})\s+([A-Za-z][A-Za-z0-9*/^ \-]*|1)")
 _INFINITE = {".inf": math.inf, "inf": math.inf, "+.inf": math.inf, "-.inf": -math.inf, "-inf": -math.inf}
 _EXPRESSION = re.compile(r"\$\{([^{}]*)\}")
@@ -78,6 +80,11 @@ def _place(node: Node, path: str) -> Place:
     return Place(node.line, node.column, path)
 
 
+def _key_place(node: Node, key: str, path: str) -> Place:
+    assert node.keys is not None
+    return Place(*node.keys[key], path)
+
+
 def _shown(node: Node) -> str:
     if node.kind != "text":
         return f"a {'list' if node.kind == 'list' else 'mapping'}"
@@ -101,6 +108,8 @@ class Number:
 
     def read(self, node: Node, path: str, reader: Reader) -> float | Value:
         text = _text(node, path, reader, "a number").strip()
+        if _SHORT.fullmatch(text) and self.dimension is not None:
+            return reader.units.unit(self.dimension).to_si(float(text))
         if _PLAIN.fullmatch(text) and len(text) < LONGEST_NAME:
             return self._finished(float(text), None, node, path, reader)
         if text in _INFINITE and self.infinite:
@@ -196,17 +205,21 @@ class Name:
 
     def read(self, node: Node, path: str, reader: Reader) -> str:
         text = _text(node, path, reader, "a name")
-        check_name(text, _place(node, path), reader)
+        if not _is_name(text):
+            _refuse_name(text, _place(node, path), reader)
         return text
 
     def json(self) -> dict[str, Any]:
         return {"type": ["string", "number"]}
 
 
-def check_name(text: str, place: Place, reader: Reader) -> None:
-    if not text or len(text) > LONGEST_NAME or not text.isprintable() or text != text.strip():
-        shown = text[:40]
-        reader.refuse(place, f"{shown!r} is not a name: expected 1 to {LONGEST_NAME} printable characters in one line")
+def _is_name(text: str) -> bool:
+    return 0 < len(text) <= LONGEST_NAME and text.isprintable() and text == text.strip()
+
+
+def _refuse_name(text: str, place: Place, reader: Reader) -> NoReturn:
+    sentence = f"{text[:40]!r} is not a name: expected 1 to {LONGEST_NAME} printable characters in one line"
+    reader.refuse(place, sentence)
 
 
 @dataclass(frozen=True)
@@ -283,7 +296,8 @@ class Named:
         found = {}
         for name, item in node.value.items():
             below = f"{path}.{name}"
-            check_name(name, Place(*node.keys[name], below), reader)
+            if not _is_name(name):
+                _refuse_name(name, _key_place(node, name, below), reader)
             found[name] = self.kind.read(item, below, reader)
         return found
 
@@ -301,6 +315,9 @@ class Entry(Mapping[str, Any]):
 
     def __getitem__(self, key: str) -> Any:
         return self._values[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._values
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
@@ -341,7 +358,7 @@ class Record:
             if kind is None:
                 near = did_you_mean(key, self.fields)
                 few = near or f"; a {self.what} has {', '.join(self.fields)}"
-                reader.refuse(Place(*node.keys[key], below), f'unknown key "{key[:60]}"{few}')
+                reader.refuse(_key_place(node, key, below), f'unknown key "{key[:60]}"{few}')
             values[key] = kind.read(item, below, reader)
         entry = Entry(values, node, path)
         for key in self.needed:
