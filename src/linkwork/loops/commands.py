@@ -48,7 +48,7 @@ def from_actuators(
     try:
         results = _forward_caller(subject, name)(*arguments, *subject.variable_values(variables))
     except (InvalidInput, ComputationError):
-        _explain(subject, layout, c, cd is not None or cdd is not None, variables)
+        explain(subject, layout, c, cd is not None or cdd is not None, variables)
         raise
     if not name.endswith("rest"):
         return results
@@ -222,7 +222,7 @@ def _context(subject: Subject, layout: Layout) -> Context:
     return Context(who, {"c": commands, "cd": f"{who} has {m} command rates", "cdd": f"{who} has {m} command rates"})
 
 
-def _explain(subject: Subject, layout: Layout, c: Any, rates: bool, variables: Mapping[str, Any] | None) -> None:
+def explain(subject: Subject, layout: Layout, c: Any, rates: bool, variables: Mapping[str, Any] | None) -> None:
     """Say which command is out of its range, with the numbers; nothing if none is."""
     commands = np.asarray(c, dtype=float)
     if commands.ndim == 0 or commands.shape[-1] != layout.sizes[0] or not np.isfinite(commands).all():

@@ -23,7 +23,7 @@ from linkwork.engine.kernel import Context, Kernel, Signature
 from linkwork.engine.scan import Scan, scan
 from linkwork.errors import InvalidInput, InvalidModel
 from linkwork.loops.assembly import generic_configurations, reference
-from linkwork.loops.commands import known_motion, to_actuators, traced_tree
+from linkwork.loops.commands import explain, known_motion, to_actuators, traced_tree
 from linkwork.loops.constraints import Rows, closure_rows, differentiated, strut_rows
 from linkwork.loops.layout import layout_of
 from linkwork.model import Tree
@@ -53,6 +53,7 @@ def solve(
     if commands.ndim == 0 or commands.shape[-1] != n:
         names = ", ".join(layout.names)
         raise InvalidInput(f"from_actuators: c has shape {commands.shape}, expected (..., {n}): {names}")
+    explain(subject, layout, commands, cd is not None or cdd is not None, variables)
     start = reference(subject) if q0 is None else np.asarray(q0, dtype=float)
     live = dict(zip(subject.live, subject.variable_values(variables), strict=True))
     origin = to_actuators(subject, start, variables=variables)[0]

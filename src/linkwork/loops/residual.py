@@ -1,7 +1,7 @@
 """Residual: Newton's and Euler's equations of every body, checked with the loads as they were reported.
 
-Nothing of the recursion is used: accelerations of the centres of mass come from the motion of each body's frame, and
-all forces are summed in world axes.
+Nothing of the recursion is used: accelerations come from an outward pass of their own, in world axes, and all forces
+are summed there about each body's centre of mass.
 """
 
 from __future__ import annotations
@@ -14,18 +14,35 @@ from casadi import SX
 
 from linkwork import quantities
 from linkwork.loops.members import members
-from linkwork.model import Placement, Tree
+from linkwork.model import Tree
 from linkwork.model.elements import Bar, Point, Slider
 from linkwork.quantities import QUANTITIES, Inputs, Quantity
-from linkwork.recursions.frame_motion import frame_motion
+from linkwork.recursions.joints import joint_motion
+from linkwork.recursions.poses import poses
+from linkwork.spatial import ZERO3, cross
 
 if TYPE_CHECKING:
     from linkwork.loops.loads import Loads
 
 
 def _motions(tree: Tree, x: Inputs) -> tuple[SX, SX]:
-    found = [frame_motion(tree, x.q, x.v, x.a, (tree.bodies[name][0], Placement())) for name in tree.bodies]
-    return casadi.vertcat(*[v.T for v, _, _ in found]), casadi.vertcat(*[a.T for _, a, _ in found])
+    """Velocity and acceleration of every body's origin, in world axes, by one outward pass in world axes."""
+    T = poses(tree, x.q)
+    w, wd, p, pd, pdd = [ZERO3], [ZERO3], [ZERO3], [ZERO3], [ZERO3]
+    for i in tree.outward:
+        k, R = tree.parent(i), T[i].R
+        J, Jd = joint_motion(tree.nodes[i], x.v), joint_motion(tree.nodes[i], x.a)
+        arm = T[i].p - p[k]
+        turn, slide = R @ J.angular, R @ J.linear
+        w.append(w[k] + turn)
+        wd.append(wd[k] + R @ Jd.angular + cross(w[k], turn))
+        p.append(T[i].p)
+        pd.append(pd[k] + cross(w[k], arm) + slide)
+        own = R @ Jd.linear + cross(turn, slide) + 2 * cross(w[k], slide)
+        pdd.append(pdd[k] + cross(wd[k], arm) + cross(w[k], cross(w[k], arm)) + own)
+    nodes = [tree.bodies[name][0] for name in tree.bodies]
+    velocity = casadi.vertcat(*[casadi.vertcat(pd[i], w[i]).T for i in nodes])
+    return velocity, casadi.vertcat(*[casadi.vertcat(pdd[i], wd[i]).T for i in nodes])
 
 
 QUANTITIES["body_motions"] = Quantity(

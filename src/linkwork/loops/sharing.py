@@ -167,7 +167,7 @@ def _decided(
         _refuse_powerless(statics, row, coefficients)
         together = np.vstack([*kept, coefficients[None]])
         if _rank(together) == level:
-            if row.listed:
+            if row.listed or _rank(np.vstack([A, coefficients[None]])) > rank:
                 _refuse_decided(row)
             continue
         level += 1
@@ -196,13 +196,15 @@ def _decided(
 def _candidates(statics: Statics) -> list[Row]:
     """Every explicit share as rows: listed supports by their fractions (all but one), the others zero."""
     rows = []
+    rules = [e for e in statics.tree.elements if isinstance(e, Share)]
+    free = {(e.body, DIRECTIONS.index(e.direction)) for e in rules if e.others == "free"}
     for (body, direction), parts in _fractions(statics.tree).items():
         for name in list(parts)[:-1]:
             rows.append(Row(body, direction, ((name, parts[name]),), True))
-        for name in supports_of(statics, body):
-            if name not in parts:
-                rows.append(Row(body, direction, ((name, None),), False))
         known = supports_of(statics, body)
+        for name in known:
+            if name not in parts and (body, direction) not in free:
+                rows.append(Row(body, direction, ((name, None),), False))
         for name in parts:
             if name not in known:
                 listed = ", ".join(known)
@@ -295,9 +297,11 @@ def _refuse_powerless(statics: Statics, row: Row, coefficients: np.ndarray) -> N
 
 
 def _refuse_decided(row: Row) -> None:
+    (support, _), *_ = row.terms
+    cure = "leave the rule out" if row.listed else "say others: free"
     raise InvalidModel(
-        f'sharing rule "{row.body}": equilibrium and the rules before already decide {DIRECTIONS[row.direction]}; '
-        "leave this rule out"
+        f'sharing rule "{row.body}": equilibrium and the rules before already decide {DIRECTIONS[row.direction]} of '
+        f'"{support}"; {cure}'
     )
 
 

@@ -13,6 +13,7 @@ from linkwork.model.elements import (
     CLOSURE_KINDS,
     DIRECTIONS,
     ENDS,
+    OTHERS,
     SPRING_KINDS,
     WELD_DIRECTIONS,
     Bar,
@@ -256,6 +257,7 @@ class _Check:
         if e.body not in self.bodies:
             self.fail(f"the body does not exist{did_you_mean(e.body, self.bodies)}")
         self.one_of("direction", DIRECTIONS)
+        self.one_of("others", OTHERS)
         self._supports([name for name, _ in e.parts])
         fractions = [f for _, f in e.parts]
         if not has_symbols(tuple(fractions)) and abs(sum(fractions) - 1.0) > 1e-9:

@@ -35,6 +35,7 @@ SPRING_KINDS = ("tension", "compression", "both")
 CLOSURE_KINDS = ("point", "distance", "weld", "hinge", "planar_hinge")
 WELD_DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
 DIRECTIONS = ("fx", "fy", "fz", "mx", "my", "mz")
+OTHERS = ("nothing", "free")
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,13 +283,16 @@ class Share:
 
     body        the supported body
     direction   "fx" .. "mz" in axes of the body (each support at its own point)
-    parts       ((support, fraction), ...): names of joints, actuators, sliders, closures; fractions sum to 1;
-                supports left out carry nothing in that direction. (("joint_x", 1.0),) is "all to joint x"
+    parts       ((support, fraction), ...): names of joints, actuators, sliders, closures; fractions, of what they
+                carry together, sum to 1. (("joint_x", 1.0),) is "all to joint x"
+    others      "nothing": supports left out carry only what equilibrium makes them carry in that direction;
+                "free": they are left to equilibrium and to other rules
     """
 
     body: str
     direction: str
     parts: tuple[tuple[str, Number], ...]
+    others: str = "nothing"
     note: str = field(default="", compare=False)
 
 

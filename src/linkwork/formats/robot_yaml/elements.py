@@ -255,7 +255,7 @@ def _rule(build: Build, entry: Entry, scope: Scope, elements: Iterable[str]) -> 
             build.reader.refuse(entry.place, 'the weights of a support have no "direction" and no "parts"')
         weights = scope.numbers(entry["weights"]) if "weights" in entry else (1.0,) * 6
         return model.Stiffness(entry["support"], weights, note)
-    if "body" not in entry or "direction" not in entry or "parts" not in entry or "weights" in entry:
+    if not {"body", "direction", "parts"} <= set(entry) or "weights" in entry:
         build.reader.refuse(entry.place, "a rule has body, direction and parts, or support and weights")
     body = build.body(build.all_parts[0], entry, "body")
     for name in entry["parts"]:
@@ -263,4 +263,4 @@ def _rule(build: Build, entry: Entry, scope: Scope, elements: Iterable[str]) -> 
     parts = tuple((name, scope.number(x)) for name, x in entry["parts"].items())
     if not math.isclose(sum(x for _, x in parts), 1.0, rel_tol=1e-9):
         build.reader.refuse(entry.at("parts"), "the parts do not sum to 1")
-    return model.Share(body or WORLD, entry["direction"], parts, note)
+    return model.Share(body or WORLD, entry["direction"], parts, entry.get("others", "nothing"), note)

@@ -21,7 +21,7 @@ from linkwork.formats.robot_yaml.schema import (
 )
 from linkwork.formats.robot_yaml.units import ANGLES, LENGTHS, MASSES
 from linkwork.formats.robot_yaml.variables import REMARKS, VariableKind
-from linkwork.model.elements import CLOSURE_KINDS, DIRECTIONS, ENDS, SPRING_KINDS, WELD_DIRECTIONS
+from linkwork.model.elements import CLOSURE_KINDS, DIRECTIONS, ENDS, OTHERS, SPRING_KINDS, WELD_DIRECTIONS
 from linkwork.model.inertia import LEVELS
 from linkwork.model.joint import TYPES
 
@@ -264,6 +264,7 @@ SHARING = Record(
         "body": Name(),
         "direction": Choice("direction", DIRECTIONS),
         "parts": Named(PLAIN, "support"),
+        "others": Choice("rule for other supports", OTHERS),
         "support": Name(),
         "weights": Numbers("number", 6),
         **REMARKS,

@@ -243,7 +243,8 @@ def _rule(rule: elements.Share | elements.Stiffness) -> dict[str, Node]:
     if isinstance(rule, elements.Stiffness):
         return {"support": _text(rule.support), "weights": _numbers(rule.weights), **_remarks([rule.note])}
     parts: dict[str, Node] = {_text(name): _number(x) for name, x in rule.parts}
-    return {"body": _text(rule.body), "direction": rule.direction, "parts": parts, **_remarks([rule.note])}
+    others = {} if rule.others == "nothing" else {"others": rule.others}
+    return {"body": _text(rule.body), "direction": rule.direction, "parts": parts, **others, **_remarks([rule.note])}
 
 
 def _motion(motion: Motion) -> dict[str, Node]:
