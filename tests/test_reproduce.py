@@ -1,0 +1,35 @@
+"""Every published number is reproduced, and a case fed a wrong number fails."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from linkwork.errors import UnknownName
+from linkwork.reproduce import papers, reproduce
+from linkwork.reproduce.case import Case
+
+
+@pytest.mark.parametrize("number", sorted(papers()))
+def test_published_numbers_are_reproduced(number):
+    (paper,) = reproduce(number)
+    assert paper.cases and paper.number == int(number)
+    failed = [
+        f"{c.what}: published {c.published}, ours {c.ours}, tolerance {c.tolerance}"
+        for c in paper.cases
+        if not c.passed
+    ]
+    assert not failed, "\n".join(failed)
+    for case in paper.cases:
+        wrong = replace(case, ours=case.ours + max(0.01 * abs(case.published), 2 * case.tolerance))
+        assert not wrong.passed, f"{case.what} does not notice a wrong number"
+
+
+def test_a_case_that_is_not_a_number_fails():
+    assert not Case("x", 1.0, float("nan"), 0.1).passed
+
+
+def test_unknown_papers_are_named():
+    with pytest.raises(UnknownName, match='no cases for paper "99"'):
+        reproduce("99")
