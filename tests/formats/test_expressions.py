@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from linkwork.errors import LinkworkError
 from linkwork.formats.expressions import DEEPEST, FUNCTIONS, LONGEST, ExpressionError, parse_expression
 
-VALUES = {"a": 0.3, "b": 1.7, "long_name": 145.0}
+VALUES = {"a": 0.3, "b": 1.7, "long_name": 145.0, "x2y": 4.0}
 
 EXPECTED = {
     "1 + 2*3": 7.0,
@@ -34,6 +34,7 @@ EXPECTED = {
     "exp(log(b))": 1.7,
     "floor(b)": 1.0,
     "pi": math.pi,
+    "1e3*x2y + 2E-1": 4000.2,
     "tan(pi/4)": 1.0,
 }
 
@@ -72,7 +73,10 @@ REFUSED = {
     "a and b": "BoolOp is not arithmetic",
     "a // b": "BinOp is not arithmetic",
     "True": "Constant is not arithmetic",
-    "1j": "Constant is not arithmetic",
+    "2a": "number 2 run into a word",
+    "1if": "number 1 run into a word",
+    "0x10 + a": "number 0 run into a word",
+    "1.5e3b": "number 1.5e3 run into a word",
     "2^3": "a power is written **",
     "sin": "is a function",
     "sin(1, 2)": "has 2 arguments, expected 1",

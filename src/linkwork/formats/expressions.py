@@ -26,6 +26,8 @@ DEEPEST = 60
 """Deepest nesting of an expression: both Python's parser and the walk below are recursive."""
 
 _CHARACTERS = re.compile(r"[A-Za-z0-9_.+\-*/%(), \t]*")
+_GLUED = re.compile(r"(?<![\w.])(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?=[A-Za-z_])")
+"""A number that runs into a word ("2x", "0x10", "1if"): Python's parser would only warn of some."""
 _TURN = {"rad": 1.0, "deg": math.pi / 180.0}
 
 _BINARY: dict[type[ast.operator], Callable[[Number, Number], Number]] = {
@@ -104,6 +106,9 @@ def parse_expression(text: str) -> Expression:
     if odd:
         power = " (a power is written **)" if odd[0] == "^" else ""
         raise ExpressionError(f'"{shown}" has the character {odd[0]!r}{power}, expected arithmetic')
+    glued = _GLUED.search(text)
+    if glued:
+        raise ExpressionError(f'"{shown}" has the number {glued[0]} run into a word, expected an operator between')
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
