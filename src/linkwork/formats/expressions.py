@@ -26,7 +26,7 @@ DEEPEST = 60
 """Deepest nesting of an expression: both Python's parser and the walk below are recursive."""
 
 _CHARACTERS = re.compile(r"[A-Za-z0-9_.+\-*/%(), \t]*")
-_GLUED = re.compile(r"(?<![\w.])(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?=[A-Za-z_])")
+_GLUED = re.compile(r"(?<![\w.])(?>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?=[A-Za-z_])")
 """A number that runs into a word ("2x", "0x10", "1if"): Python's parser would only warn of some."""
 _TURN = {"rad": 1.0, "deg": math.pi / 180.0}
 
