@@ -1,0 +1,1 @@
+"""Analytic inverse kinematics: every solution of arms whose geometry has closed forms."""

@@ -1,0 +1,58 @@
+"""Angles over symbols: the small trigonometric pieces of which closed forms are made."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+
+import casadi
+from casadi import SX, fmax, fmin, if_else, sqrt
+
+TAU = 2.0 * math.pi
+
+
+@dataclass(frozen=True)
+class Margin:
+    """How a closed form treats its own limits.
+
+    slack    how far past its end [relative] a stretched arm is still taken as stretched: true FK decides later
+    spread   angle [rad] between the two halves of a double root: 0 gives it once, more gives two starts for polishing
+    """
+
+    slack: float = 1e-9
+    spread: float = 0.0
+
+
+EXACT = Margin()
+NOMINAL = Margin(slack=0.05, spread=0.1)
+"""For a robot that only nearly has the geometry of its family."""
+
+
+def wrapped(x: SX) -> SX:
+    """x in (-pi, pi]."""
+    return x - TAU * casadi.ceil((x - math.pi) * (1.0 / TAU))
+
+
+def clamped(x: SX, low: float | SX = -1.0, high: float | SX = 1.0) -> SX:
+    return fmin(fmax(x, low), high)
+
+
+def root(x: SX) -> SX:
+    """sqrt of x, zero where x is negative."""
+    return sqrt(fmax(x, 0.0))
+
+
+def either(condition: SX, x: SX | float, y: SX | float) -> SX:
+    """x where the condition holds, else y."""
+    return if_else(condition, x, y)
+
+
+def both(*conditions: SX) -> SX:
+    """1 where all conditions (0 or 1) hold."""
+    return functools.reduce(lambda x, y: x * y, conditions)
+
+
+def any_of(*conditions: SX) -> SX:
+    """1 where one of the conditions (0 or 1) holds."""
+    return functools.reduce(fmax, conditions)

@@ -1,0 +1,176 @@
+"""Family: a robot recognised, with everything needed to solve for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import casadi
+import numpy as np
+from casadi import SX
+
+from linkwork.engine.kernel import Kernel, Signature
+from linkwork.inverse.analytic.angles import EXACT, NOMINAL, Margin
+from linkwork.inverse.analytic.candidates import ISOLATED, Canonical, Found, Layout, orthonormal, rows_kernel
+from linkwork.inverse.analytic.polish import distinct, kinds, polished
+from linkwork.inverse.analytic.screws import Chain
+from linkwork.spatial import Transform
+from linkwork.subject import Subject
+
+Shapes = tuple[tuple[str, tuple[int, ...]], ...]
+
+
+@dataclass
+class Rows:
+    """What a family finds for N targets, in M slots, for the n coordinates of the chain.
+
+    q (N, M, n); state (N, M): kind + 4 multiplicity, 0 where there is no solution; residual (N, M) of true FK;
+    distances (N, k) that explain an empty answer; defect (N,) of the targets.
+    """
+
+    q: np.ndarray
+    state: np.ndarray
+    residual: np.ndarray
+    distances: np.ndarray
+    defect: np.ndarray
+
+
+@dataclass(frozen=True)
+class Family:
+    """One recognised robot; a subclass for each family.
+
+    canonical   between the robot and the frames in which the family is solved
+    size        the numbers of the canonical arm
+    exact       the robot has the family's geometry to rounding; otherwise its rows are polished on the true one
+
+    position    targets are points (3,), otherwise poses (4, 4)
+    free        what a free parameter means, "" where there is none
+    branches    signs of each slot, named by branch_names; None where postures have no labels
+    """
+
+    subject: Subject
+    chain: Chain
+    canonical: Canonical
+    size: Any
+    exact: bool
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    slots: ClassVar[int]
+    position: ClassVar[bool] = False
+    free: ClassVar[str] = ""
+    branches: ClassVar[tuple[tuple[int, ...], ...] | None] = None
+    branch_names: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def margin(self) -> Margin:
+        return EXACT if self.exact else NOMINAL
+
+    @property
+    def key(self) -> str:
+        """What every kernel of this family depends on, besides the robot."""
+        placed = self.canonical.placed
+        numbers = [x.tolist() for x in (placed.base, placed.tool, placed.offset, placed.sign)]
+        return f"{self.name} {self.canonical.backward} {self.size} {self.exact} {numbers} {self.chain.columns}"
+
+    @property
+    def parameters(self) -> Mapping[str, float]:
+        """The canonical lengths [m] and angles [rad]."""
+        return {k: v for k, v in vars(self.size).items() if isinstance(v, float)}
+
+    def rows(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None = None) -> Rows:
+        """Every solution of every target (N, 4, 4) or (N, 3); q0 (n,) or (N, n) pins what is free."""
+        found = self.propose(target, q0, free)
+        return found if self.exact else self.polish(found, target)
+
+    def propose(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None) -> Rows:
+        """Rows of the canonical arm; of an exact one they are verified."""
+        raise NotImplementedError
+
+    def polish(self, found: Rows, target: np.ndarray) -> Rows:
+        """Rows of the nominal arm brought onto the true one; what does not get there, or repeats, is dropped."""
+        where = np.nonzero(found.state > 0)
+        q, residual = found.q.copy(), np.ones(found.state.shape)
+        if len(where[0]):
+            q[where], residual[where] = polished(self.subject, self.chain, found.q[where], target[where[0]])
+        state = np.where(found.state > 0, ISOLATED + 4.0, 0.0)
+        state = kinds(self.subject, self.chain, q, target, distinct(q, state, residual))
+        return Rows(q, state, residual, found.distances, found.defect)
+
+    def reason(self, distances: np.ndarray) -> str:
+        """Why a target has no solution."""
+        return "out of reach"
+
+    def determinant(self, theta: SX) -> tuple[SX, dict[str, SX]] | None:
+        """det J in closed form, in canonical axes, with its named scale-free factors; None where none is known."""
+        return None
+
+    def rows_kernel(self, layout: Layout, propose: Callable[..., Found]) -> Kernel:
+        """The kernel of `candidates.rows_kernel` for this robot."""
+        own = Layout(layout.slots, layout.distances, layout.inputs, layout.position, verified=self.exact)
+        return rows_kernel(self.subject, self.chain, self.key, own, propose)
+
+    def side_kernel(self, label: str, inputs: Shapes, outputs: Shapes, trace: Callable[..., Any]) -> Kernel:
+        """A kernel for something else than rows; trace(*symbols) gives an expression or several."""
+
+        def function() -> casadi.Function:
+            symbols = [SX.sym(name, *(*shape, 1, 1)[:2]) for name, shape in inputs]
+            found = trace(*symbols)
+            results = found if isinstance(found, tuple) else (found,)
+            return casadi.Function("side", symbols, [casadi.densify(r) for r in results], {"cse": True})
+
+        signature = Signature("inverse_kinematics_all", inputs, outputs)
+        return self.subject.kernel(f"analytic {label} {self.key}", lambda full: Kernel(signature, function, full))
+
+    def canonical_goal(self, target: SX) -> Transform:
+        """The canonical goal of a target (4, 4)."""
+        return self.canonical.goal(orthonormal(target)[0])
+
+
+class ClosedForm(Family):
+    """One kernel does everything."""
+
+    explained: ClassVar[int] = 1
+    """How many distances explain an empty answer."""
+
+    def propose(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None) -> Rows:
+        layout = Layout(self.slots, self.explained, position=self.position)
+        return Rows(*self.rows_kernel(layout, self.traced)(target, q0))
+
+    def traced(self, goal: Transform, q0: SX) -> Found:
+        seed = self.canonical.angles(q0)
+        if self.position:
+            return self.canonical.rows(self.found(Transform(SX.eye(3), self.canonical.point(goal.p)), seed))
+        return self.canonical.rows(self.found(self.canonical.goal(goal), seed))
+
+    def found(self, T: Transform, seed: SX) -> Found:
+        """Rows in canonical angles."""
+        raise NotImplementedError
+
+
+def over_free(
+    kernel: Kernel,
+    target: np.ndarray,
+    q0: np.ndarray,
+    free: np.ndarray,
+    more: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
+) -> Rows:
+    """Rows for every value of the free parameter: slots of the first value, then of the second, ...
+
+    free: (k,) values for every target, or (N, 1) one for each. more: a further input of the kernel.
+    """
+    n, k = len(target), free.shape[-1]
+    T = np.ascontiguousarray(np.broadcast_to(target[:, None], (n, k, *target.shape[1:])))
+    values = np.ascontiguousarray(np.broadcast_to(free, (n, k)))
+    own = q0 if q0.ndim == 1 else q0[:, None]
+    extra = () if more is None else (more(T, values),)
+    q, state, residual, distances, defect = kernel(T, own, values, *extra)
+    slots = k * state.shape[-1]
+    q = q.reshape(n, slots, q.shape[-1])
+    return Rows(q, state.reshape(n, slots), residual.reshape(n, slots), distances[:, 0], defect[:, 0])
+
+
+def own_free(value: np.ndarray, count: int) -> np.ndarray:
+    """One value for all targets () or one for each (N,), as `over_free` takes it."""
+    return np.broadcast_to(np.asarray(value, dtype=float), (count,))[:, None]

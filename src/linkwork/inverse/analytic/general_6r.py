@@ -1,0 +1,161 @@
+"""General 6R: every solution of any six-axis arm from the eigenvalues of one matrix polynomial.
+
+The closed loop G_1 ... G_6 = 1 with G_i = Rz(theta_i) L_i, L_6 containing the target, is opened into
+
+    G_3 G_4 G_5 = (G_6 G_1 G_2)^-1
+
+Last column l of the rotation and position p of both sides do not contain theta_6. Fourteen equations p, l, p.p, p.l,
+p x l, (p.p) l - 2 (p.l) p are bilinear in (cos, sin) of theta_1 and theta_2 on the right, of theta_4 and theta_5 on the
+left, with coefficients affine in cos, sin of theta_3. The right side has eight monomials: they are eliminated, six
+equations remain. In z = exp(i theta_3), u = exp(i theta_4), v = exp(i theta_5) they have nine monomials u^a v^b with a,
+b in (-1, 0, 1); together with their multiples by u these are twelve equations in twelve monomials:
+
+    (A z^2 + B z + C) m = 0
+
+a quadratic eigenvalue problem of size 24 with at most 16 finite, non-zero eigenvalues.
+Source: [Raghavan1993] for the fourteen equations, [Manocha1994] for the eigenvalue form. Exponentials in the place of
+tangents of half angles keep theta = pi from being infinite.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linkwork.inverse.analytic.denavit import Frames
+from linkwork.inverse.analytic.screws import inverted
+
+SLOTS = 16
+NEAR_CIRCLE = 0.05
+"""How far from the unit circle an eigenvalue may lie to be tried; what it leads to is polished and judged by FK."""
+_T3 = 2.0 * np.pi * np.arange(3) / 3
+# from values at three equidistant angles to the coefficients of exp(-i t), 1, exp(i t)
+_DFT = np.exp(-1j * np.outer((-1, 0, 1), _T3)) / 3
+
+
+def links(placed: Frames, target: np.ndarray) -> np.ndarray:
+    """L_i (N, 6, 4, 4) of the closed loop G_1 ... G_6 = 1 for targets (N, 4, 4) of the frame."""
+    L = np.empty((len(target), 6, 4, 4))
+    for i in range(6):
+        c, s = np.cos(placed.alpha[i]), np.sin(placed.alpha[i])
+        L[:, i] = [[1, 0, 0, placed.a[i]], [0, c, -s, 0], [0, s, c, placed.d[i]], [0, 0, 0, 1]]
+    L[:, 5] = L[:, 5] @ placed.tool @ inverted(target) @ placed.base
+    return L
+
+
+def solve(L: np.ndarray, scale: float, cut: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """(theta (N, 24, 6), near (N, 24)): what each eigenvalue leads to, and whether it is near a real angle.
+
+    cut: how many joints the loop is turned before it is opened; another cut helps where this one is singular.
+    """
+    L = np.roll(L, -cut, axis=1).copy()
+    L[..., :3, 3] /= scale
+    left, right = _left(L), _right(L)
+    # left_abc z^a u^b v^c = right_de x^d y^e: remove the eight monomials of the right that are not constant
+    U, _, _ = np.linalg.svd(right[..., [k for k in range(9) if k != 4]])
+    N = np.swapaxes(U[..., :, 8:], -1, -2)
+    E = np.einsum("nij,njabc->niabc", N, left)
+    E[..., 1, 1, 1] -= np.einsum("nij,nj->ni", N, right[..., 4])
+    z, monomials = _eigen(E)
+    theta = np.empty((*z.shape, 6))
+    with np.errstate(all="ignore"):
+        near = np.abs(np.abs(z) - 1.0) < NEAR_CIRCLE
+        theta[..., 2] = np.angle(z)
+        u, v = _ratios(monomials)
+        theta[..., 3], theta[..., 4] = np.angle(u), np.angle(v)
+    theta = np.where(np.isfinite(theta) & near[..., None], theta, 0.0)
+    theta[..., [0, 1, 5]] = _rest(L, left, right, theta)
+    return np.roll(theta, cut, axis=-1), near
+
+
+def _left(L: np.ndarray) -> np.ndarray:
+    """(N, 14, 3, 3, 3): coefficients of z^a u^b v^c in the fourteen functions of G_3 G_4 G_5."""
+    n = len(L)
+    values = np.empty((n, 14, 3, 3, 3))
+    for a, b, c in np.ndindex(3, 3, 3):
+        T = _turned(_T3[a], L[:, 2]) @ _turned(_T3[b], L[:, 3]) @ _turned(_T3[c], L[:, 4])
+        values[:, :, a, b, c] = _fourteen(T)
+    return np.einsum("ai,bj,ck,nmijk->nmabc", _DFT, _DFT, _DFT, values)
+
+
+def _right(L: np.ndarray) -> np.ndarray:
+    """(N, 14, 9): coefficients of x^d y^e, x = exp(i theta_1), y = exp(i theta_2), in those of (G_6 G_1 G_2)^-1.
+
+    (Rz(t6) L6 G1 G2)^-1 = (L6 G1 G2)^-1 Rz(-t6): the last turn changes neither l nor p.
+    """
+    values = np.empty((len(L), 14, 3, 3))
+    for d, e in np.ndindex(3, 3):
+        T = L[:, 5] @ _turned(_T3[d], L[:, 0]) @ _turned(_T3[e], L[:, 1])
+        values[:, :, d, e] = _fourteen(inverted(T))
+    return np.einsum("di,ej,nmij->nmde", _DFT, _DFT, values).reshape(len(L), 14, 9)
+
+
+def _turned(t: Any, link: np.ndarray) -> np.ndarray:
+    c, s = np.cos(t), np.sin(t)
+    R = np.array([[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0]])
+    return R @ link
+
+
+def _fourteen(T: np.ndarray) -> np.ndarray:
+    """p, l, p.p, p.l, p x l, (p.p) l - 2 (p.l) p of poses (N, 4, 4)."""
+    p, l = T[..., :3, 3], T[..., :3, 2]
+    pp, pl = (p * p).sum(-1, keepdims=True), (p * l).sum(-1, keepdims=True)
+    return np.concatenate([p, l, pp, pl, np.cross(p, l), pp * l - 2 * pl * p], axis=-1)
+
+
+def _eigen(E: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues z (N, 24) and monomials (N, 24, 12) = u^(-1 .. 2) v^(-1 .. 1) of the twelve equations."""
+    n = len(E)
+    M = np.zeros((3, n, 12, 4, 3), dtype=complex)
+    for a in range(3):
+        M[a, :, :6, :3] = E[:, :, a]
+        M[a, :, 6:, 1:] = E[:, :, a]
+    C, B, A = (m.reshape(n, 12, 12) for m in M)
+    first, second = np.zeros((n, 24, 24), dtype=complex), np.zeros((n, 24, 24), dtype=complex)
+    first[:, :12, 12:] = np.eye(12)
+    first[:, 12:, :12], first[:, 12:, 12:] = -C, -B
+    second[:, :12, :12] = np.eye(12)
+    second[:, 12:, 12:] = A
+    # (first - z second) x = 0; A is singular, so shift: (first - k second)^-1 second has eigenvalues 1 / (z - k)
+    k = _SHIFT
+    inverse, vectors = np.linalg.eig(np.linalg.solve(first - k * second, second))
+    with np.errstate(all="ignore"):
+        z = k + 1.0 / inverse
+    z = np.where(np.abs(inverse) > 1e-9, z, 1e9)
+    return z, np.swapaxes(vectors[:, :12], -1, -2)
+
+
+_SHIFT = 0.31 + 0.27j  # off the unit circle, near to it: no real angle is an eigenvalue there
+
+
+def _ratios(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """u and v from monomials (..., 12), least squares over all neighbours."""
+    m = m.reshape(*m.shape[:-1], 4, 3)
+    u = (m[..., 1:, :] * m[..., :-1, :].conj()).sum((-1, -2))
+    v = (m[..., :, 1:] * m[..., :, :-1].conj()).sum((-1, -2))
+    return u, v
+
+
+def _rest(L: np.ndarray, left: np.ndarray, right: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    """theta_1, theta_2, theta_6 (..., 3) for theta_3, theta_4, theta_5: the monomials of the right by least squares."""
+    z, u, v = (np.exp(1j * theta[..., k, None] * np.array((-1, 0, 1))) for k in (2, 3, 4))
+    known = np.einsum("nmabc,nka,nkb,nkc->nkm", left, z, u, v) - right[:, None, :, 4]
+    others = [k for k in range(9) if k != 4]
+    monomials = np.einsum("nij,nkj->nki", np.linalg.pinv(right[..., others]), known)
+    full = np.ones((*monomials.shape[:-1], 9), dtype=complex)
+    full[..., others] = monomials
+    full = full.reshape(*full.shape[:-1], 3, 3)
+    x = (full[..., 1:, :] * full[..., :-1, :].conj()).sum((-1, -2))
+    y = (full[..., :, 1:] * full[..., :, :-1].conj()).sum((-1, -2))
+    first, second = np.angle(x), np.angle(y)
+    T = np.eye(4)
+    for k, angle in ((0, first), (1, second), (2, theta[..., 2]), (3, theta[..., 3]), (4, theta[..., 4])):
+        c, s = np.cos(angle), np.sin(angle)
+        R = np.zeros((*angle.shape, 4, 4))
+        R[..., 0, 0], R[..., 0, 1], R[..., 1, 0], R[..., 1, 1] = c, -s, s, c
+        R[..., 2, 2] = R[..., 3, 3] = 1.0
+        T = T @ R @ L[:, None, k]
+    # G1 .. G5 Rz(theta_6) L6 = 1: Rz(theta_6) = (G1 .. G5)^-1 L6^-1
+    T = inverted(L[:, None, 5] @ T)
+    return np.stack([first, second, np.arctan2(T[..., 1, 0], T[..., 0, 0])], axis=-1)

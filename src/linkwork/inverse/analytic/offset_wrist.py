@@ -1,0 +1,288 @@
+"""Offset wrist: arms of the FANUC CRX kind, every posture from a trigonometric polynomial of degree 4 in theta6.
+
+Standard DH with alpha = (90, 180, -90, alpha4, alpha5, 0) deg, a = (0, a2, 0, 0, 0, 0), d = (0, 0, 0, d4, d5, 0): the
+heights d1 and d6 belong to base and tool, d2 and d3 cancel. Eight roots, two postures each: at most sixteen.
+Source: [Carbonari2023] for the constraints Phi4, Phi6. Corrected: the paper eliminates down to degree 16, half of whose
+roots are false (carbonari.py); with theta5, theta6 as unknowns the same constraints give degree 8 and no false root.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi
+import numpy as np
+from casadi import SX, atan2, fabs, fmax, sqrt
+
+from linkwork.inverse.analytic.angles import both, either, root
+from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Found
+from linkwork.inverse.analytic.denavit import Frames, frames
+from linkwork.inverse.analytic.ideal import Lines
+from linkwork.inverse.analytic.spherical import exact_cos, exact_sin
+from linkwork.inverse.analytic.trigonometric import Trig
+from linkwork.spatial import Transform
+
+ROOTS = 8
+SAME = 1e-6
+"""Angles this near [rad] are one root."""
+SINGULAR = 1e-6
+"""Determinant of the two scaled constraints below which their root is a double one."""
+NEWTON_STEPS = 5
+VOID = 1e-12
+"""Coefficients of the scaled polynomial below which it vanishes: theta6 is free."""
+
+
+@dataclass(frozen=True)
+class Dimensions:
+    """Lengths [m] and twists [rad] of the canonical arm."""
+
+    a2: float
+    d4: float
+    d5: float
+    alpha4: float
+    alpha5: float
+
+    @property
+    def scale(self) -> float:
+        return abs(self.a2) + abs(self.d4) + abs(self.d5)
+
+
+def recognise(lines: Lines) -> Lines:
+    """1 meets 2 at right angles; 2 and 3 parallel; 4 meets 3 at right angles, without offset from 1; 4-5, 5-6 meet."""
+    lines.parallel(1, 2).perpendicular(0, 1).meeting(0, 1).perpendicular(3, 2)
+    return lines.beside(3, 0, 1, "shoulder offset").meeting(3, 2).meeting(4, 3).meeting(5, 4)
+
+
+def canonical(lines: Lines) -> tuple[Frames, Dimensions]:
+    """The DH frames of the ideal lines and the arm's numbers."""
+    chain = lines.result
+    signs = [1, 1, -1 if chain.directions[2] @ chain.directions[1] > 0 else 1, 1, 1, 1]
+    placed = frames(chain, signs, (1, 1, -1, -1, 1))
+    a2, d4, d5 = (float(x) for x in (placed.a[1], placed.d[3], placed.d[4]))
+    return placed, Dimensions(a2, d4, d5, float(placed.alpha[3]), float(placed.alpha[4]))
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """cosine(theta6) cos theta5 + sine(theta6) sin theta5 + constant(theta6) = 0, scaled."""
+
+    cosine: Trig
+    sine: Trig
+    constant: Trig
+
+
+def constraints(size: Dimensions, T: Transform) -> tuple[Constraint, Constraint]:
+    """Phi4 (the forearm's axis lies in a plane with axis 1) and Phi6 (the upper arm has its length), scaled.
+
+        z4 = s_a5 y5 + c_a5 z6,   X = x5,   Y = c_a5 y5 - s_a5 z6,   y4 = s5 X + c5 Y,   z3 = s_a4 y4 + c_a4 z4
+        Phi4 = z3 . (P4 x z0),    Phi6 = |P3|^2 - a2^2,    P4 = P5 - d5 z4,    P3 = P4 - d4 z3            (13, 17)
+
+    with x5, y5 affine in (cos theta6, sin theta6), so that both are affine in (c5, s5) and in (c6, s6).
+    """
+    L = size.scale
+    a2, d4, d5, w = size.a2 / L, size.d4 / L, size.d5 / L, T.p / L
+    s4, c4, s5, c5 = (f(x) for x in (size.alpha4, size.alpha5) for f in (exact_sin, exact_cos))
+    x6, y6, z6 = T.R[:, 0], T.R[:, 1], T.R[:, 2]
+    m = casadi.vertcat(w[1], -w[0], 0)
+
+    def along(v: SX) -> tuple[Trig, Trig, Trig]:
+        """v . X, v . Y, v . z4 as functions of theta6."""
+        a, b, c = casadi.dot(v, x6), casadi.dot(v, y6), casadi.dot(v, z6)
+        X = Trig.affine(SX(0), a, -b)
+        y5 = (SX(0), b, a)
+        Y = Trig.affine(-s5 * c, *(c5 * e for e in y5[1:]))
+        return X, Y, Trig.affine(c5 * c, *(s5 * e for e in y5[1:]))
+
+    def times(k: float | SX, t: Trig) -> Trig:
+        return Trig(tuple(k * a for a in t.cosines), tuple(k * b for b in t.sines))
+
+    mX, mY, mZ = along(m)
+    zX, zY, _ = along(SX(casadi.DM([0, 0, 1])))
+    wX, wY, wZ = along(w)
+    plane = Constraint(times(s4, mY - times(d5, zX)), times(s4, mX + times(d5, zY)), times(c4, mZ))
+    square = casadi.sumsqr(w) + d5**2 + d4**2 - a2**2 + 2 * d4 * d5 * c4
+    length = Constraint(
+        times(-2 * d4 * s4, wY),
+        times(-2 * d4 * s4, wX),
+        Trig.affine(square, SX(0), SX(0)) + times(-2 * d5 - 2 * d4 * c4, wZ),
+    )
+    return plane, length
+
+
+def polynomial(size: Dimensions, T: Transform) -> Trig:
+    """f(theta6) of degree 4: Cramer's rule for (cos theta5, sin theta5) and cos^2 + sin^2 = 1."""
+    p, q = constraints(size, T)
+    sine_part = p.sine * q.constant - q.sine * p.constant
+    cosine_part = p.constant * q.cosine - q.constant * p.cosine
+    both_part = p.cosine * q.sine - q.cosine * p.sine
+    return sine_part * sine_part + cosine_part * cosine_part - both_part * both_part
+
+
+def packed(e: Constraint) -> SX:
+    """(3, 3): rows for cosine, sine and constant of theta5, columns (constant, cosine, sine) of theta6."""
+    rows = [(t.cosines[0], t.cosines[1], t.sines[1]) for t in (e.cosine, e.sine, e.constant)]
+    return casadi.vertcat(*[casadi.horzcat(*(SX(x) for x in row)) for row in rows])
+
+
+def unpacked(M: SX) -> Constraint:
+    """The inverse of `packed`."""
+    return Constraint(*(Trig.affine(M[k, 0], M[k, 1], M[k, 2]) for k in range(3)))
+
+
+def tried(plane: Constraint, length: Constraint, z: SX, seed: SX, keep: float, accuracy: float) -> SX:
+    """(2, 6): what one root z of `polynomial` leads to, rows (c5, s5, c6, s6, error, double); error 1 means none.
+
+    seed: theta5 where it is free. keep: how far from the unit circle a root is still tried, because double roots are
+    known to half the digits only; accuracy: scaled constraints below which a polished pair of angles is a solution.
+    """
+    r = sqrt(z[0] * z[0] + z[1] * z[1])
+    inverse = 1.0 / fmax(r, 1e-9)
+    near, c6, s6 = fabs(r - 1.0) < keep, z[0] * inverse, z[1] * inverse
+    found = []
+    for sign in (1, -1):
+        start = (*_from_stronger(plane, length, c6, s6, sign, seed), c6, s6)
+        found.append(_polished(plane, length, start, near, accuracy))
+    return casadi.vertcat(*[casadi.horzcat(*row) for row in found])
+
+
+def _from_stronger(plane: Constraint, length: Constraint, c6: SX, s6: SX, sign: int, seed: SX) -> tuple[SX, SX]:
+    """theta5 as (cos, sin): one of the two solutions of the constraint that says more about it.
+
+    A true solution fulfils both constraints, so it is among the two of either. Where both are void theta5 is free.
+    """
+    A, B, C = (t.at(c6, s6) for t in (plane.cosine, plane.sine, plane.constant))
+    D, E, F = (t.at(c6, s6) for t in (length.cosine, length.sine, length.constant))
+    stronger = A * A + B * B > D * D + E * E
+    A, B, C = either(stronger, A, D), either(stronger, B, E), either(stronger, C, F)
+    r2 = A * A + B * B
+    void = r2 < 1e-20
+    r2 = either(void, 1.0, r2)
+    h = root(r2 - C * C)
+    size = 1.0 / sqrt(r2 * (C * C + h * h))
+    c, s = (-A * C - sign * B * h) * size, (-B * C + sign * A * h) * size
+    return either(void, casadi.cos(seed), c), either(void, casadi.sin(seed), s)
+
+
+def _polished(
+    plane: Constraint, length: Constraint, start: tuple[SX, ...], near: SX, accuracy: float
+) -> tuple[SX, ...]:
+    """(c5, s5, c6, s6, exists, double) after Newton's steps on both constraints; angles turn as unit vectors."""
+    c5, s5, c6, s6 = start
+    for _ in range(NEWTON_STEPS):
+        value, by5, by6 = _linearised(plane, length, c5, s5, c6, s6)
+        det = by5[0] * by6[1] - by5[1] * by6[0]
+        # no step is longer than 0.1 rad: a root that was near stays near
+        inverse = either(det == 0, 0.0, 1.0 / either(det == 0, 1.0, det))
+        step5 = -(value[0] * by6[1] - value[1] * by6[0]) * inverse
+        step6 = -(by5[0] * value[1] - by5[1] * value[0]) * inverse
+        longest = fmax(fabs(step5), fabs(step6))
+        shorter = either(longest > 0.1, 0.1 / fmax(longest, 0.1), 1.0)
+        c5, s5 = _turned(c5, s5, step5 * shorter)
+        c6, s6 = _turned(c6, s6, step6 * shorter)
+    value, by5, by6 = _linearised(plane, length, c5, s5, c6, s6)
+    det = by5[0] * by6[1] - by5[1] * by6[0]
+    error = fmax(fabs(value[0]), fabs(value[1]))
+    return c5, s5, c6, s6, either(both(near, error < accuracy), error, 1.0), fabs(det) < SINGULAR
+
+
+def _linearised(
+    plane: Constraint, length: Constraint, c5: SX, s5: SX, c6: SX, s6: SX
+) -> tuple[list[SX], list[SX], list[SX]]:
+    """Values of both constraints, and their derivatives by theta5 and by theta6."""
+    value, by5, by6 = [], [], []
+    for e in (plane, length):
+        A, B, C = (t.at(c6, s6) for t in (e.cosine, e.sine, e.constant))
+        dA, dB, dC = (t.slope(c6, s6) for t in (e.cosine, e.sine, e.constant))
+        value.append(A * c5 + B * s5 + C)
+        by5.append(B * c5 - A * s5)
+        by6.append(dA * c5 + dB * s5 + dC)
+    return value, by5, by6
+
+
+def _turned(c: SX, s: SX, step: SX) -> tuple[SX, SX]:
+    """A unit vector turned by atan(step)."""
+    size = 1.0 / sqrt(1.0 + step * step)
+    return (c - s * step) * size, (s + c * step) * size
+
+
+def distinct(tried: SX) -> SX:
+    """(8, 6): the rows (c5, s5, c6, s6, error, double) of `tried` (16, 6) without repetitions, the best of each kept.
+
+    They move up; the fifth number becomes 1 where there is one, else 0.
+    """
+    rows = [[tried[i, k] for k in range(6)] for i in range(2 * ROOTS)]
+    kept = [row[4] < 1.0 for row in rows]
+    for i, one in enumerate(rows):
+        for j, other in enumerate(rows[:i]):
+            same = SX(sum((a - b) ** 2 for a, b in zip(one[:4], other[:4])) < SAME**2)
+            worse = one[4] >= other[4]
+            kept[i] = both(kept[i], 1 - both(same, worse))
+            kept[j] = both(kept[j], 1 - both(same, 1 - worse))
+    for row, new in zip(rows, kept):
+        row[4] = new
+    rank, ranks = SX(0), []
+    for new in kept:
+        ranks.append(rank)
+        rank = rank + new
+    slots = []
+    for k in range(ROOTS):
+        chosen = [both(kept[i], ranks[i] == k) for i in range(k, 2 * ROOTS)]
+        values = [
+            sum((casadi.if_else(mine, rows[i][v], 0) for i, mine in enumerate(chosen, k)), SX(0)) for v in range(6)
+        ]
+        # an empty slot gets an angle, so that nothing divides by zero later
+        values[0], values[2] = either(values[4], values[0], 1.0), either(values[4], values[2], 1.0)
+        slots.append(casadi.horzcat(*values))
+    return casadi.vertcat(*slots)
+
+
+def solve(size: Dimensions, T: Transform, seed: SX, pair: SX) -> Found:
+    """The two postures of one pair of angles, a row (c5, s5, c6, s6, exists, double) of `distinct`.
+
+        h = the longer of the plans of P3 and P4,   theta1 = atan2(h) + {0, pi},   e = (cos theta1, sin theta1, 0)
+        theta2 = atan2(P3_z, P3 . e),   theta2 - theta3 = atan2(z3 . e, -z3_z)
+        theta4 = atan2(x3 . z4, -y3 . z4)  (times the sign of s_a4),   x3 = -z3_z e + (z3 . e) z0,   y3 = (s1, -c1, 0)
+
+    Replaces appendix E of [Carbonari2023], which divides by sin theta1, cos theta2 and sin(theta2 - theta3) and prints
+    P3_x for P3_z in theta2 and -cos theta4 for cos theta4.
+    """
+    c5, s5, c6, s6, exists, double = (pair[k] for k in range(6))
+    sa4, ca4, sa5, ca5 = (f(x) for x in (size.alpha4, size.alpha5) for f in (exact_sin, exact_cos))
+    x6, y6, z6 = T.R[:, 0], T.R[:, 1], T.R[:, 2]
+    x5, y5 = c6 * x6 - s6 * y6, s6 * x6 + c6 * y6
+    z4, Y = sa5 * y5 + ca5 * z6, ca5 * y5 - sa5 * z6
+    z3 = sa4 * (s5 * x5 + c5 * Y) + ca4 * z4
+    P4 = T.p - size.d5 * z4
+    P3 = P4 - size.d4 * z3
+    plan3, plan4 = P3[0] ** 2 + P3[1] ** 2, P4[0] ** 2 + P4[1] ** 2
+    outer = plan3 > plan4
+    hx, hy, h2 = either(outer, P3[0], P4[0]), either(outer, P3[1], P4[1]), either(outer, plan3, plan4)
+    on_axis = h2 <= (1e-9 * size.scale) ** 2
+    inverse = 1.0 / sqrt(either(on_axis, 1.0, h2))
+    c1 = either(on_axis, casadi.cos(seed[0]), hx * inverse)
+    s1 = either(on_axis, casadi.sin(seed[0]), hy * inverse)
+    level, front = z3[0] * c1 + z3[1] * s1, P3[0] * c1 + P3[1] * s1
+    x3z4 = -z3[2] * (z4[0] * c1 + z4[1] * s1) + level * z4[2]
+    y3z4 = s1 * z4[0] - c1 * z4[1]
+    turn = 1.0 if sa4 > 0 else -1.0
+    theta1, theta2 = atan2(s1, c1), atan2(P3[2], front)
+    theta3 = theta2 - atan2(level, -z3[2])
+    theta4 = atan2(turn * x3z4, -turn * y3z4)
+    theta5, theta6 = atan2(s5, c5), atan2(s6, c6)
+    kind = either(on_axis, CONTINUUM, either(double, TANGENT, ISOLATED))
+    multiplicity = either(double, 2, 1)
+    mirror = (theta1 + np.pi, np.pi - theta2, np.pi - theta3, theta4 + np.pi, theta5, theta6)
+    first = Candidate((theta1, theta2, theta3, theta4, theta5, theta6), exists, kind, multiplicity)
+    return Found([first, Candidate(mirror, exists, kind, multiplicity)], (sqrt(casadi.sumsqr(T.p)),))
+
+
+def determinant(size: Dimensions, theta: SX) -> SX:
+    """det J [m^3] of an arm with right-angled wrist (alpha4 = -90, alpha5 = 90 deg), canonical axes, linear on top.
+
+    a2 [ r4 s5 (d4 c3 - d5 s3 s4) - a2 d5 c2 c3 s4 c4 c5 ],    r4 = a2 c2 + d4 sin(theta2 - theta3)
+    """
+    s, c = [casadi.sin(theta[k]) for k in range(6)], [casadi.cos(theta[k]) for k in range(6)]
+    r4 = size.a2 * c[1] + size.d4 * casadi.sin(theta[1] - theta[2])
+    return size.a2 * (
+        r4 * s[4] * (size.d4 * c[2] - size.d5 * s[2] * s[3]) - size.a2 * size.d5 * c[1] * c[2] * s[3] * c[3] * c[4]
+    )

@@ -1,0 +1,167 @@
+"""Polish: Newton's steps on the robot's own forward kinematics, for rows that are nearly solutions."""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import casadi
+import numpy as np
+from casadi import SX, fabs, fmax
+
+from linkwork.engine.kernel import Kernel, Signature
+from linkwork.engine.scan import Scan, scan
+from linkwork.inverse.analytic.angles import either, wrapped
+from linkwork.inverse.analytic.candidates import CONTINUUM, TANGENT, TOLERANCE, pose_error, true_pose
+from linkwork.inverse.analytic.screws import Chain
+from linkwork.recursions.jacobians import jacobian
+from linkwork.spatial import Transform
+from linkwork.subject import Subject
+
+MOST_STEPS = 25
+SINGULAR = 1e-6
+"""Smallest singular value of the scaled Jacobian below which a posture is singular."""
+PUSH = 1e-2
+"""How far [rad] a singular row is pushed to see whether it is one of infinitely many."""
+_scans: WeakKeyDictionary[Subject, dict[tuple[str, bool], Scan]] = WeakKeyDictionary()
+
+
+def polished(subject: Subject, chain: Chain, q: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(q, residual): rows (..., n) after Newton's steps towards the targets (..., 4, 4) or points (..., 3)."""
+    position = target.shape[-1] == 3
+    run = _newton(subject, chain, position)(q=q, target=target, steps=MOST_STEPS)
+    q = run.state["q"]
+    q = q - 2 * np.pi * np.ceil((q - np.pi) / (2 * np.pi))
+    return q, residuals(subject, chain, position)(q, target)
+
+
+def residuals(subject: Subject, chain: Chain, position: bool = False) -> Kernel:
+    """The kernel (q of the chain, target) -> how far true FK is from the target [of the arm's length, rad]."""
+
+    def trace() -> casadi.Function:
+        q, T = SX.sym("q", len(chain)), SX.sym("target", *((3, 1) if position else (4, 4)))
+        error = pose_error(true_pose(subject, chain, q), _goal(T, position), chain.length, position)
+        return casadi.Function("residual", [q, T], [error], {"cse": True})
+
+    target = ("target", (3,) if position else (4, 4))
+    signature = Signature("residual", (("q", (len(chain),)), target), (("residual", ()),))
+    key = f"analytic residual {position} {chain.columns} {subject.place_of(chain.frame)}"
+    return subject.kernel(key, lambda full: Kernel(signature, trace, full))
+
+
+def _newton(subject: Subject, chain: Chain, position: bool) -> Scan:
+    known = _scans.setdefault(subject, {})
+    key = (chain.frame, position)
+    if key not in known:
+        known[key] = _scan(subject, chain, position)
+    return known[key]
+
+
+def _scan(subject: Subject, chain: Chain, position: bool) -> Scan:
+    """q += J' (J J' + small)^-1 e, with lengths in units of the arm's; square arms: Newton's method.
+
+    No joint turns by more than half a radian a step. The small term keeps a singular posture from dividing by zero.
+    """
+    n, L = len(chain), chain.length
+
+    def step(q: SX, target: SX, k: SX) -> dict[str, Any]:
+        goal = _goal(target, position)
+        T, J = true_pose(subject, chain, q), _columns(subject, chain, q)
+        p, w = (goal.p - T.p) / L, casadi.inv_skew(goal.R @ T.R.T - T.R @ goal.R.T) / 2
+        e = p if position else casadi.vertcat(p, w)
+        J = J[:3, :] / L if position else casadi.vertcat(J[:3, :] / L, J[3:, :])
+        rows = e.numel()
+        if rows <= n:
+            A = J @ J.T + 1e-16 * SX.eye(rows)
+            dq = J.T @ _solved(A, e)
+        else:
+            dq = _solved(J.T @ J + 1e-16 * SX.eye(n), J.T @ e)
+        longest = casadi.mmax(fabs(dq))
+        dq = dq * either(longest > 0.5, 0.5 / fmax(longest, 0.5), 1.0)
+        return {"q": wrapped(q + dq), "stop": pose_error(T, goal, L, position) < 1e-15}
+
+    target = {"target": (3,) if position else (4, 4)}
+    return scan(step, state={"q": n}, parameters=target, name="polish")
+
+
+def _goal(T: SX, position: bool) -> Transform:
+    return Transform(SX.eye(3), T) if position else Transform(T[:3, :3], T[:3, 3])
+
+
+def _columns(subject: Subject, chain: Chain, q: SX) -> SX:
+    """The Jacobian (6, n) of the frame for the chain's coordinates alone."""
+    tree = subject.tree
+    q_tree = SX(tree.nq, 1)
+    places = [tree.independent[0][column] for column in chain.columns]
+    for k, at in enumerate(places):
+        q_tree[at] = q[k]
+    J, _ = jacobian(tree, q_tree, subject.place_of(chain.frame))
+    rates = {node.q: node.v for node in tree.nodes if node.nv}
+    return casadi.densify(casadi.horzcat(*[J[:, rates[at]] for at in places]))
+
+
+def _solved(A: SX, b: SX) -> SX:
+    """x with A x = b for a positive definite A, by L D L'."""
+    n = b.numel()
+    L = [[SX(0)] * n for _ in range(n)]
+    d: list[SX] = []
+    for i in range(n):
+        for j in range(i):
+            L[i][j] = (A[i, j] - sum((L[i][k] * L[j][k] * d[k] for k in range(j)), SX(0))) / d[j]
+        d.append(A[i, i] - sum((L[i][k] ** 2 * d[k] for k in range(i)), SX(0)))
+        d[i] = fmax(d[i], 1e-30)
+    y: list[SX] = []
+    for i in range(n):
+        y.append(b[i] - sum((L[i][k] * y[k] for k in range(i)), SX(0)))
+    x: list[SX] = [SX(0)] * n
+    for i in reversed(range(n)):
+        x[i] = y[i] / d[i] - sum((L[k][i] * x[k] for k in range(i + 1, n)), SX(0))
+    return casadi.vertcat(*x)
+
+
+def distinct(q: np.ndarray, state: np.ndarray, residual: np.ndarray, same: float = 1e-6) -> np.ndarray:
+    """State (N, M) with what missed its target and repeated rows of q (N, M, n) removed."""
+    valid = (state > 0) & (residual <= TOLERANCE)
+    for i in range(q.shape[-2]):
+        for j in range(i):
+            apart = np.abs((q[:, i] - q[:, j] + np.pi) % (2 * np.pi) - np.pi).max(axis=-1)
+            valid[:, i] &= ~(valid[:, j] & (apart < same))
+    return np.where(valid, state, 0.0)
+
+
+def kinds(subject: Subject, chain: Chain, q: np.ndarray, target: np.ndarray, state: np.ndarray) -> np.ndarray:
+    """State (N, M) with the kind of every singular row decided on the true arm: tangent, or part of a continuum.
+
+    A row is singular where the smallest singular value of its Jacobian is below `SINGULAR`. Pushed along the motion
+    that does not move the frame and polished again, a point of a continuum stays away, a double root comes back.
+    """
+    where = np.nonzero(state > 0)
+    if not len(where[0]):
+        return state
+    J = jacobian_kernel(subject, chain)(q[where])
+    _, sigma, Vt = np.linalg.svd(J)
+    singular = np.nonzero(sigma[:, -1] < SINGULAR)[0]
+    if not len(singular):
+        return state
+    rows = tuple(w[singular] for w in where)
+    start = q[rows]
+    pushed, error = polished(subject, chain, start + PUSH * Vt[singular, -1], target[rows[0]])
+    apart = np.abs((pushed - start + np.pi) % (2 * np.pi) - np.pi).max(axis=-1)
+    endless = (error <= TOLERANCE) & (apart > PUSH / 10)
+    state = state.copy()
+    state[rows] = np.where(endless, CONTINUUM + 4.0, TANGENT + 8.0)
+    return state
+
+
+def jacobian_kernel(subject: Subject, chain: Chain) -> Kernel:
+    """The kernel q of the chain (n,) -> its Jacobian (6, n) in world axes, lengths in units of the arm's."""
+
+    def trace() -> casadi.Function:
+        q = SX.sym("q", len(chain))
+        J = _columns(subject, chain, q)
+        scaled = casadi.vertcat(J[:3, :] / chain.length, J[3:, :])
+        return casadi.Function("jacobian", [q], [casadi.densify(scaled)], {"cse": True})
+
+    signature = Signature("jacobian", (("q", (len(chain),)),), (("J", (6, len(chain))),))
+    key = f"analytic jacobian {chain.columns} {subject.place_of(chain.frame)}"
+    return subject.kernel(key, lambda full: Kernel(signature, trace, full))

@@ -1,0 +1,137 @@
+"""Solve: all inverse-kinematic solutions of a robot's frame, from whatever family it is in."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkwork import configurations
+from linkwork.arguments import as_doubles
+from linkwork.errors import InvalidInput, NotPossible
+from linkwork.inverse.analytic.classify import Classification, classified
+from linkwork.inverse.analytic.family import Family, Rows
+from linkwork.inverse.analytic.solutions import Solutions
+from linkwork.subject import Subject
+
+WHO = "inverse_kinematics_all"
+DEFECT = 1e-6
+"""How far a target may be from a rigid motion (largest entry of R'R - 1); it is brought to the nearest one."""
+
+
+def inverse_kinematics_all(
+    subject: Subject, target: ArrayLike, frame: str, q0: ArrayLike | None = None, free: ArrayLike | None = None
+) -> Solutions:
+    """Every configuration that brings the frame to the target; see `Robot.inverse_kinematics_all`."""
+    family, goal, batch = _door(subject, target, frame)
+    start = _start(subject, family, q0, batch)
+    values = _free(family, free)
+    rows = family.rows(goal, start, values)
+    worst = int(np.argmax(rows.defect)) if len(rows.defect) else 0
+    if len(rows.defect) and not rows.defect[worst] <= DEFECT:
+        where = f"[{', '.join(map(str, np.unravel_index(worst, batch)))}]" if batch else ""
+        raise InvalidInput(
+            f"{WHO}: target{where} is no rigid motion: R'R, det R or the last row is off by {rows.defect[worst]:.3g}, "
+            f"expected at most {DEFECT:.0e}"
+        )
+    return _solutions(subject, family, rows, values, batch)
+
+
+def solver(subject: Subject, frame: str, position: bool = False) -> Family:
+    """The solver of a frame for poses or for points, or NotPossible."""
+    found = classified(subject, frame)
+    family = found.point if position else found.pose
+    if family is None:
+        raise NotPossible(f"{WHO}: {_nothing(found, position)}")
+    return family
+
+
+def _nothing(found: Classification, position: bool) -> str:
+    who = f'robot "{found.robot}", frame "{found.frame}"'
+    if position and found.pose is not None:
+        return f"{who}: {found.title} has closed forms for poses (4, 4), not for positions (3,)"
+    if not position and found.point is not None:
+        return f"{who}: {found.title} has closed forms for positions (3,), not for poses (4, 4)"
+    others = "".join(f"\n  not {name}: {why}" for name, why in found.others.items())
+    return f"{who} has no closed form: {found.title}; use inverse_kinematics{others}"
+
+
+def _door(subject: Subject, target: ArrayLike, frame: str) -> tuple[Family, np.ndarray, tuple[int, ...]]:
+    """The family and the targets as (N, 4, 4) or (N, 3), with the batch's shape."""
+    goal = as_doubles(target, f"{WHO}: target")
+    pose = goal.ndim >= 2 and goal.shape[-2:] == (4, 4)
+    if not pose and (goal.ndim < 1 or goal.shape[-1] != 3):
+        raise InvalidInput(f"{WHO}: target has shape {goal.shape}, expected (..., 4, 4) or positions (..., 3)")
+    family = solver(subject, frame, position=not pose)
+    if not np.isfinite(goal).all():
+        where = tuple(np.argwhere(~np.isfinite(goal))[0])
+        raise InvalidInput(f"{WHO}: target[{', '.join(map(str, where))}] is {goal[where]}, expected finite numbers")
+    shape = (4, 4) if pose else (3,)
+    batch = goal.shape[: goal.ndim - len(shape)]
+    return family, goal.reshape(-1, *shape), batch
+
+
+def _start(subject: Subject, family: Family, q0: ArrayLike | None, batch: tuple[int, ...]) -> np.ndarray:
+    """The chain's part of q0 as (n,) or (N, n); without one the neutral configuration."""
+    if q0 is None:
+        return configurations.neutral(subject)[list(family.chain.columns)]
+    q = as_doubles(q0, f"{WHO}: q0")
+    if q.ndim < 1 or q.shape[-1] != subject.nq or q.shape[:-1] not in ((), batch):
+        expected = f"({subject.nq},)" if not batch else f"({subject.nq},) or {(*batch, subject.nq)}"
+        raise InvalidInput(
+            f'{WHO}: q0 has shape {q.shape}, expected {expected}: robot "{subject.model.name}" has nq = {subject.nq}'
+        )
+    if not np.isfinite(q).all():
+        raise InvalidInput(f"{WHO}: q0 has numbers that are not finite")
+    own = np.ascontiguousarray(q[..., list(family.chain.columns)])
+    return own if own.ndim == 1 else own.reshape(-1, len(family.chain))
+
+
+def _free(family: Family, free: ArrayLike | None) -> np.ndarray | None:
+    if free is None:
+        return None
+    if not family.free:
+        raise InvalidInput(f"{WHO}: free is given, but {family.title} has no free parameter")
+    values = np.atleast_1d(as_doubles(free, f"{WHO}: free"))
+    if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
+        raise InvalidInput(f"{WHO}: free has shape {values.shape}, expected finite values (k,): {family.free}")
+    return values
+
+
+def _solutions(
+    subject: Subject, family: Family, rows: Rows, free: np.ndarray | None, batch: tuple[int, ...]
+) -> Solutions:
+    m = rows.state.shape[-1]
+    shape = batch or (1,)
+    valid = rows.state > 0
+    q = _whole(subject, family, rows.q)
+    np.copyto(q, np.nan, where=~valid[..., None])
+    np.copyto(rows.residual, np.nan, where=~valid)
+    branch = None
+    if family.branches is not None:
+        signs = np.tile(np.array(family.branches, dtype=np.int8), (m // family.slots, 1))
+        branch = np.broadcast_to(signs, (*shape, *signs.shape))
+    found = Solutions(
+        q=q.reshape(*shape, m, q.shape[-1]),
+        residual=rows.residual.reshape(*shape, m),
+        valid=valid.reshape(*shape, m),
+        state=rows.state.reshape(*shape, m),
+        family=family.name,
+        exact=family.exact,
+        length=family.chain.length,
+        branch=branch,
+        branch_names=family.branch_names,
+        free=None if free is None else np.broadcast_to(np.repeat(free, family.slots), (*shape, m)),
+        free_name=family.free,
+        explain=lambda index: family.reason(rows.distances[np.ravel_multi_index(index, shape)]),
+    )
+    return found if batch else found[0]
+
+
+def _whole(subject: Subject, family: Family, q: np.ndarray) -> np.ndarray:
+    """The chain's coordinates in the robot's q; joints off the chain are at neutral."""
+    columns = list(family.chain.columns)
+    if columns == list(range(subject.nq)):
+        return q
+    whole = np.broadcast_to(configurations.neutral(subject), (*q.shape[:-1], subject.nq)).copy()
+    whole[..., columns] = q
+    return whole

@@ -1,0 +1,1 @@
+"""Solvers: each family's mathematics wired to kernels; one file a family."""
