@@ -31,6 +31,7 @@ from linkwork.model import Model, Placement, edit
 from linkwork.model.parametric import Edited, Parametric
 from linkwork.model.payload import Payload
 from linkwork.results import JointLimits, Points, Poses
+from linkwork.studies.bounds import ChristoffelBounds, christoffel_bounds
 from linkwork.subject import Subject
 
 Forces = Mapping[str, ArrayLike]
@@ -539,6 +540,15 @@ class Robot:
         velocities and c[k, i, j] differs from c[k, j, i] where i and j belong to the same such joint.
         """
         return self._evaluate("christoffel", None, None, payload, variables, out, q=q)
+
+    def christoffel_bounds(
+        self, kind: str = "certified", samples: int = 200_000, seed: int = 0
+    ) -> ChristoffelBounds:
+        """Bounds of the Christoffel symbols and of the Coriolis matrix over the joint ranges. See studies/bounds.py.
+
+        kind="certified": nothing exceeds them, and more samples make them tighter; "sampled": the largest found.
+        """
+        return christoffel_bounds(self.subject, kind, samples, seed)
 
     def inverse_dynamics_derivatives(
         self,

@@ -1,0 +1,1 @@
+"""Design studies: bounds, actuator selection, static balancing, sweeps over live variables."""

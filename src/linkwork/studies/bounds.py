@@ -1,0 +1,185 @@
+"""Bounds of the Christoffel symbols over all configurations of a robot."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import minimize
+
+from linkwork import configurations, quantities
+from linkwork.arguments import choice
+from linkwork.errors import InvalidInput
+from linkwork.studies.reach import symbols_by_reach
+from linkwork.subject import Subject
+
+DEGREE = 2  # of a symbol in sine and cosine of a revolute coordinate, and in a prismatic coordinate
+ROUNDING = 1e-9  # added to what is certified: a hundred thousand times the rounding of a symbol
+NUMBERS = 1 << 20  # symbols computed at a time: they stay in the cache
+
+
+@dataclass(frozen=True)
+class ChristoffelBounds:
+    """Largest Christoffel symbols over the joint ranges.
+
+    kind      "certified": no configuration exceeds these numbers; "sampled": the largest found, others may exceed them
+    symbols   (nv, nv, nv), on |c[k, i, j]|
+    coriolis  k with ||C(q, v)|| <= k ||v|| in the Euclidean norm, for gains and for robustness
+    largest   the largest symbol that was met, and `q` the configuration where
+    samples   configurations that were computed
+    """
+
+    kind: str
+    symbols: np.ndarray
+    coriolis: float
+    largest: float
+    q: np.ndarray
+    samples: int
+
+
+def christoffel_bounds(
+    subject: Subject, kind: str = "certified", samples: int = 200_000, seed: int = 0
+) -> ChristoffelBounds:
+    """Bounds of |c^k_ij| and of ||C(q, v)|| / ||v|| for all q.
+
+    certified   A symbol is a trigonometric polynomial of degree 2 in every revolute coordinate, a polynomial of
+                degree 2 in every prismatic one, and does not depend on root joints. On a grid of M equal steps a turn
+                its maximum exceeds the grid's by a factor of at most 1 / cos(2 pi / M) a coordinate ([Ehlich1964];
+                prismatic: Chebyshev points), and so does any norm of C. Revolute joints count with their full turn.
+                Where such a grid needs more than `samples`, or gives more, the bound is that of reach.py.
+    sampled     the best of `samples` random configurations within the limits, climbed further.
+    """
+    choice(kind, ("certified", "sampled"), "christoffel_bounds: kind")
+    if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 1:
+        raise InvalidInput(f"christoffel_bounds: samples is {samples!r}, expected a whole number of at least 1")
+    free = Subject(replace(subject.model, joints=tuple(replace(j, mimic=None) for j in subject.model.joints)))
+    if kind == "sampled":
+        return _sampled(subject, int(samples), seed)
+    G = np.abs(subject.tree.mimic_map[2])
+    found = _certified(free, int(samples))
+    symbols = np.einsum("kij,ka,ib,jc->abc", found.symbols, G, G, G) if subject.tree.mimic else found.symbols
+    gain = np.linalg.norm(G, 2) ** 3 if subject.tree.mimic else 1.0
+    return replace(found, symbols=symbols, coriolis=min(gain * found.coriolis, float(_gain(symbols[None])[0])))
+
+
+def _certified(subject: Subject, samples: int) -> ChristoffelBounds:
+    symbols = symbols_by_reach(subject.tree, configurations.limits(subject))
+    bound, grid = float(_gain(symbols[None])[0]), _grid(subject, samples)
+    if grid is None:
+        q = configurations.neutral(subject)
+        largest = float(np.abs(_symbols(subject, q)).max(initial=0.0))
+        return ChristoffelBounds("certified", _rounded_up(symbols), bound * (1 + ROUNDING), largest, q, 1)
+    axes, factor = grid
+    most = _Largest(subject)
+    for q in _points(configurations.neutral(subject), axes, _chunk(subject)):
+        most.meet(q)
+    symbols = np.minimum(symbols, factor * most.symbols)
+    bound = min(factor * most.gain, float(_gain(symbols[None])[0])) * (1 + ROUNDING)
+    return ChristoffelBounds("certified", _rounded_up(symbols), bound, most.largest, most.q, most.samples)
+
+
+def _rounded_up(symbols: np.ndarray) -> np.ndarray:
+    """Structural zeros stay zero: a symbol that is not one may be met with as much rounding as the largest has."""
+    return np.where(symbols > 0, symbols + ROUNDING * symbols.max(initial=0.0), 0.0)
+
+
+def _sampled(subject: Subject, samples: int, seed: int) -> ChristoffelBounds:
+    most, poses = _Largest(subject), configurations.random(subject, samples, seed)
+    step = _chunk(subject)
+    for at in range(0, samples, step):
+        most.meet(poses[at : at + step])
+    if subject.nq == subject.nv and subject.nv:
+        place = np.unravel_index(int(np.argmax(most.symbols)), most.symbols.shape)
+        most.meet(_climbed(subject, most.q, lambda c: np.abs(c[(slice(None), *place)])))
+        most.meet(_climbed(subject, most.q_gain, _gain))
+    return ChristoffelBounds("sampled", most.symbols, most.gain, most.largest, most.q, most.samples)
+
+
+def _climbed(subject: Subject, q: np.ndarray, measure: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """A local maximum of a measure of c from q on, within the limits, as a batch of one."""
+    limits, h = configurations.limits(subject), 1e-6
+    steps = np.concatenate([np.zeros((1, subject.nq)), h * np.eye(subject.nq), -h * np.eye(subject.nq)])
+
+    def negative(x: np.ndarray) -> tuple[float, np.ndarray]:
+        m = measure(_symbols(subject, x + steps))
+        return -m[0], (m[1 + subject.nq :] - m[1 : 1 + subject.nq]) / (2 * h)
+
+    found = minimize(negative, q, jac=True, method="L-BFGS-B", bounds=list(zip(limits.lower, limits.upper)))
+    return np.clip(found.x, limits.lower, limits.upper)[None]
+
+
+class _Largest:
+    """What the configurations met so far have given."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject, self.samples = subject, 0
+        self.symbols = np.zeros((subject.nv,) * 3)
+        self.gain, self.largest = 0.0, 0.0
+        self.q = self.q_gain = configurations.neutral(subject)
+
+    def meet(self, q: np.ndarray) -> None:
+        c = _symbols(self.subject, q)
+        flat = c.reshape(len(q), -1)
+        squares = np.einsum("nx,nx->n", flat, flat)
+        np.abs(flat, out=flat)
+        each = flat.max(axis=1, initial=0.0)
+        self.symbols = np.maximum(self.symbols, flat.max(axis=0, initial=0.0).reshape(self.symbols.shape))
+        self.samples += len(q)
+        if each.max(initial=0.0) > self.largest:
+            self.largest, self.q = float(each.max()), q[int(each.argmax())].copy()
+        worth = np.flatnonzero(squares > self.gain**2)  # the gain is at most the norm of all symbols
+        if len(worth):
+            gains = _gain(_symbols(self.subject, q[worth]))
+            if gains.max() > self.gain:
+                self.gain, self.q_gain = float(gains.max()), q[worth[int(gains.argmax())]].copy()
+
+
+def _chunk(subject: Subject) -> int:
+    return max(1, NUMBERS // max(1, subject.nv**3))
+
+
+def _symbols(subject: Subject, q: np.ndarray) -> np.ndarray:
+    return quantities.evaluate(subject, "christoffel", {"q": q})
+
+
+def _gain(c: np.ndarray) -> np.ndarray:
+    """max over v of ||C(v)|| / ||v|| (Frobenius, so at least the spectral norm) of symbols c (m, n, n, n): (m,)."""
+    m, n = len(c), c.shape[-1]
+    flat = c.reshape(m, n * n, n)
+    gram = flat.swapaxes(1, 2) @ flat
+    return np.sqrt(np.linalg.eigvalsh(gram)[:, -1].clip(0)) if n else np.zeros(m)
+
+
+def _grid(subject: Subject, samples: int) -> tuple[list[tuple[int, np.ndarray]], float] | None:
+    """(values of each coordinate that matters, factor from the largest on the grid to the largest of all), or None."""
+    moving = [node for node in subject.tree.nodes if node.nv and node.parent]
+    if any(node.kind not in ("revolute", "prismatic") for node in moving):
+        return None
+    limits = configurations.limits(subject)
+    steps = int(samples ** (1 / max(1, len(moving))) + 1e-9)
+    if moving and steps <= 2 * DEGREE:
+        return None
+    axes, factor = [], 1.0
+    for node in moving:
+        if node.kind == "revolute":
+            axes.append((node.q, 2 * math.pi * np.arange(steps) / steps))
+            factor /= math.cos(math.pi * DEGREE / steps)
+        else:
+            low, high = limits.lower[node.q], limits.upper[node.q]
+            between = np.cos(math.pi * np.arange(steps) / (steps - 1))
+            axes.append((node.q, (low + high) / 2 + (high - low) / 2 * between))
+            factor /= math.cos(math.pi * DEGREE / (2 * (steps - 1)))
+    return axes, factor
+
+
+def _points(start: np.ndarray, axes: list[tuple[int, np.ndarray]], size: int) -> Iterator[np.ndarray]:
+    """All points of the grid, in batches."""
+    columns = [at for at, _ in axes]
+    points = itertools.product(*[values for _, values in axes])
+    while batch := list(itertools.islice(points, size)):
+        q = np.tile(start, (len(batch), 1))
+        q[:, columns] = batch
+        yield q
