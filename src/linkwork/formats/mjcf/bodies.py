@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from linkwork.formats.mjcf.defaults import Defaults
-from linkwork.formats.mjcf.orientation import placement
+from linkwork.formats.mjcf.orientation import joined, placement
 from linkwork.formats.mjcf.settings import Settings
 from linkwork.formats.mjcf.words import Words
 from linkwork.formats.xml import Element
 from linkwork.model.placement import HERE, Placement
 
 WORLD = "world"
+MOST_BODIES = 10_000
 
 
 @dataclass(frozen=True)
@@ -43,12 +44,14 @@ class Names:
 
     def __init__(self, taken: Iterable[str]) -> None:
         self.taken = set(taken)
+        self._counts: dict[str, int] = {}
 
     def free(self, wish: str) -> str:
-        name, count = wish, 1
+        name, count = wish, self._counts.get(wish, 1)
         while name in self.taken:
             count += 1
             name = f"{wish}_{count}"
+        self._counts[wish] = count
         self.taken.add(name)
         return name
 
@@ -66,8 +69,10 @@ def described_bodies(root: Element, defaults: Defaults, settings: Settings) -> l
             element, body, around, inherited = stack.pop()
             if element.tag in ("body", "frame"):
                 childclass = defaults.named(element, "childclass") or inherited
-                T = around @ placement(Words(element), settings)
+                T = joined(around, placement(Words(element), settings))
                 if element.tag == "body":
+                    if len(found) > MOST_BODIES:
+                        raise element.error(f"is one too many: more than {MOST_BODIES} bodies are not read")
                     name = element.attributes.get("name") or names.free(f"body_{len(found)}")
                     body.children += 1
                     body = Described(name, element, None if body is world else body.name, T)

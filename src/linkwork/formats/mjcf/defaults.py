@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from linkwork.errors import did_you_mean
 from linkwork.formats.mjcf.vocabulary import ACTUATORS
-from linkwork.formats.mjcf.words import Words
+from linkwork.formats.mjcf.words import Inherited, Words, inherited_from
 from linkwork.formats.xml import Element
 
 MAIN = "main"
@@ -20,6 +22,7 @@ class Defaults:
             if top.text("class", MAIN) != MAIN:
                 raise top.error(f'has class "{top.text("class")[:60]}", expected none or "{MAIN}" at the top level')
             self._collect(top)
+        self.inherited = cache(self._inherited)
 
     def _collect(self, top: Element) -> None:
         self.sections[MAIN].append(top)
@@ -35,18 +38,18 @@ class Defaults:
     def words(self, element: Element, childclass: str | None = None) -> Words:
         """The element with its class (its own, or that of the bodies and frames around it, or main) behind it."""
         named = self.named(element, "class") or childclass or MAIN
-        return Words(element, *self._inherited(element.tag, named))
+        return Words(element, self.inherited(element.tag, named))
 
     def actuator(self, element: Element) -> Words:
         """An actuator of any kind: in MuJoCo all kinds share one default."""
-        return Words(element, *self._inherited(ACTUATORS, self.named(element, "class") or MAIN))
+        return Words(element, self.inherited(ACTUATORS, self.named(element, "class") or MAIN))
 
     def tendon(self, element: Element) -> Words:
         """A spatial or a fixed tendon, whose defaults stand under <tendon>."""
-        return Words(element, *self._inherited("tendon", self.named(element, "class") or MAIN))
+        return Words(element, self.inherited("tendon", self.named(element, "class") or MAIN))
 
     def equality(self, element: Element) -> Words:
-        return Words(element, *self._inherited("equality", self.named(element, "class") or MAIN))
+        return Words(element, self.inherited("equality", self.named(element, "class") or MAIN))
 
     def named(self, element: Element, attribute: str) -> str | None:
         """The class an attribute names, which must exist."""
@@ -56,11 +59,13 @@ class Defaults:
             raise element.error(f'has {attribute}="{name[:60]}", and there is no such default class{near}')
         return name
 
-    def _inherited(self, tags: str | tuple[str, ...], name: str | None) -> list[Element]:
+    def _inherited(self, tags: str | tuple[str, ...], name: str) -> Inherited:
+        """What a class and those around it hand down to elements of a tag."""
         tags = (tags,) if isinstance(tags, str) else tags
         found: list[Element] = []
-        while name is not None:
-            for section in reversed(self.sections[name]):
+        at: str | None = name
+        while at is not None:
+            for section in reversed(self.sections[at]):
                 found += [each for each in reversed(section.children) if each.tag in tags]
-            name = self.parents[name]
-        return found
+            at = self.parents[at]
+        return inherited_from(found)

@@ -11,6 +11,19 @@ from linkwork.formats.mjcf.words import Words
 from linkwork.formats.xml import Element
 from linkwork.model.carried import Carried
 
+COMMON = (
+    *("ctrllimited", "ctrlrange", "forcelimited", "forcerange", "gear", "cranklength", "damping", "delay", "group"),
+    *("interp", "nsample", "user"),
+)
+"""Attributes that nearly every kind of actuator has."""
+
+LACKING = {
+    "orientation": ("ctrllimited", "gear", "cranklength", "damping"),
+    "adhesion": ("ctrllimited", "gear", "cranklength", "damping"),
+    "damper": ("ctrllimited",),
+    "dcmotor": ("forcelimited", "forcerange"),
+}
+
 
 def tendons(root: Element, defaults: Defaults, joints: Iterable[str]) -> list[Carried]:
     """Every tendon with its path. One with inertia of its own couples joints in a way linkwork's joints cannot hold."""
@@ -46,8 +59,20 @@ def actuators(root: Element, defaults: Defaults, joints: dict[str, int]) -> tupl
             if armature < 0.0:
                 raise words.holder("armature").error(f"has armature {armature:g}, expected no negative number")
             added[joint] = added.get(joint, 0.0) + gear * gear * armature
-        found.append(as_carried("actuator", words, element.attributes.get("name") or f"actuator_{k + 1}"))
+        name = element.attributes.get("name") or f"actuator_{k + 1}"
+        found.append(as_carried("actuator", _of_its_kind(words), name))
     return found, added
+
+
+def _of_its_kind(words: Words) -> Words:
+    """An actuator with what it inherits from defaults of its own kind, and from those of other kinds what all have."""
+    own = words.own
+    shared = [word for word in COMMON if word not in LACKING.get(own.tag, ())]
+    kept = {
+        word: tuple((rank, holder) for rank, holder in holders if holder.tag == own.tag or word in shared)
+        for word, holders in words.inherited.items()
+    }
+    return Words(own, {word: holders for word, holders in kept.items() if holders})
 
 
 def _check_joint(words: Words, attribute: str, joints: Iterable[str]) -> str | None:

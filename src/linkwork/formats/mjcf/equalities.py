@@ -5,7 +5,7 @@ MuJoCo holds its equalities softly (solref, solimp); linkwork's elements are exa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 
 from linkwork.errors import did_you_mean
@@ -35,11 +35,13 @@ class Mechanism:
     poses        T_world_body at MuJoCo's reference qpos0, by the file's name of the body, the world included
     sites        name -> (body, T_body_site)
     references   joint of one coordinate -> its reference
+    ends         sites that linkwork wrote for the ends of closures, which have no names in the model
     """
 
     poses: Mapping[str, Placement]
     sites: Mapping[str, tuple[str, Placement]]
     references: Mapping[str, float]
+    ends: Container[str] = ()
 
 
 @dataclass
@@ -76,10 +78,8 @@ def equalities(
 
 def as_carried(section: str, words: Words, name: str, *parts: Carried) -> Carried:
     """An element with all that it inherits."""
-    attributes: dict[str, str] = {}
-    for holder in reversed(words.holders):
-        attributes |= {word: text for word, text in holder.attributes.items() if word not in _NOT_CARRIED}
-    return Carried(f"mjcf {section} {words.own.tag}".rstrip(), name, tuple(attributes.items()), parts)
+    attributes = tuple((word, text) for word, text in words.attributes.items() if word not in _NOT_CARRIED)
+    return Carried(f"mjcf {section} {words.own.tag}".rstrip(), name, attributes, parts)
 
 
 def _connect(words: Words, name: str, mechanism: Mechanism) -> loops.LoopClosure:
@@ -147,7 +147,7 @@ def _site(words: Words, attribute: str, mechanism: Mechanism) -> tuple[loops.Poi
         near = did_you_mean(name, mechanism.sites)
         raise words.error(f'names the site "{name[:60]}", which does not exist{near}')
     body, T = mechanism.sites[name]
-    return _point(body, T.position, name), T.rotation
+    return _point(body, T.position, "" if name in mechanism.ends else name), T.rotation
 
 
 def _point(body: str, at: Vector, name: str = "") -> loops.Point:

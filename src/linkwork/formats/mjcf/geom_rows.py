@@ -9,7 +9,6 @@ from linkwork.formats.mjcf.bodies import Names
 from linkwork.formats.mjcf.mesh_files import READERS
 from linkwork.formats.mjcf.rows import element, numbers, where
 from linkwork.model.body import Body, Shape
-from linkwork.model.model import Model
 from linkwork.model.number import Vector
 
 _STL_HEADER = 84
@@ -18,7 +17,7 @@ _STL_HEADER = 84
 class GeomRows:
     """Geoms of the bodies, and the meshes they need; `lost` counts shapes that MuJoCo could not load."""
 
-    def __init__(self, model: Model, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None) -> None:
         self.folder = folder
         self.assets: dict[tuple[str, Vector], str] = {}
         self.names = Names(())
@@ -26,8 +25,8 @@ class GeomRows:
         self.lost = 0
 
     def of(self, body: Body) -> list[str]:
-        both = [shape for shape in body.visuals if shape in body.collisions]
-        rows = [self._row(shape, {}) for shape in both]
+        both = set(body.visuals) & set(body.collisions)
+        rows = [self._row(shape, {}) for shape in body.visuals if shape in both]
         drawn = {"group": "2", "contype": "0", "conaffinity": "0"}
         rows += [self._row(shape, drawn) for shape in body.visuals if shape not in both]
         rows += [self._row(shape, {"group": "3"}) for shape in body.collisions if shape not in both]

@@ -9,14 +9,15 @@ from functools import cached_property
 import numpy as np
 
 from linkwork.formats.mjcf.assets import Assets
-from linkwork.formats.mjcf.orientation import between, placement
+from linkwork.formats.mjcf.mesh_inertia import MeshIntegrals
+from linkwork.formats.mjcf.orientation import between, joined, placement
 from linkwork.formats.mjcf.settings import Settings
 from linkwork.formats.mjcf.solids import Solid, hull, solid
 from linkwork.formats.mjcf.vocabulary import GEOM_TYPES
 from linkwork.formats.mjcf.words import Words
 from linkwork.model.body import Shape
 from linkwork.model.inertia import MassProperties
-from linkwork.model.number import ZERO, Vector
+from linkwork.model.number import IDENTITY, ZERO, Vector
 from linkwork.model.placement import Placement
 from linkwork.model.rotation import from_matrix
 
@@ -58,16 +59,16 @@ class Geom:
         x, y, z = words.overlaid("size", (0.0, 0.0, 0.0))
         if self.is_fitted:
             T_file_geom, size = self._fit()
-            return T @ placement(words, self.settings) @ T_file_geom, self._checked(size)
+            return joined(T, placement(words, self.settings)) @ T_file_geom, self._checked(size)
         if words.has("fromto"):
             if self.kind not in ("capsule", "cylinder", "ellipsoid", "box"):
                 raise words.holder("fromto").error(f"has fromto and is a {self.kind}, expected capsule, cylinder, box")
             T_frame_geom, half = between(words)
             size = (x, half, z) if self.kind in ("capsule", "cylinder") else (x, x, half)
-            return T @ T_frame_geom, self._checked(size)
+            return joined(T, T_frame_geom), self._checked(size)
         if self.kind == "hfield":
-            return T @ placement(words, self.settings), self.assets.hfield_size(words)
-        return T @ placement(words, self.settings), self._checked((x, y, z))
+            return joined(T, placement(words, self.settings)), self.assets.hfield_size(words)
+        return joined(T, placement(words, self.settings)), self._checked((x, y, z))
 
     def _checked(self, size: Vector) -> Vector:
         needed = _SIZES.get(self.kind, 0)
@@ -108,7 +109,10 @@ class Geom:
         else:
             mass = density * content
         x, y, z = (mass * moment for moment in moments)
-        return MassProperties(mass, ZERO, ((x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z))).seen_from(T)
+        inertia = ((x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z))
+        if T.rotation is IDENTITY:
+            return MassProperties(mass, T.position, inertia)
+        return MassProperties(mass, ZERO, inertia).seen_from(T)
 
     def _mesh_matter(self, mass: float, density: float) -> MassProperties:
         self.assets.mesh(self.words.text("mesh"), self.words)
@@ -124,6 +128,10 @@ class Geom:
         name = self.words.text("mesh")
         self.assets.mesh(name, self.words)
         found = self.assets.integrals(name)
+        with np.errstate(all="ignore"):  # sizes beyond the numbers are refused by `_checked`
+            return self._fit_to(name, found)
+
+    def _fit_to(self, name: str, found: MeshIntegrals) -> tuple[Placement, Vector]:
         moments, axes = np.linalg.eigh(found.inertia)
         moments, axes = moments[::-1], axes[:, ::-1] * np.sign(np.linalg.det(axes[:, ::-1]))
         R = from_matrix(axes.tolist())

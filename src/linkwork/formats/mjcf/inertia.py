@@ -81,8 +81,9 @@ def _bounded(matter: MassProperties, settings: Settings) -> MassProperties:
 
 def _balanced(matter: MassProperties) -> MassProperties:
     moments, _ = _principal(matter)
-    if moments[0] + moments[1] < moments[2]:
-        mean = float(moments.sum()) / 3.0
+    least, middle, largest = moments.tolist()
+    if least + middle < largest:
+        mean = sum(moments.tolist()) / 3.0
         return replace(matter, inertia=((mean, 0.0, 0.0), (0.0, mean, 0.0), (0.0, 0.0, mean)))
     return matter
 
@@ -98,8 +99,9 @@ def _principal(matter: MassProperties) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _turned(moments: np.ndarray, axes: np.ndarray) -> Matrix:
-    I = (axes * moments) @ axes.T
-    rows = ((I + I.T) / 2.0).tolist()
+    with np.errstate(all="ignore"):  # what is beyond the numbers is refused with the whole model
+        I = (axes * moments) @ axes.T
+        rows = ((I + I.T) / 2.0).tolist()
     return tuple(tuple(row) for row in rows)  # type: ignore[return-value]
 
 

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from linkwork.formats.mjcf.bodies import Described, Names, Part
-from linkwork.formats.mjcf.orientation import SHORTEST, position
+from linkwork.formats.mjcf.orientation import SHORTEST, joined, position
 from linkwork.formats.mjcf.quaternion import to_quaternion
 from linkwork.formats.mjcf.settings import Settings
 from linkwork.formats.mjcf.vocabulary import JOINT_TYPES
@@ -107,11 +107,11 @@ def chain(
         G = known[each.name].frame if each.name in known else each.frame
         ends = last and G == HERE and each.name not in known
         child = body.name if ends else _between_name(body, each, names, known)
-        T = T_parent_body @ each.moved_back @ G
-        joints.append(_joint(each, parent, child, T, times(transpose(G.rotation), each.axis), settings, remarks))
+        T = joined(joined(T_parent_body, each.moved_back), G)
+        joints.append(_joint(each, parent, child, T, _turned_back(G, each.axis), settings, remarks))
         if not ends:
             between.append(Body(child, has_inertia=False, note=f'between the joints of body "{body.name}"'))
-        parent, T_parent_body = child, G.inverse()
+        parent, T_parent_body = child, HERE if G is HERE else G.inverse()
     if parent != body.name:
         fixed = joint_names.free(f"{body.name}_fixed")
         joints.append(Joint(fixed, "fixed", parent, body.name, T_parent_body))
@@ -119,6 +119,10 @@ def chain(
         (each.name, (0.0, 0.0, 0.0, 1.0) if each.type == "ball" else (each.reference,)) for each in moving
     )
     return Chain(tuple(joints), tuple(between), reference)
+
+
+def _turned_back(G: Placement, axis: Vector) -> Vector:
+    return axis if G is HERE else times(transpose(G.rotation), axis)
 
 
 def _between_name(body: Described, moving: _Moving, names: Names, known: Mapping[str, Between]) -> str:
@@ -138,11 +142,13 @@ def _moving(part: Part, body: Described, k: int, settings: Settings, names: Name
     if kind != "ball":
         if not SHORTEST <= length < math.inf:
             raise words.holder("axis").error(f'has axis="{x:g} {y:g} {z:g}", expected a direction')
-        axis = times(part.around.rotation, (x / length, y / length, z / length))
+        axis = (x / length, y / length, z / length)
+        axis = axis if part.around is HERE else times(part.around.rotation, axis)
     reference = 0.0 if kind == "ball" else words.number("ref", 0.0)
     if kind == "hinge":
         reference *= settings.angle
-    return _Moving(part, name, kind, part.around.at(position(words)), axis, reference)
+    anchor = position(words) if part.around is HERE else part.around.at(position(words))
+    return _Moving(part, name, kind, anchor, axis, reference)
 
 
 def _free(body: Described, moving: list[_Moving], settings: Settings, remarks: list[str]) -> Chain:

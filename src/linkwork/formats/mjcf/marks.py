@@ -4,12 +4,13 @@ They are <custom><text name="linkwork.kind:name" data="..."/>, which MuJoCo keep
 
     point     site -> the name of the body's point that the site stands for
     between   joint -> a massless body that stood behind it: its frame (position, then the rows of the rotation, seen
-              from the body that holds the joint, all joints at zero) and its name
+              from the body that holds the joint, all joints at their references) and its name
     limits    joint -> lower, upper, velocity, effort where MJCF cannot hold them; "inf" where there is none
     end       site -> the closure of which it is an end: no frame of the model
     dependent closure -> the joints that it decides, as a JSON list
     coupling  equality -> it is a coupling, whose first joint keeps its coordinate, and no mimic rule
     spring    joint -> the name of its spring
+    body      "world": the model has a body of that name, though nothing is on it
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from linkwork.model.placement import Placement
 from linkwork.model.rotation import from_matrix
 
 PREFIX = "linkwork."
-KINDS = ("point", "between", "limits", "end", "dependent", "coupling", "spring")
+KINDS = ("point", "between", "limits", "end", "dependent", "coupling", "spring", "body")
 
 
 @dataclass
@@ -40,6 +41,7 @@ class Marks:
     dependent: dict[str, tuple[str, ...]] = field(default_factory=dict)
     couplings: dict[str, str] = field(default_factory=dict)
     springs: dict[str, str] = field(default_factory=dict)
+    bodies: dict[str, str] = field(default_factory=dict)
 
 
 def marks(root: Element) -> Marks:
@@ -65,6 +67,8 @@ def marks(root: Element) -> Marks:
                 found.couplings[name] = data
             case "spring":
                 found.springs[name] = data
+            case "body":
+                found.bodies[name] = data
     return found
 
 

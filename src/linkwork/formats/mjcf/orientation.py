@@ -7,8 +7,8 @@ import math
 from linkwork.formats.mjcf.settings import Settings
 from linkwork.formats.mjcf.vocabulary import ORIENTATIONS
 from linkwork.formats.mjcf.words import Words
-from linkwork.model.number import IDENTITY, Matrix, Vector, cross, dot, product, scale, subtract, transpose
-from linkwork.model.placement import Placement
+from linkwork.model.number import IDENTITY, ZERO, Matrix, Vector, cross, dot, product, scale, subtract, transpose
+from linkwork.model.placement import HERE, Placement
 from linkwork.model.rotation import about, from_axis_angle, from_quaternion, snapped
 
 SHORTEST = 1e-14
@@ -16,8 +16,16 @@ SHORTEST = 1e-14
 
 
 def placement(words: Words, settings: Settings) -> Placement:
-    """T_parent_element of pos [m] and an orientation; without them the identity."""
-    return Placement(rotation(words, settings), position(words))
+    """T_parent_element of pos [m] and an orientation; without them HERE."""
+    R, p = rotation(words, settings), position(words)
+    return HERE if R is IDENTITY and p == ZERO else Placement(R, p)
+
+
+def joined(T_a_b: Placement, T_b_c: Placement) -> Placement:
+    """T_a_c = T_a_b @ T_b_c; most elements of a file stand in no frame, and nothing is to be multiplied."""
+    if T_a_b is HERE:
+        return T_b_c
+    return T_a_b if T_b_c is HERE else T_a_b @ T_b_c
 
 
 def position(words: Words, attribute: str = "pos") -> Vector:

@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 
 from linkwork.formats.mjcf.bodies import WORLD, Names
 from linkwork.formats.mjcf.joints import Between
+from linkwork.formats.mjcf.keyframes import REFERENCE
 from linkwork.model.body import Body
 from linkwork.model.inertia import MassProperties
-from linkwork.model.joint import Joint, Limits
+from linkwork.model.joint import Joint, Limits, resolved_mimic
 from linkwork.model.model import Model
-from linkwork.model.number import Number, Vector, times
+from linkwork.model.number import Number, Vector, scale, times
 from linkwork.model.placement import HERE, Placement
+from linkwork.model.rotation import from_axis_angle
 from linkwork.model.tree import simple_joints
 
 WORDS = {"revolute": "hinge", "prismatic": "slide", "ball": "ball", "floating": "free"}
@@ -26,12 +28,13 @@ MOST_FREEDOMS = 6
 
 @dataclass(frozen=True)
 class Single:
-    """One joint of MJCF: `anchor` and `axis` seen from its body when all joints are at zero."""
+    """One joint of MJCF: `anchor` and `axis` seen from its body when all joints are at their references."""
 
     name: str
     type: str
     anchor: Vector
     axis: Vector
+    reference: float
     limits: tuple[Limits, ...]
     damping: tuple[Number, ...]
     friction: tuple[Number, ...]
@@ -40,7 +43,7 @@ class Single:
 
 @dataclass
 class Planned:
-    """A body of the file with T_parent_body at zero, its joints, and the massless bodies it took in, by joint."""
+    """A body of the file with T_parent_body at the reference, its joints, and the massless bodies it took in."""
 
     body: Body
     placement: Placement
@@ -56,11 +59,13 @@ class Planned:
 class Plan:
     """The bodies in the world of a file, and how the joints of the model are called there.
 
-    names   joint -> names of the joints that stand for it, in the order of its coordinates
+    names        joint -> names of the joints that stand for it, in the order of its coordinates
+    references   joint -> its q in the configuration "qpos0", MuJoCo's reference; absent: zero
     """
 
     def __init__(self, model: Model) -> None:
         self.model = model
+        self.references = _references(model)
         self.taken = Names(joint.name for joint in model.joints)
         self.names: dict[str, tuple[str, ...]] = {}
         self.carried: dict[str | None, list[Joint]] = {}
@@ -96,17 +101,30 @@ class Plan:
         """The body behind a joint, or behind the chain of joints that begins with it."""
         while self._is_passed_through(chain):
             chain = [*chain, self.carried[chain[-1].child][0]]
+        links = [(joint, *link) for joint in chain for link in self._links(joint)]
         T, seen = HERE, []
-        for joint in reversed(chain):
-            seen.append((joint, T.inverse()))  # G: the joint's frame seen from the last body
-            T = joint.placement @ T
+        for _, placement, kind, axis, reference in reversed(links):
+            seen.append(T.inverse())  # G: the frame behind the joint, seen from the last body
+            T = placement @ _moved(kind, axis, reference) @ T
         planned = Planned(self.bodies[chain[-1].child], T)
-        for joint, G in reversed(seen):
-            singles = [] if joint.type == "fixed" else self._singles(joint, G)
-            planned.joints += singles
+        moving = [joint for joint in chain if joint.type != "fixed"]
+        frames = list(reversed(seen))
+        for joint in moving:
+            own = [k for k, link in enumerate(links) if link[0] is joint]
+            planned.joints += self._singles(joint, [frames[k] for k in own], [links[k][4] for k in own])
             if joint is not chain[-1]:
-                planned.between[singles[-1].name] = Between(joint.child, G)
+                planned.between[planned.joints[-1].name] = Between(joint.child, frames[own[-1]])
         return planned
+
+    def _links(self, joint: Joint) -> list[tuple[Placement, str, Vector, float]]:
+        """(placement before it, kind, axis, reference) of the one-kind joints a joint stands for."""
+        parts = simple_joints(joint)
+        q = self.references.get(joint.name, ())
+        scalars = q if len(q) == len(parts) and joint.nq == joint.nv else (0.0,) * len(parts)
+        return [
+            (joint.placement @ T if k == 0 else T, kind, axis, float(scalars[k]))
+            for k, (kind, T, axis) in enumerate(parts)
+        ]
 
     def _is_passed_through(self, chain: list[Joint]) -> bool:
         """Whether the body a chain of joints has reached can be taken in by the next one."""
@@ -122,7 +140,7 @@ class Plan:
         turns_after_ball = "ball" in kinds and any(k != "prismatic" for k in kinds[kinds.index("ball") + 1 :])
         return sum(joint.nv for joint in (*chain, onward[0])) <= MOST_FREEDOMS and not turns_after_ball
 
-    def _singles(self, joint: Joint, G: Placement) -> list[Single]:
+    def _singles(self, joint: Joint, frames: list[Placement], references: list[float]) -> list[Single]:
         parts = simple_joints(joint)
         damping, friction, armature = (
             _per_coordinate(getattr(joint, label), joint.nv) for label in ("damping", "friction", "armature")
@@ -132,14 +150,30 @@ class Plan:
             names = tuple(self.taken.free(f"{joint.name}_{k + 1}") for k in range(len(parts)))
         self.names[joint.name] = names
         found, at = [], 0
-        for name, (kind, _, axis) in zip(names, parts):
+        for name, (kind, _, axis), G, reference in zip(names, parts, frames, references):
             size = {"ball": 3, "floating": 6}.get(kind, 1)
             here = slice(at, at + size)
             limits = joint.limits[here]
             numbers = (damping[here], friction[here], armature[here])
-            found.append(Single(name, WORDS.get(kind, kind), G.position, times(G.rotation, axis), limits, *numbers))
+            word, turned = WORDS.get(kind, kind), times(G.rotation, axis)
+            found.append(Single(name, word, G.position, turned, reference, limits, *numbers))
             at += size
         return found
+
+
+def _references(model: Model) -> dict[str, tuple[float, ...]]:
+    """q of every joint in "qpos0", followers where their leaders put them; {} without that configuration."""
+    given = dict(dict(model.configurations).get(REFERENCE, ()))
+    if given:
+        for joint, (leader, multiplier, offset) in resolved_mimic(model.joints).items():
+            given[joint] = (multiplier * given.get(leader, (0.0,))[0] + offset,)
+    return given
+
+
+def _moved(kind: str, axis: Vector, q: float) -> Placement:
+    if kind == "prismatic":
+        return Placement(position=scale(q, axis))
+    return Placement(from_axis_angle(axis, q)) if kind == "revolute" and q else HERE
 
 
 def _per_coordinate(value: Number | tuple[Number, ...], count: int) -> tuple[Number, ...]:

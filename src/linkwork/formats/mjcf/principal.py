@@ -21,7 +21,8 @@ def principal(matter: MassProperties) -> tuple[Vector, Matrix]:
     if np.count_nonzero(I - np.diag(np.diagonal(I))) == 0:
         a, b, c = (float(x) for x in np.diagonal(I))
         return _mended((a, b, c)), IDENTITY
-    moments, axes = np.linalg.eigh(I)
+    with np.errstate(all="ignore"):
+        moments, axes = np.linalg.eigh(I)
     axes = axes * np.sign(np.linalg.det(axes))
     a, b, c = (float(x) for x in moments)
     return _mended((a, b, c)), from_matrix(axes.tolist())

@@ -17,12 +17,13 @@ from linkwork.formats.mjcf.document import expanded
 from linkwork.formats.mjcf.drives import actuators, tendons
 from linkwork.formats.mjcf.equalities import Equalities, Mechanism, equalities
 from linkwork.formats.mjcf.folders import Folders
+from linkwork.formats.mjcf.followers import on_leaders
 from linkwork.formats.mjcf.geoms import Geom
 from linkwork.formats.mjcf.inertia import mass_properties, scaled_to
 from linkwork.formats.mjcf.joints import Chain, chain
 from linkwork.formats.mjcf.keyframes import configurations
 from linkwork.formats.mjcf.marks import Marks, marks
-from linkwork.formats.mjcf.orientation import between, placement
+from linkwork.formats.mjcf.orientation import between, joined, placement
 from linkwork.formats.mjcf.replicate import replicate
 from linkwork.formats.mjcf.settings import Settings, settings
 from linkwork.formats.mjcf.springs import springs
@@ -31,7 +32,7 @@ from linkwork.formats.xml import Element
 from linkwork.model.body import Body, Shape
 from linkwork.model.elements import TorsionSpring
 from linkwork.model.inertia import LEVELS, MassProperties
-from linkwork.model.joint import Joint
+from linkwork.model.joint import Joint, resolved_mimic
 from linkwork.model.model import Frame, Model
 from linkwork.model.placement import HERE, Placement
 from linkwork.model.validation import validated
@@ -130,13 +131,15 @@ class _Reader:
         carried = (*tendons(self.root, self.defaults, joints), *drives, *closed.carried)
         reference = [entry for each in chains.values() for entry in each.reference]
         frames, points = self._sites(chains)
+        moving = tuple(self._finished(joint, closed, armature) for joint in joints.values())
+        elements = on_leaders([*closed.elements, *self._springs(chains, closed)], resolved_mimic(moving), self.remarks)
         model = Model(
             name=name,
             bodies=self._bodies(chains, points),
-            joints=tuple(self._finished(joint, closed, armature) for joint in joints.values()),
+            joints=moving,
             frames=frames,
             gravity=self.settings.gravity,
-            elements=(*closed.elements, *self._springs(chains, closed)),
+            elements=elements,
             configurations=configurations(self.root, reference, closed.mimic),
             carried=carried,
             source=self.root.source,
@@ -193,7 +196,8 @@ class _Reader:
             bodies.append(Body(body.name, weight, own, (), visuals, collisions, body.name in matter))
         visuals, collisions = self._shapes(self.world)
         names = (part.words.own.attributes.get("name", "") for part in self.world.sites)
-        if visuals or collisions or any(name and name not in self.marks.ends for name in names):
+        is_seen = visuals or collisions or any(name and name not in self.marks.ends for name in names)
+        if is_seen or WORLD in self.marks.bodies:
             own = tuple((label, T.position) for label, T in points.get(WORLD, ()))
             bodies.insert(0, Body(WORLD, points=own, visuals=visuals, collisions=collisions, has_inertia=False))
         return tuple(bodies)
@@ -224,12 +228,12 @@ class _Reader:
 
     def _site(self, part: Part) -> Placement:
         own = between(part.words)[0] if part.words.has("fromto") else placement(part.words, self.settings)
-        return part.around @ own
+        return joined(part.around, own)
 
     def _equalities(self, chains: dict[str, Chain]) -> Equalities:
         poses: dict[str, Placement] = {WORLD: HERE}
         for body in self.bodies:
-            poses[body.name] = poses[body.parent or WORLD] @ body.placement
+            poses[body.name] = joined(poses[body.parent or WORLD], body.placement)
         sites = {
             part.words.own.attributes["name"]: (body.name, self._site(part))
             for body in (self.world, *self.bodies)
@@ -237,7 +241,7 @@ class _Reader:
             if part.words.own.attributes.get("name")
         }
         references = {name: q[0] for each in chains.values() for name, q in each.reference if len(q) == 1}
-        mechanism = Mechanism(poses, sites, references)
+        mechanism = Mechanism(poses, sites, references, self.marks.ends)
         follow = self.options.mimic == "follow"
         return equalities(self.root, self.defaults, mechanism, self.marks, follow, self.remarks)
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator
 
 from linkwork.formats.mjcf.orientation import from_euler_sequence
 from linkwork.formats.mjcf.settings import Settings
 from linkwork.formats.mjcf.words import Words
-from linkwork.formats.xml import MOST_ELEMENTS, Element
+from linkwork.formats.xml import Element
 from linkwork.model.number import ZERO, Matrix, Vector, add, times
 
+MOST_COPIES = 50_000
 _KINDS = {"freejoint": "joint"}
 # attributes by which equalities, tendons and actuators name something, and the kind of what they name
 REFERENCES = {
@@ -31,8 +33,8 @@ class Copies:
 
     def count(self, element: Element) -> None:
         self.made += 1
-        if self.made > MOST_ELEMENTS:
-            raise element.error(f"makes more than {MOST_ELEMENTS} copies")
+        if self.made > MOST_COPIES:
+            raise element.error(f"makes more than {MOST_COPIES} copies of elements")
 
 
 def replicate(root: Element, settings: Settings) -> None:
@@ -60,7 +62,7 @@ def _replaced(child: Element, parent: Element, settings: Settings, copies: Copie
         return
     words = Words(child)
     count = words.whole("count", -1)
-    if not 0 <= count <= MOST_ELEMENTS:
+    if not 0 <= count <= MOST_COPIES:
         raise child.error(f'has count="{child.text("count")[:60]}", expected how many copies to make')
     x, y, z = words.numbers("offset", 3, (0.0, 0.0, 0.0))
     turn = words.numbers("euler", 3, (0.0, 0.0, 0.0))
@@ -69,6 +71,8 @@ def _replaced(child: Element, parent: Element, settings: Settings, copies: Copie
             raise inner.error("stands directly in <replicate>, which copies bodies, expected it in a <body>")
     position: Vector = ZERO
     names = [(_KINDS.get(e.tag, e.tag), e.attributes["name"]) for e in _all(child) if e.attributes.get("name")]
+    if not all(math.isfinite(count * angle) for angle in turn):
+        raise child.error("turns its copies beyond the numbers")
     for k in range(count):
         R = from_euler_sequence((k * turn[0], k * turn[1], k * turn[2]), settings)
         ending = words.text("sep", "") + str(k).zfill(len(str(count)))

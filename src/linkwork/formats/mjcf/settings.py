@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from linkwork.errors import InvalidFile
-from linkwork.formats.mjcf.words import Words
+from linkwork.formats.mjcf.words import Words, inherited_from
 from linkwork.formats.xml import Element
 from linkwork.model.number import Vector
 
@@ -75,7 +75,7 @@ def settings(root: Element) -> Settings:
 
 def _gravity(root: Element) -> Vector:
     flags = [flag for option in root.all("option") for flag in option.all("flag")]
-    words = Words(*reversed(flags)) if flags else Words(root)
+    words = _stacked(flags) if flags else Words(root)
     if words.choice("gravity", ("enable", "disable"), "enable") == "disable":
         return (0.0, 0.0, 0.0)
     x, y, z = _last_first(root, "option").numbers("gravity", 3, STANDARD_GRAVITY)
@@ -83,7 +83,13 @@ def _gravity(root: Element) -> Vector:
 
 
 def _last_first(root: Element, tag: str) -> Words:
-    return Words(*reversed(root.all(tag))) if root.all(tag) else Words(Element(tag, {}, root.line, root.source, root))
+    found = root.all(tag)
+    return _stacked(found) if found else Words(Element(tag, {}, root.line, root.source, root))
+
+
+def _stacked(elements: list[Element]) -> Words:
+    *earlier, last = elements
+    return Words(last, inherited_from(reversed(earlier)))
 
 
 def _not_negative(compiler: Words, attribute: str) -> float:

@@ -2,34 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from linkwork.errors import InvalidFile, did_you_mean
 from linkwork.formats.xml import Element
 
+Inherited = Mapping[str, tuple[tuple[int, Element], ...]]
+"""attribute -> (rank, element that has it) of the default classes, the nearest class first"""
+
+NOTHING: Inherited = {}
+
+
+def inherited_from(elements: Iterable[Element]) -> Inherited:
+    """What elements hand down, the nearest one first."""
+    found: dict[str, list[tuple[int, Element]]] = {}
+    for rank, element in enumerate(elements):
+        for attribute in element.attributes:
+            found.setdefault(attribute, []).append((rank, element))
+    return {attribute: tuple(holders) for attribute, holders in found.items()}
+
 
 class Words:
-    """Attributes of an element, each from the first holder that has it: the element itself, then its default classes.
+    """Attributes of an element: its own, and where it has none those of its default classes.
 
     A number that is wrong in a default class is reported where it stands, not where it is used.
     """
 
-    def __init__(self, *holders: Element) -> None:
-        self.holders = holders
+    __slots__ = ("inherited", "own")
 
-    @property
-    def own(self) -> Element:
-        return self.holders[0]
+    def __init__(self, own: Element, inherited: Inherited = NOTHING) -> None:
+        self.own, self.inherited = own, inherited
 
     def holder(self, *attributes: str) -> Element:
-        """The first element that has one of the attributes; the element itself if none has."""
-        return next((each for each in self.holders if any(map(each.has, attributes))), self.own)
+        """The nearest element that has one of the attributes; the element itself if none has."""
+        if any(each in self.own.attributes for each in attributes):
+            return self.own
+        candidates = [self.inherited[each][0] for each in attributes if each in self.inherited]
+        return min(candidates, key=lambda held: held[0])[1] if candidates else self.own
+
+    def holders(self, attribute: str) -> list[Element]:
+        """Every element that has the attribute, the nearest first."""
+        own = [self.own] if attribute in self.own.attributes else []
+        return own + [holder for _, holder in self.inherited.get(attribute, ())]
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """Every attribute, own or inherited."""
+        handed = {word: holders[0][1].attributes[word] for word, holders in self.inherited.items()}
+        return handed | self.own.attributes
 
     def error(self, sentence: str) -> InvalidFile:
         return self.own.error(sentence)
 
     def has(self, attribute: str) -> bool:
-        return self.holder(attribute).has(attribute)
+        return attribute in self.own.attributes or attribute in self.inherited
 
     def text(self, attribute: str, default: str | None = None) -> str:
         return self.holder(attribute).text(attribute, default)
@@ -47,10 +73,9 @@ class Words:
     def overlaid(self, attribute: str, default: Sequence[float]) -> tuple[float, ...]:
         """As many numbers as the default has; who gives fewer replaces the first ones and inherits the others."""
         numbers = list(default)
-        for holder in reversed(self.holders):
-            if holder.has(attribute):
-                given = holder.few(attribute, 1, len(numbers))
-                numbers[: len(given)] = given
+        for holder in reversed(self.holders(attribute)):
+            given = holder.few(attribute, 1, len(numbers))
+            numbers[: len(given)] = given
         return tuple(numbers)
 
     def whole(self, attribute: str, default: int) -> int:

@@ -5,7 +5,7 @@ What is read back has the same kinematics, dynamics and points: numbers are writ
 - Planar, cylindrical and universal joints become several joints of one body, same coordinates in the same order; so
   do joints with a massless body between, which MuJoCo does not allow to move (plan.py).
 - Frames and points become sites; mimic, couplings of two joints, point and weld closures become equalities; a spring
-  about a joint its stiffness; configurations keyframes. "qpos0" says where floating bodies begin.
+  about a joint its stiffness; configurations keyframes, but for "qpos0", which is MuJoCo's reference (ref).
 - Inertia is written in principal axes. Shapes become geoms that weigh nothing (inertiafromgeom="false").
 - What linkwork knows and MJCF does not (which site is a point, limits of speed, names of massless bodies) stands in
   <custom> texts (marks.py), which MuJoCo keeps and does not look at.
@@ -74,12 +74,11 @@ class _Writer:
     def __init__(self, model: Model, plan: Plan, folder: Path | None) -> None:
         self.model, self.plan = model, plan
         points = [f"{body.name}.{point}" for body in model.bodies for point, _ in body.points]
-        self.geoms = GeomRows(model, folder)
-        self.loops = LoopRows(model, Names([*(frame.name for frame in model.frames), *points]))
+        self.geoms = GeomRows(folder)
+        self.loops = LoopRows(model, Names([*(frame.name for frame in model.frames), *points]), plan.references)
         self.springs = self.loops.springs(model)
         self.marks = list(self.loops.marks)
         self.sites = {name: [*self._sites(name), *self.loops.sites.get(name, ())] for name in [WORLD, *plan.bodies]}
-        self.starts = dict(dict(model.configurations).get(REFERENCE, ()))
 
     def text(self) -> str:
         world = list(self._worldbody())
@@ -121,6 +120,7 @@ class _Writer:
 
     def _worldbody(self) -> Iterator[str]:
         if self.plan.world is not None:
+            self.marks.append(("body", WORLD, "stands still"))
             yield from self.geoms.of(self.plan.world)
         yield from self.sites[WORLD]
         stack: list[tuple[Planned | None, int]] = [(each, 0) for each in reversed(self.plan.roots)]
@@ -138,7 +138,7 @@ class _Writer:
     def _start(self, planned: Planned) -> Placement:
         """Where the body stands: a floating one where "qpos0" puts it."""
         if planned.joints and planned.joints[0].type == "free":
-            x, y, z, *xyzw = self.starts.get(planned.joints[0].name, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
+            x, y, z, *xyzw = self.plan.references.get(planned.joints[0].name, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
             return Placement(from_quaternion(xyzw), (x, y, z))
         return planned.placement
 
@@ -166,6 +166,7 @@ class _Writer:
             type=joint.type,
             pos=None if joint.type in ("free", "slide") or joint.anchor == ZERO else numbers(joint.anchor),
             axis=numbers(joint.axis) if turns else None,
+            ref=number(joint.reference) if joint.reference else None,
             **held,
             **given,
             **self.springs.get(joint.name, {}),
@@ -234,8 +235,8 @@ class _Writer:
             given = dict(configuration)
             for joint, (leader, multiplier, offset) in follows.items():
                 given[joint] = (multiplier * given.get(leader, (0.0,))[0] + offset,)
-            if name == REFERENCE and not any(any(q) for joint, q in given.items() if self._is_scalar(joint)):
-                continue  # said by where the floating bodies stand
+            if name == REFERENCE and not self._has_turned_balls(given):
+                continue  # said by where floating bodies stand and by the references of the joints
             qpos: list[float] = []
             for single in all_singles(self.plan):
                 joint = order[single.name]
@@ -248,8 +249,10 @@ class _Writer:
                     qpos.append(own[k] if own else 0.0)
             yield element("key", name=name, qpos=numbers(qpos))
 
-    def _is_scalar(self, joint: str) -> bool:
-        return self.model.joint(joint).type != "floating" and joint in self.plan.names
+    def _has_turned_balls(self, configuration: dict[str, tuple[float, ...]]) -> bool:
+        """Ball joints have no reference but the identity."""
+        balls = {joint.name for joint in self.model.joints if joint.type == "ball"}
+        return any(joint in balls and any(q[:3]) for joint, q in configuration.items())
 
 
 def _inertial(body: Body) -> Iterator[str]:
