@@ -61,7 +61,7 @@ def christoffel_bounds(
     G = np.abs(subject.tree.mimic_map[2])
     found = _certified(free, int(samples))
     symbols = np.einsum("kij,ka,ib,jc->abc", found.symbols, G, G, G) if subject.tree.mimic else found.symbols
-    gain = np.linalg.norm(G, 2) ** 3 if subject.tree.mimic else 1.0
+    gain = float(np.linalg.norm(G, 2)) ** 3 if subject.tree.mimic else 1.0
     return replace(found, symbols=symbols, coriolis=min(gain * found.coriolis, float(_gain(symbols[None])[0])))
 
 
@@ -92,8 +92,8 @@ def _sampled(subject: Subject, samples: int, seed: int) -> ChristoffelBounds:
     for at in range(0, samples, step):
         most.meet(poses[at : at + step])
     if subject.nq == subject.nv and subject.nv:
-        place = np.unravel_index(int(np.argmax(most.symbols)), most.symbols.shape)
-        most.meet(_climbed(subject, most.q, lambda c: np.abs(c[(slice(None), *place)])))
+        k, i, j = np.unravel_index(int(np.argmax(most.symbols)), most.symbols.shape)
+        most.meet(_climbed(subject, most.q, lambda c: np.abs(c[:, k, i, j])))
         most.meet(_climbed(subject, most.q_gain, _gain))
     return ChristoffelBounds("sampled", most.symbols, most.gain, most.largest, most.q, most.samples)
 
