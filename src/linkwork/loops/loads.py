@@ -148,6 +148,26 @@ QUANTITIES["loads"] = Quantity(
 
 
 @dataclass(frozen=True)
+class LoadNames:
+    """Names in the order of the outputs of the loads."""
+
+    bodies: tuple[str, ...]
+    actuators: tuple[str, ...]
+    supports: tuple[str, ...]
+    springs: tuple[str, ...]
+
+
+def loads_names(subject: Subject) -> LoadNames:
+    """Bodies; commands then struts that follow; struts, sliders and closures; springs then dampers."""
+    return LoadNames(
+        tuple(body.name for body in subject.model.bodies),
+        (*layout_of(subject).names, *_idle_struts(subject)),
+        tuple(_support_names(subject)),
+        tuple(_spring_names(subject)),
+    )
+
+
+@dataclass(frozen=True)
 class Loads:
     """Every load of a robot for one state or a batch. Wrenches are (..., 6): force [N], then moment [N m].
 
@@ -177,22 +197,22 @@ class Loads:
 
     @property
     def bodies(self) -> tuple[str, ...]:
-        return tuple(body.name for body in self.subject.model.bodies)
+        return loads_names(self.subject).bodies
 
     @property
     def actuators(self) -> tuple[str, ...]:
         """Commands in the order of c, then struts that follow."""
-        return (*layout_of(self.subject).names, *_idle_struts(self.subject))
+        return loads_names(self.subject).actuators
 
     @property
     def springs(self) -> tuple[str, ...]:
         """Springs, then dampers."""
-        return tuple(_spring_names(self.subject))
+        return loads_names(self.subject).springs
 
     @property
     def support_names(self) -> tuple[str, ...]:
         """Struts, sliders and closures: the supports beside joints."""
-        return tuple(_support_names(self.subject))
+        return loads_names(self.subject).supports
 
     def joint_wrench(self, body: str, axes: str = "body") -> np.ndarray:
         """(..., 6): what its predecessor applies on the body at its joint (the body's origin), motors included."""

@@ -1,0 +1,182 @@
+"""Actuator selection: what each actuator must do over motions, against a catalogue."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linkwork.errors import InvalidFile, InvalidInput
+from linkwork.loops.analyse import Analysis, analyse
+from linkwork.loops.layout import layout_of
+from linkwork.model.elements import LinearActuator
+from linkwork.studies.columns import subject_of
+from linkwork.subject import Subject
+
+FIELDS = ("name", "kind", "peak", "continuous", "speed", "power", "stroke", "source")
+KINDS = ("linear", "rotary")
+
+
+@dataclass(frozen=True)
+class Actuator:
+    """A line of a catalogue: kind "linear" (forces [N], speed [m/s], stroke [m]) or "rotary" (torques [N m], [rad/s]).
+
+    peak, continuous: largest effort for moments and for ever; power: mechanical [W]; stroke: inf for endless turning
+    """
+
+    name: str
+    kind: str
+    peak: float
+    continuous: float
+    speed: float
+    power: float
+    stroke: float = math.inf
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise InvalidInput(f'actuator "{self.name}": kind is {self.kind!r}, expected {" or ".join(KINDS)}')
+        for label in ("peak", "continuous", "speed", "power", "stroke"):
+            value = getattr(self, label)
+            if not value > 0.0:
+                raise InvalidInput(f'actuator "{self.name}": {label} is {value}, expected a positive number')
+
+
+@dataclass(frozen=True)
+class Duty:
+    """What one actuator must do over all motions: efforts [N, N m], speed [m/s, rad/s], power [W], travel [m, rad]."""
+
+    name: str
+    kind: str
+    peak: float
+    rms: float
+    speed: float
+    power: float
+    mean_power: float
+    lowest: float
+    highest: float
+
+    @property
+    def travel(self) -> float:
+        return self.highest - self.lowest
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A duty with the catalogue's lines that can do it, smallest first; `why_not` says what each other line lacks."""
+
+    duty: Duty
+    fitting: tuple[Actuator, ...]
+    why_not: dict[str, str]
+
+    @property
+    def choice(self) -> Actuator | None:
+        """The smallest that can do it."""
+        return self.fitting[0] if self.fitting else None
+
+
+def catalogue(path: str | Path | None = None) -> tuple[Actuator, ...]:
+    """The lines of a CSV file with columns name, kind, peak, continuous, speed, power, stroke, source.
+
+    Without a path: the small one that comes along, of generic sizes in steps, which are no maker's products.
+    """
+    text = (
+        files("linkwork.studies").joinpath("catalogue.csv").read_text("utf-8")
+        if path is None
+        else Path(path).read_text("utf-8")
+    )
+    where = "catalogue.csv" if path is None else str(path)
+    reader = csv.DictReader(line for line in text.splitlines() if line and not line.startswith("#"))
+    if tuple(reader.fieldnames or ()) != FIELDS:
+        raise InvalidFile(f"{where}: columns are {reader.fieldnames}, expected {', '.join(FIELDS)}")
+    found = []
+    for number, row in enumerate(reader, start=2):
+        try:
+            numbers = {label: float(row[label]) for label in FIELDS[2:7]}
+        except (TypeError, ValueError) as error:
+            raise InvalidFile(f"{where}: row {number}: {error}") from None
+        found.append(Actuator(row["name"], row["kind"], **numbers, source=row["source"]))
+    return tuple(found)
+
+
+def duties(robot: Any, motions: Sequence[Any] | str, steps: int = 1001, payload: Any = None) -> tuple[Duty, ...]:
+    """What every motor and actuator must do over one motion or several: names, motions, arrays, or analyses."""
+    subject = subject_of(robot)
+    many = [motions] if isinstance(motions, (str, dict, Analysis)) else list(motions)
+    done = [m if isinstance(m, Analysis) else analyse(subject, m, steps=steps, payload=payload) for m in many]
+    if not done:
+        raise InvalidInput("duties: no motion is given")
+    return tuple(_duty(subject, name, k, done) for k, name in enumerate(layout_of(subject).names))
+
+
+def select(
+    robot: Any,
+    motions: Sequence[Any] | str,
+    lines: Iterable[Actuator] | None = None,
+    margin: float = 1.5,
+    steps: int = 1001,
+    payload: Any = None,
+) -> dict[str, Selection]:
+    """For every actuator of the robot the catalogue's lines that can do its duty with a margin on effort and power.
+
+    Continuous effort must cover margin * rms, peak effort margin * peak, power margin * peak power, speed the speed,
+    and the stroke of a linear actuator its travel.
+    """
+    if not margin > 0.0:
+        raise InvalidInput(f"select: margin is {margin}, expected a positive number")
+    offered = catalogue() if lines is None else tuple(lines)
+    return {duty.name: _selected(duty, offered, margin) for duty in duties(robot, motions, steps, payload)}
+
+
+def _duty(subject: Subject, name: str, k: int, done: list[Analysis]) -> Duty:
+    effort = np.concatenate([a.loads.efforts[:, k] for a in done])
+    speed = np.concatenate([a.cd[:, k] for a in done])
+    entry = layout_of(subject).entries[k]
+    travel = np.concatenate([a.c[:, entry] for a in done]) if entry is not None else np.zeros(1)
+    power = effort * speed
+    return Duty(
+        name=name,
+        kind=_kind(subject, name),
+        peak=float(np.abs(effort).max()),
+        rms=float(np.sqrt(np.mean(effort**2))),
+        speed=float(np.abs(speed).max()),
+        power=float(np.abs(power).max()),
+        mean_power=float(np.mean(np.abs(power))),
+        lowest=float(travel.min()),
+        highest=float(travel.max()),
+    )
+
+
+def _kind(subject: Subject, name: str) -> str:
+    for element in subject.model.elements:
+        if isinstance(element, LinearActuator) and element.name == name:
+            return "linear"
+    joints = {joint.name: joint for joint in subject.model.joints}
+    return "linear" if name in joints and joints[name].type == "prismatic" else "rotary"
+
+
+def _selected(duty: Duty, offered: tuple[Actuator, ...], margin: float) -> Selection:
+    fitting, lacking = [], {}
+    for line in offered:
+        needs = {
+            "peak effort": (line.peak, margin * duty.peak),
+            "continuous effort": (line.continuous, margin * duty.rms),
+            "speed": (line.speed, duty.speed),
+            "power": (line.power, margin * duty.power),
+        }
+        if duty.kind == "linear":
+            needs["stroke"] = (line.stroke, duty.travel)
+        short = [f"{what} {has:.4g} < {wanted:.4g}" for what, (has, wanted) in needs.items() if has < wanted]
+        if line.kind != duty.kind:
+            short = [f"is {line.kind}"]
+        if short:
+            lacking[line.name] = ", ".join(short)
+        else:
+            fitting.append(line)
+    return Selection(duty, tuple(sorted(fitting, key=lambda line: (line.peak, line.power))), lacking)

@@ -1,0 +1,121 @@
+"""Static balancing: numbers of springs and anchors that make actuators do the least at rest.
+
+    minimise  sum over poses p and actuators i of  (w_i F_i(x, p))^2      over the live variables x within bounds
+
+F comes from the static loads with loops; its derivatives by x are exact (automatic differentiation of the trace, in
+machine code), so the least-squares solver converges to rounding. A zero-free-length spring on a bar balances a weight
+exactly ([Goncalves2023] section 4, k h a / b = W / 2 a side); the optimum finds that identity again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from casadi import SX
+from scipy.optimize import least_squares
+
+from linkwork.arguments import as_doubles
+from linkwork.engine.compile import CompiledFunction, compile
+from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
+from linkwork.loops.layout import layout_of
+from linkwork.studies.columns import Columns, motion_of_commands, stacked, subject_of
+from linkwork.subject import Subject
+
+
+@dataclass(frozen=True)
+class Balance:
+    """variables: the best values found [SI]; effort_before, effort_after (poses, actuators) [N, N m]."""
+
+    variables: dict[str, float]
+    actuators: tuple[str, ...]
+    effort_before: np.ndarray
+    effort_after: np.ndarray
+    success: bool
+    reason: str
+    evaluations: int
+
+    @property
+    def saving(self) -> float:
+        """1 - rms after / rms before."""
+        before, after = (float(np.sqrt(np.mean(x**2))) for x in (self.effort_before, self.effort_after))
+        return 1.0 - after / before if before else 0.0
+
+
+def balance(
+    robot: Any,
+    commands: Any,
+    actuators: Sequence[str] | None = None,
+    variables: Sequence[str] | None = None,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
+    weights: Mapping[str, float] | None = None,
+) -> Balance:
+    """Best values of live variables for a set of poses at rest.
+
+    robot      loaded with the variables live;  commands (poses, nc): where its motors and actuators stand
+    actuators  whose effort counts (all), with weights;  variables: which live ones may change (all), with bounds [SI]
+    """
+    subject = subject_of(robot)
+    names, free = _checked(subject, actuators, variables)
+    c = np.atleast_2d(as_doubles(commands, "balance: commands"))
+    if c.shape[1] != layout_of(subject).sizes[0]:
+        raise InvalidInput(f"balance: commands has shape {c.shape}, expected (poses, {layout_of(subject).sizes[0]})")
+    effort = _effort(subject, names, free)
+    slope = effort.jacobian(0, "x")
+    scale = np.array([(weights or {}).get(name, 1.0) for name in names])
+    present = dict(subject.model.variables)
+    x0 = np.array([float(present[name]) for name in free])
+    low, high = (np.array([(bounds or {}).get(name, (-np.inf, np.inf))[k] for name in free]) for k in (0, 1))
+    if not ((low <= x0) & (x0 <= high)).all():
+        outside = free[int(np.argmin((low <= x0) & (x0 <= high)))]
+        raise InvalidInput(f'balance: variable "{outside}" = {present[outside]:g} is outside its bounds')
+
+    def efforts(x: np.ndarray) -> np.ndarray:
+        return effort(x, c).reshape(len(c), len(names))
+
+    def residuals(x: np.ndarray) -> np.ndarray:
+        return (efforts(x) * scale).ravel()
+
+    def jacobian(x: np.ndarray) -> np.ndarray:
+        return (slope(x, c).reshape(len(c), len(names), len(free)) * scale[:, None]).reshape(-1, len(free))
+
+    found = least_squares(
+        residuals, x0, jacobian, bounds=(low, high), x_scale="jac", xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=500
+    )
+    best = {name: float(value) for name, value in zip(free, found.x, strict=True)}
+    return Balance(best, names, efforts(x0), efforts(found.x), bool(found.success), found.message, int(found.nfev))
+
+
+def _effort(subject: Subject, names: tuple[str, ...], free: tuple[str, ...]) -> CompiledFunction:
+    """(x, c) -> efforts of the named actuators at rest."""
+    n, m = layout_of(subject).sizes
+    present = dict(subject.model.variables)
+
+    def at_rest(x: SX, c: SX) -> SX:
+        live = {name: x[free.index(name)] if name in free else SX(present[name]) for name in subject.live}
+        (q, v, a), _ = motion_of_commands(subject, live, c, SX.zeros(m), SX.zeros(m))
+        columns = Columns(subject, live, q, v, a, SX.zeros(m))
+        return stacked([columns[f"actuator.{name}"] for name in names])
+
+    return compile(at_rest, {"x": len(free), "c": n}, "balance")
+
+
+def _checked(
+    subject: Subject, actuators: Sequence[str] | None, variables: Sequence[str] | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    layout = layout_of(subject)
+    if layout.implicit:
+        raise NotPossible(f'balance: robot "{subject.model.name}" has loops without a closed form')
+    names = tuple(layout.names if actuators is None else actuators)
+    free = tuple(subject.live if variables is None else variables)
+    for name in names:
+        if name not in layout.names:
+            raise UnknownName(f'balance: there is no actuator "{name}"{did_you_mean(name, layout.names)}')
+    for name in free:
+        if name not in subject.live:
+            raise UnknownName(f'balance: "{name}" is not a live variable{did_you_mean(name, subject.live)}')
+    if not free:
+        raise InvalidInput("balance: no variable is live; load the robot with live=[...]")
+    return names, free

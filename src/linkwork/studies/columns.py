@@ -1,0 +1,114 @@
+"""Columns over symbols: what a study may ask of a robot by name, as in the columns of `analyse`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+import casadi
+from casadi import SX
+
+from linkwork import quantities
+from linkwork.errors import UnknownName, did_you_mean
+from linkwork.loops.commands import forward, traced_tree
+from linkwork.loops.implicit import loop_rates, newton_step
+from linkwork.loops.layout import layout_of
+from linkwork.loops.loads import loads_names
+from linkwork.subject import Subject
+
+AXES = "xyz"
+
+
+def subject_of(robot: Any) -> Subject:
+    """The subject of a robot, or the subject itself."""
+    return getattr(robot, "subject", robot)
+
+
+class Columns:
+    """Expressions of one instant; each is made when asked for.
+
+    q, v, a, c, cd: symbols or expressions; live: symbol of every live variable
+    """
+
+    def __init__(self, subject: Subject, live: Mapping[str, SX], q: SX, v: SX, a: SX, cd: SX) -> None:
+        self.subject, self.live, self.q, self.v, self.a, self.cd = subject, live, q, v, a, cd
+
+    @cached_property
+    def loads(self) -> dict[str, SX]:
+        """Results of the loads, by the name of the output."""
+        function = quantities.trace(self.subject, "loads")
+        names = [name for name, _ in quantities.quantity("loads").outputs]
+        found = function.call([self.q, self.v, self.a, *self.live.values()])
+        return dict(zip(names, found, strict=False))
+
+    @cached_property
+    def positions(self) -> SX:
+        function = quantities.trace(self.subject, "forward_kinematics")
+        return function.call([self.q, *self.live.values()])[1]
+
+    @cached_property
+    def known(self) -> dict[str, Callable[[], SX]]:
+        """Every name with the function that gives its expression."""
+        names = loads_names(self.subject)
+        layout = layout_of(self.subject)
+        found: dict[str, Callable[[], SX]] = {}
+
+        def wrench(label: str, output: str, row: int) -> None:
+            for i, axis in enumerate(AXES):
+                found[f"force.{label}.{axis}"] = lambda row=row, i=i: self.loads[output][row, i]
+                found[f"moment.{label}.{axis}"] = lambda row=row, i=i: self.loads[output][row, 3 + i]
+
+        for k, name in enumerate(names.actuators):
+            found[f"actuator.{name}"] = lambda k=k: self.loads["effort"][k]
+            if k < len(layout.names):
+                found[f"command_rate.{name}"] = lambda k=k: self.cd[k]
+                found[f"power.{name}"] = lambda k=k: self.loads["effort"][k] * self.cd[k]
+        for k, body in enumerate(names.bodies):
+            wrench(body, "wrench", k)
+            for i, axis in enumerate(AXES):
+                found[f"position.{body}.{axis}"] = lambda k=k, i=i: self.positions[k, i]
+        for k, name in enumerate(names.supports):
+            wrench(f"support.{name}", "support", k)
+        for k, name in enumerate(names.springs):
+            found[f"spring.{name}"] = lambda k=k: self.loads["tension"][k]
+            found[f"length.{name}"] = lambda k=k: self.loads["length"][k]
+        for i, axis in enumerate(AXES):
+            found[f"force.base.{axis}"] = lambda i=i: self.loads["base"][i]
+            found[f"moment.base.{axis}"] = lambda i=i: self.loads["base"][3 + i]
+        return found
+
+    def __getitem__(self, name: str) -> SX:
+        if name not in self.known:
+            raise UnknownName(f'there is no column "{name}"{did_you_mean(name, self.known)}')
+        return self.known[name]()
+
+
+def motion_of_commands(
+    subject: Subject, live: Mapping[str, SX], c: SX, cd: SX, cdd: SX, q_before: SX | None = None
+) -> tuple[tuple[SX, SX, SX], SX]:
+    """((q, v, a), margin): closed forms, or three Newton steps from the coordinates of the instant before.
+
+    margin is negative where a command is out of its range or a loop stays open.
+    """
+    tree = traced_tree(subject, live)
+    margin = SX(1)
+    if not layout_of(subject).implicit:
+        motion, guards = forward(subject, tree, c, cd, cdd)
+        for guard in guards:
+            margin = casadi.fmin(margin, guard)
+        return motion, margin
+    assert q_before is not None
+    q, move = q_before, SX(0)
+    for _ in range(3):
+        q, move = newton_step(subject, tree, q, c)
+    v, a = loop_rates(subject, tree, q, c, cd, cdd)
+    return (q, v, a), 1e-6 - move
+
+
+def live_symbols(subject: Subject) -> dict[str, SX]:
+    return {name: SX.sym(f"live_{k}") for k, name in enumerate(subject.live)}
+
+
+def stacked(expressions: list[SX]) -> SX:
+    return casadi.vertcat(*expressions, SX(0, 1))

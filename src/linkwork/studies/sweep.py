@@ -1,0 +1,154 @@
+"""Sweep: many designs of one robot through one motion, reduced to a few numbers each in machine code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import casadi
+import numpy as np
+from casadi import SX
+
+from linkwork.arguments import as_doubles
+from linkwork.engine.scan import Scan, scan
+from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.loops.commands import from_actuators
+from linkwork.loops.layout import layout_of
+from linkwork.loops.motions import Motions
+from linkwork.studies.columns import Columns, motion_of_commands, subject_of
+from linkwork.subject import Subject
+
+REDUCTIONS = ("peak", "max", "min", "mean", "rms")
+CHUNK = 1024
+"""Designs run at once: enough to fill the lanes of all cores, few enough to report progress."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """variables: the designs' own numbers, (n,) each; results: (n,) by "column.reduction"; valid (n,).
+
+    A design whose loops do not close somewhere on the way is not valid and its results are NaN.
+    """
+
+    variables: dict[str, np.ndarray]
+    results: dict[str, np.ndarray]
+    valid: np.ndarray
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self.results:
+            raise UnknownName(f'sweep: there is no result "{name}"{did_you_mean(name, self.results)}')
+        return self.results[name]
+
+    def best(self, name: str) -> int:
+        """Index of the valid design with the smallest result."""
+        if not self.valid.any():
+            raise InvalidInput("sweep: no design is valid")
+        return int(np.nanargmin(np.where(self.valid, self[name], np.nan)))
+
+
+def sweep(
+    robot: Any,
+    motion: str | Mapping[str, Any],
+    variables: Mapping[str, Any],
+    columns: Mapping[str, str | tuple[str, ...]],
+    steps: int = 1000,
+    progress: Callable[[int, int], None] | None = None,
+) -> Sweep:
+    """Run a motion with every design.
+
+    robot      loaded with the varied variables live
+    motion     a name of `robot.motions`, or {"c": (T, nc), "cd", "cdd"} of commands
+    variables  {live variable: (n,)}; others keep their present values
+    columns    {column of `analyse`: "peak" | "max" | "min" | "mean" | "rms", or several}; peak is of the absolute value
+    progress   called with (designs done, all designs)
+    """
+    subject = subject_of(robot)
+    designs, n = _designs(subject, variables)
+    c, cd, cdd = _commands(subject, motion, steps)
+    wanted = _wanted(columns)
+    loop = _compiled(subject, wanted)
+    results = {f"{column}.{kind}": np.full(n, np.nan) for column, kind in wanted}
+    valid = np.zeros(n, dtype=bool)
+    for begin in range(0, n, CHUNK):
+        part = slice(begin, min(n, begin + CHUNK))
+        some = {name: values[part] for name, values in designs.items()}
+        given: dict[str, Any] = {f"live_{k}": some[name] for k, name in enumerate(subject.live)}
+        given["q"] = _start(subject, c[0], some, part.stop - part.start)
+        found = loop(c=c, cd=cd, cdd=cdd, steps=len(c), **given)
+        closed = np.isfinite(found.reduced["total"]) & (found.reduced["margin"] >= 0.0) & ~found.failed
+        valid[part] = closed
+        for k, (column, kind) in enumerate(wanted):
+            results[f"{column}.{kind}"][part] = np.where(closed, found.reduced[f"r{k}"], np.nan)
+        if progress is not None:
+            progress(part.stop, n)
+    return Sweep(designs, results, valid)
+
+
+def _compiled(subject: Subject, wanted: list[tuple[str, str]]) -> Scan:
+    layout = layout_of(subject)
+    m = layout.sizes[1]
+    kinds = {f"r{k}": "max" if kind == "peak" else kind for k, (_, kind) in enumerate(wanted)}
+    kinds |= {"margin": "min", "total": "sum"}
+
+    def step(q: SX, c: SX, cd: SX, cdd: SX, k: SX, **live: SX) -> dict[str, SX]:
+        symbols = {name: live[f"live_{j}"] for j, name in enumerate(subject.live)}
+        (x, v, a), margin = motion_of_commands(subject, symbols, c, cd, cdd, q)
+        columns = Columns(subject, symbols, x, v, a, cd)
+        found = {"q": x if layout.implicit else q, "margin": margin, "total": SX(0)}
+        for j, (name, kind) in enumerate(wanted):
+            found[f"r{j}"] = casadi.fabs(columns[name]) if kind == "peak" else columns[name]
+            found["total"] += columns[name]  # a maximum forgets what is not a number, a sum does not
+        return found
+
+    state = {"q": subject.nq if layout.implicit else 0}
+    parameters = {f"live_{k}": () for k in range(len(subject.live))}
+    sequences = {"c": layout.sizes[0], "cd": m, "cdd": m}
+    return scan(step, state, parameters, sequences, reduce=kinds, name="sweep")
+
+
+def _start(subject: Subject, c: np.ndarray, designs: Mapping[str, np.ndarray], n: int) -> np.ndarray:
+    """Coordinates at the first instant of every design; nothing where closed forms give them."""
+    if not layout_of(subject).implicit:
+        return np.zeros((n, 0))
+    return from_actuators(subject, np.broadcast_to(c, (n, len(c))), variables=designs)[0]
+
+
+def _designs(subject: Subject, variables: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], int]:
+    arrays = {}
+    for name, values in variables.items():
+        if name not in subject.live:
+            near = did_you_mean(name, subject.live)
+            raise UnknownName(f'sweep: "{name}" is not a live variable of robot "{subject.model.name}"{near}')
+        arrays[name] = as_doubles(values, f"sweep: {name}").ravel()
+    if not arrays:
+        raise InvalidInput("sweep: variables is empty, expected at least one live variable with its values")
+    sizes = {len(x) for x in arrays.values() if len(x) != 1} or {1}
+    if len(sizes) > 1:
+        shown = ", ".join(f"{name} {len(x)}" for name, x in arrays.items())
+        raise InvalidInput(f"sweep: variables have different numbers of values: {shown}")
+    (n,) = sizes
+    present = dict(subject.model.variables)
+    every = {name: arrays.get(name, np.array([present[name]])) for name in subject.live}
+    return {name: np.ascontiguousarray(np.broadcast_to(x, n)) for name, x in every.items()}, n
+
+
+def _commands(subject: Subject, motion: Any, steps: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    if isinstance(motion, str):
+        sampled = Motions(subject)[motion]
+        return sampled.commands(np.linspace(0.0, sampled.duration, steps))
+    layout = layout_of(subject)
+    c = as_doubles(motion["c"], "sweep: c")
+    zeros = np.zeros((len(c), layout.sizes[1]))
+    return c, as_doubles(motion.get("cd", zeros), "sweep: cd"), as_doubles(motion.get("cdd", zeros), "sweep: cdd")
+
+
+def _wanted(columns: Mapping[str, str | tuple[str, ...]]) -> list[tuple[str, str]]:
+    found = []
+    for column, kinds in columns.items():
+        for kind in (kinds,) if isinstance(kinds, str) else tuple(kinds):
+            if kind not in REDUCTIONS:
+                expected = f"expected one of {', '.join(REDUCTIONS)}"
+                raise InvalidInput(f'sweep: column "{column}" asks for {kind!r}, {expected}')
+            found.append((column, kind))
+    return found

@@ -1,0 +1,189 @@
+"""Studies of machines with loops: selection, balancing and sweeps against plain analyses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.errors import InvalidFile, InvalidInput, UnknownName
+from linkwork.studies.actuators import Actuator, catalogue, duties, select
+from linkwork.studies.balancing import balance
+from linkwork.studies.sweep import sweep
+from tests.loops.machines import SCISSOR
+
+LIFTED = 16.7 * 9.81
+
+
+@pytest.fixture(scope="module")
+def robot() -> lw.Robot:
+    return lw.load("charmie")
+
+
+# selection
+
+
+def test_duties_are_peaks_and_means_of_the_analysis(robot):
+    analysis = robot.analyse("validation", steps=501)
+    for duty in duties(robot, [analysis]):
+        effort, rate = analysis[f"actuator.{duty.name}"], analysis[f"command_rate.{duty.name}"]
+        assert duty.peak == np.abs(effort).max()
+        assert duty.rms == pytest.approx(np.sqrt((effort**2).mean()), rel=1e-14)
+        assert duty.power == np.abs(effort * rate).max()
+        assert duty.travel == np.ptp(analysis[f"command.{duty.name}"])
+    assert {d.name for d in duties(robot, [analysis]) if d.kind == "linear"} == {"d1", "d2", "act4", "act5"}
+
+
+def test_two_motions_ask_for_the_worse_of_both(robot):
+    slow = robot.analyse("validation", times=[0.0, 0.5])
+    whole = robot.analyse("validation", steps=51)
+    both = {d.name: d for d in duties(robot, [slow, whole])}
+    assert both["act5"].peak == np.abs(whole["actuator.act5"]).max()
+
+
+def test_the_smallest_line_that_can_do_it_is_chosen(robot):
+    lines = [
+        Actuator("weak", "linear", 300.0, 150.0, 1.0, 1e3, 0.1),
+        Actuator("strong", "linear", 1000.0, 600.0, 1.0, 1e3, 0.1),
+        Actuator("fitting", "linear", 450.0, 400.0, 1.0, 1e3, 0.1),
+        Actuator("short", "linear", 450.0, 400.0, 1.0, 1e3, 0.01),
+    ]
+    found = select(robot, "validation", lines, margin=1.5, steps=101)["act5"]
+    assert [line.name for line in found.fitting] == ["fitting", "strong"]
+    assert found.choice.name == "fitting"
+    assert found.why_not["weak"].startswith("peak effort 300 < 395")
+    assert found.why_not["short"] == "stroke 0.01 < 0.01875"
+    assert select(robot, "validation", lines, steps=11)["th3"].choice is None
+
+
+def test_catalogues_are_read_extended_and_refused(tmp_path):
+    own = catalogue()
+    assert {line.kind for line in own} == {"linear", "rotary"}
+    path = tmp_path / "mine.csv"
+    path.write_text("name,kind,peak,continuous,speed,power,stroke,source\nx,rotary,5,2,3,9,inf,me\n")
+    assert catalogue(path) == (Actuator("x", "rotary", 5.0, 2.0, 3.0, 9.0, source="me"),)
+    path.write_text("name,kind,peak,continuous,speed,power,stroke,source\nx,rotary,five,2,3,9,inf,me\n")
+    with pytest.raises(InvalidFile, match=r"mine.csv: row 2: could not convert string to float"):
+        catalogue(path)
+    path.write_text("name,peak\n")
+    with pytest.raises(InvalidFile, match="columns are"):
+        catalogue(path)
+    with pytest.raises(InvalidInput, match="expected linear or rotary"):
+        Actuator("x", "hydraulic", 1.0, 1.0, 1.0, 1.0)
+
+
+# balancing
+
+
+def poses(robot: lw.Robot, n: int = 9) -> np.ndarray:
+    c = np.zeros((n, len(robot.actuators)))
+    c[:, robot.actuators.index("act4")] = np.linspace(0.36, 0.44, n)
+    c[:, robot.actuators.index("act5")] = 0.4
+    return c
+
+
+def test_balancing_finds_the_zero_free_length_identity():
+    """k h a / b = W / 2 a side: with h = 120 mm and a / b = 1/2 that is 1365.225 N/m."""
+    robot = lw.load("charmie", live=["balance_spring"])
+    found = balance(robot, poses(robot), ["act4"], bounds={"balance_spring": (0.0, 1e5)})
+    assert found.success
+    assert found.variables["balance_spring"] == pytest.approx(LIFTED / 2 / 0.12 * 2, rel=1e-12)
+    assert np.abs(found.effort_after).max() < 1e-10
+    assert found.effort_before[4, 0] == pytest.approx(168.652565, abs=1e-6)
+    assert found.saving == pytest.approx(1.0, abs=1e-12)
+
+
+def test_balancing_the_torso_lowers_the_sum_of_squares_and_its_gradient_vanishes():
+    """No spring makes act5 free of load in all poses; at the optimum no nearby stiffness does better."""
+    robot = lw.load("charmie", live=["torso_spring"])
+    c = poses(robot, 5)
+    c[:, robot.actuators.index("act5")] = np.linspace(0.36, 0.44, 5)
+    found = balance(robot, c, ["act5"], bounds={"torso_spring": (0.0, 1e5)})
+    best = found.variables["torso_spring"]
+
+    def cost(stiffness: float) -> float:
+        loads = robot.loads(*robot.from_actuators(c), variables={"torso_spring": stiffness})
+        return float((loads.actuator("act5") ** 2).sum())
+
+    assert cost(best) == pytest.approx(float((found.effort_after**2).sum()), rel=1e-12)
+    assert 0.0 < found.saving < 1.0
+    h = 1e-3 * best
+    slope = (cost(best + h) - cost(best - h)) / (2 * h)
+    assert abs(slope) * best < 1e-7 * cost(0.0)  # differences of sums of squares keep 1e-16 / 1e-3 of them
+
+
+def test_balancing_refuses_what_it_cannot_do(robot):
+    live = lw.load("charmie", live=["balance_spring"])
+    with pytest.raises(InvalidInput, match="no variable is live"):
+        balance(robot, poses(robot))
+    with pytest.raises(UnknownName, match='no actuator "act6"; did you mean'):
+        balance(live, poses(live), ["act6"])
+    with pytest.raises(InvalidInput, match="outside its bounds"):
+        balance(live, poses(live), bounds={"balance_spring": (10.0, 20.0)})
+
+
+# sweeps
+
+
+def test_a_sweep_equals_one_analysis_a_design():
+    robot = lw.load("charmie", live=["upper_arm", "balance_spring"])
+    lengths = np.array([0.12, 0.145, 0.2])
+    seen = []
+    wanted = {"actuator.act5": ("peak", "rms"), "force.3.z": ("max", "mean"), "power.th8a": "peak"}
+    wanted["spring.4slb"] = "min"
+    designs = {"upper_arm": lengths, "balance_spring": [500.0]}
+    found = sweep(robot, "validation", designs, wanted, 101, lambda *done: seen.append(done))
+    assert seen == [(3, 3)]
+    assert found.valid.all()
+    motion = robot.motions["validation"]
+    times = np.linspace(0.0, 5.0, 101)
+    _, cd, _ = motion.commands(times)
+    for k, length in enumerate(lengths):
+        loads = robot.loads(*motion.sample(times), variables={"upper_arm": length, "balance_spring": 500.0})
+        act5, power = loads.actuator("act5"), loads.actuator("th8a") * cd[:, robot.actuators.index("th8a")]
+        assert found["actuator.act5.peak"][k] == pytest.approx(np.abs(act5).max(), rel=1e-12)
+        assert found["actuator.act5.rms"][k] == pytest.approx(np.sqrt((act5**2).mean()), rel=1e-12)
+        assert found["force.3.z.max"][k] == pytest.approx(loads.joint_wrench("3")[:, 2].max(), rel=1e-13)
+        assert found["force.3.z.mean"][k] == pytest.approx(loads.joint_wrench("3")[:, 2].mean(), rel=1e-13)
+        assert found["power.th8a.peak"][k] == pytest.approx(np.abs(power).max(), rel=1e-11)
+        assert found["spring.4slb.min"][k] == pytest.approx(loads.spring("4slb").min(), rel=1e-12)
+    assert (np.diff(found["actuator.act5.peak"]) > 0.0).all()
+    assert found.best("actuator.act5.peak") == 0
+
+
+def test_a_sweep_follows_loops_without_a_closed_form():
+    robot = lw.load(SCISSOR, live=["half", "stiffness"])
+    c = np.linspace(0.85, 0.95, 51)[:, None]
+    motion = {"c": c, "cd": np.full_like(c, 0.1), "cdd": np.zeros_like(c)}
+    halves = np.array([0.95, 1.0, 1.05])
+    found = sweep(robot, motion, {"half": halves}, {"force.base.z": "max", "actuator.strut_left": "peak"})
+    assert found.valid.all()
+    for k, half in enumerate(halves):
+        q, v, a = robot.from_actuators(c, motion["cd"], variables={"half": half})
+        loads = robot.loads(q, v, a, variables={"half": half})
+        assert found["force.base.z.max"][k] == pytest.approx(loads.base[:, 2].max(), rel=1e-11)
+        peak = np.abs(loads.actuator("strut_left")).max()
+        assert found["actuator.strut_left.peak"][k] == pytest.approx(peak, rel=1e-9)
+
+
+def test_designs_that_cannot_close_are_marked():
+    robot = lw.load("charmie", live=["upper_arm"])
+    found = sweep(robot, "validation", {"upper_arm": [0.145]}, {"actuator.act4": "peak"}, 11)
+    assert found.valid.all()
+    c = np.zeros((3, 21))
+    c[:, 3] = c[:, 4] = [0.4, 0.4, 0.2]  # act5 = 0.2 m is out of reach
+    broken = sweep(robot, {"c": c}, {"upper_arm": [0.145, 0.2]}, {"actuator.act4": "peak"})
+    assert not broken.valid.any()
+    assert np.isnan(broken["actuator.act4.peak"]).all()
+    with pytest.raises(InvalidInput, match="no design is valid"):
+        broken.best("actuator.act4.peak")
+
+
+def test_sweeps_refuse_unknown_words():
+    robot = lw.load("charmie", live=["upper_arm"])
+    with pytest.raises(UnknownName, match='"forearm" is not a live variable'):
+        sweep(robot, "validation", {"forearm": [0.1]}, {"actuator.act4": "peak"})
+    with pytest.raises(UnknownName, match=r'no column "actuator.act6"; did you mean'):
+        sweep(robot, "validation", {"upper_arm": [0.1]}, {"actuator.act6": "peak"})
+    with pytest.raises(InvalidInput, match="asks for 'median', expected one of peak"):
+        sweep(robot, "validation", {"upper_arm": [0.1]}, {"actuator.act4": "median"})
