@@ -13,15 +13,18 @@ from linkwork.engine.compile import compile
 from linkwork.engine.scan import scan
 from linkwork.engine.threads import threads
 from linkwork.errors import LinkworkError
+from linkwork.lagrange import System
 from linkwork.library import load, robots, save
 from linkwork.model.payload import Payload
 from linkwork.robot import Robot
+from linkwork.simulate import simulate
 
 __version__ = "0.1.0"
 __all__ = [
     "LinkworkError",
     "Payload",
     "Robot",
+    "System",
     "__version__",
     "compile",
     "errors",
@@ -29,5 +32,6 @@ __all__ = [
     "robots",
     "save",
     "scan",
+    "simulate",
     "threads",
 ]

@@ -41,6 +41,14 @@ class ComputationError(LinkworkError, ArithmeticError):
     """A result is not finite although the input was; the message names quantity and sample."""
 
 
+class SimulationStopped(ComputationError):
+    """A simulation could not run to its end; `partial` is the result with everything computed until then."""
+
+    def __init__(self, sentence: str = "", partial: object = None) -> None:
+        super().__init__(sentence)
+        self.partial = partial
+
+
 def did_you_mean(name: str, choices: Iterable[str]) -> str:
     """` did you mean "x"?` for the nearest choice, or an empty string."""
     near = difflib.get_close_matches(str(name), [str(c) for c in choices], n=1, cutoff=0.5)

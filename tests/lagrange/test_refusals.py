@@ -45,6 +45,11 @@ SENTENCES = {
         InvalidInput,
         "decides by a coordinate",
     ),
+    "a comparison of floats": (
+        lambda: BASE.with_body("b", 1.0, lambda q: (1.0 if float(q.x) > 0 else 0.0, 0)),
+        InvalidInput,
+        "a symbol has no value",
+    ),
     "math": (lambda: BASE.with_body("b", 1.0, lambda q: (math.cos(q.x), 0)), InvalidInput, "Python's math module"),
     "four numbers": (
         lambda: BASE.with_body("b", 1.0, (1, 2, 3, 4)),

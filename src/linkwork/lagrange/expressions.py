@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -181,6 +183,32 @@ class Scope:
             )
 
 
+_patching = threading.RLock()
+
+
+@contextmanager
+def symbols_without_values() -> Iterator[None]:
+    """While this lasts, float() of a symbol is an error.
+
+    CasADi answers NaN, so that a function with Python's math module, or one that compares float(q) with something,
+    would be traced to a constant without complaint.
+    """
+
+    def refuse(x: SX) -> float:
+        if not x.is_constant():
+            raise TypeError("a symbol has no value: float(), int() and functions of Python's math module need numbers")
+        return float(original(x))
+
+    with _patching:
+        original, whole = SX.__float__, SX.__int__
+        SX.__float__ = refuse
+        SX.__int__ = lambda x: int(refuse(x))
+        try:
+            yield
+        finally:
+            SX.__float__, SX.__int__ = original, whole
+
+
 def undeclared(who: str, name: str, known: Sequence[str] | Mapping[str, Any]) -> UnknownName:
     return UnknownName(
         f'{who} uses "{name}", which is not among the declared names ({listed(known)}){did_you_mean(name, known)}'
@@ -197,11 +225,14 @@ def called(function: Callable[..., Any], arguments: Sequence[Any], who: str) -> 
     if not 1 <= len(parameters) <= len(arguments):
         raise InvalidInput(f"{who} is a function of {len(parameters)} arguments, expected 1 to {len(arguments)}")
     try:
-        return function(*arguments[: len(parameters)])
+        with symbols_without_values():
+            return function(*arguments[: len(parameters)])
     except IndexError as error:
         raise UnknownName(str(error) if str(error).startswith(who) else f"{who}: {error}") from None
     except (RuntimeError, NotImplementedError, TypeError) as error:
         text = str(error)
+        if "a symbol has no value" in text:
+            raise InvalidInput(f"{who}: {text}; take sin, cos, sqrt from casadi or numpy") from None
         if "truth value" in text:
             raise InvalidInput(
                 f"{who} decides by a coordinate's value (if, min, max, while): such a function is not smooth and "

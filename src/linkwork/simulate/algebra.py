@@ -1,0 +1,53 @@
+"""Algebra that reads the same on symbols and on numbers, so that a step is written once for both."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi
+import numpy as np
+from casadi import SX
+
+
+def is_symbolic(x: Any) -> bool:
+    return isinstance(x, SX)
+
+
+def dot(x: Any, y: Any) -> Any:
+    return casadi.dot(x, y) if is_symbolic(x) or is_symbolic(y) else float(np.dot(x, y))
+
+
+def where(condition: Any, x: Any, y: Any) -> Any:
+    """Element by element: x where the condition holds, else y."""
+    if is_symbolic(condition) or is_symbolic(x) or is_symbolic(y):
+        return casadi.if_else(condition, x, y)
+    return np.where(condition, x, y)
+
+
+def smaller(x: Any, y: Any) -> Any:
+    return casadi.fmin(x, y) if is_symbolic(x) or is_symbolic(y) else np.minimum(x, y)
+
+
+def larger(x: Any, y: Any) -> Any:
+    return casadi.fmax(x, y) if is_symbolic(x) or is_symbolic(y) else np.maximum(x, y)
+
+
+def both(x: Any, y: Any) -> Any:
+    return casadi.logic_and(x, y) if is_symbolic(x) or is_symbolic(y) else np.logical_and(x, y)
+
+
+def clipped(x: Any, limit: Any) -> Any:
+    """x held within +-limit."""
+    return larger(smaller(x, limit), -limit)
+
+
+def joined(parts: list[Any]) -> Any:
+    """Vectors or scalars one after the other."""
+    if any(is_symbolic(p) for p in parts):
+        return casadi.vertcat(SX(0, 1), *parts)
+    return np.concatenate([np.zeros(0), *[np.atleast_1d(np.asarray(p, dtype=float)) for p in parts]])
+
+
+def divides(k: Any, n: Any) -> Any:
+    """True where n divides the whole number k."""
+    return (casadi.fmod(k, n) < 0.5) if is_symbolic(k) or is_symbolic(n) else (np.fmod(k, n) < 0.5)

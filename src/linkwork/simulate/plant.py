@@ -1,0 +1,305 @@
+"""Plants: what can be simulated, robots and systems alike, as functions over symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import casadi
+import numpy as np
+from casadi import SX
+
+from linkwork import quantities
+from linkwork.configurations import neutral, places
+from linkwork.errors import InvalidInput, LinkworkError, UnknownName, did_you_mean
+from linkwork.lagrange.linear import factored
+from linkwork.lagrange.system import System
+from linkwork.lagrange.traces import applied
+from linkwork.model.payload import Payload
+from linkwork.spatial import cross
+from linkwork.subject import Subject
+
+Wrenches = Mapping[str, Any]
+
+
+class Plant:
+    """Equations of motion as functions over symbols; each result is a column.
+
+    quaternions      where they stand in q; flat: there are none, and v is the derivative of q
+    time_dependent   t enters the equations explicitly
+    sharing          accelerations by the mass matrix that inverse dynamics shares, instead of the shortest way
+    """
+
+    who: str
+    nq: int
+    nv: int
+    q_names: tuple[str, ...]
+    v_names: tuple[str, ...]
+    quaternions: tuple[slice, ...] = ()
+    time_dependent = False
+    sharing = False
+
+    @property
+    def flat(self) -> bool:
+        return not self.quaternions
+
+    def acceleration(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Wrenches) -> Any:
+        raise NotImplementedError
+
+    def inverse(self, q: Any, v: Any, a: Any, t: Any) -> Any:
+        """Joint forces for the accelerations a, without external forces."""
+        raise NotImplementedError
+
+    def gravity(self, q: Any, t: Any) -> Any:
+        raise NotImplementedError
+
+    def energy(self, q: Any, v: Any, t: Any) -> Any:
+        """(kinetic, potential) (2)."""
+        raise NotImplementedError
+
+    def dissipated(self, q: Any, v: Any, t: Any) -> Any:
+        """Power lost inside the mechanism."""
+        return SX(0.0)
+
+    def external_power(self, q: Any, v: Any, t: Any, wrenches: Wrenches) -> Any:
+        """Power of external forces."""
+        raise NotImplementedError
+
+    def integrate(self, q: Any, dv: Any) -> Any:
+        return q + dv
+
+    def difference(self, q0: Any, q1: Any) -> Any:
+        return q1 - q0
+
+    def rate(self, q: Any, v: Any) -> Any:
+        """dq/dt."""
+        return v
+
+    def pulled(self, d: Any, v: Any) -> Any:
+        """The rate of d in q (+) d that gives the velocity v there."""
+        return v
+
+    def neutral(self) -> Any:
+        raise NotImplementedError
+
+    @property
+    def identity(self) -> tuple[Any, str]:
+        """(what compiled functions belong to, the numbers they contain)."""
+        raise NotImplementedError
+
+    def force_size(self, name: str, size: int) -> None:
+        """Refuse a force on something unknown or with the wrong number of elements."""
+        raise NotImplementedError
+
+    def diagnosis(self, q: np.ndarray, v: np.ndarray, t: float) -> str:
+        """Why there is no acceleration in this state, if the plant itself knows; else nothing."""
+        return ""
+
+
+class RobotPlant(Plant):
+    """A robot: its quantities traced and inlined, live variables at their present values, payloads as numbers."""
+
+    def __init__(self, subject: Subject, payloads: Sequence[Payload] = ()) -> None:
+        self.subject, self.payloads = subject, tuple(payloads)
+        self.who = f'robot "{subject.model.name}"'
+        self.nq, self.nv = subject.nq, subject.nv
+        self.q_names, self.v_names = _names(subject)
+        self.quaternions = tuple(slice(at.stop - 4, at.stop) for joint, at, _ in places(subject) if joint.nq > joint.nv)
+        self._functions: dict[Any, casadi.Function] = {}
+
+    def acceleration(self, q: SX, v: SX, tau: SX, t: SX, wrenches: Wrenches) -> SX:
+        if self.sharing:
+            h = self._traced("inverse_dynamics", [q, v, SX(self.nv, 1)], wrenches=wrenches)
+            return factored(self._traced("mass_matrix", [q])).solve(tau - h)
+        return self._traced("forward_dynamics", [q, v, tau], wrenches=wrenches)
+
+    def inverse(self, q: SX, v: SX, a: SX, t: SX) -> SX:
+        if self.sharing:
+            return self._traced("mass_matrix", [q]) @ a + self._traced("inverse_dynamics", [q, v, SX(self.nv, 1)])
+        return self._traced("inverse_dynamics", [q, v, a])
+
+    def gravity(self, q: SX, t: SX) -> SX:
+        return self._traced("gravity_torque", [q])
+
+    def energy(self, q: SX, v: SX, t: SX) -> SX:
+        return casadi.vertcat(*self._all("energy", [q, v]))
+
+    def external_power(self, q: SX, v: SX, t: SX, wrenches: Wrenches) -> SX:
+        power = SX(0.0)
+        for frame, wrench in wrenches.items():
+            power = power + casadi.dot(wrench, self._traced("velocity", [q, v], frame=frame))
+        return power
+
+    def integrate(self, q: SX, dv: SX) -> SX:
+        return q + dv if self.flat else self._traced("integrate", [q, dv])
+
+    def difference(self, q0: SX, q1: SX) -> SX:
+        return q1 - q0 if self.flat else self._traced("difference", [q0, q1])
+
+    def rate(self, q: SX, v: SX) -> SX:
+        """d/ds of q (+) s v at s = 0."""
+        if self.flat:
+            return v
+        d, at = SX.sym("d", self.nv), SX.sym("q", self.nq)
+        moved = casadi.jacobian(self._traced("integrate", [at, d]), d)
+        f = casadi.Function("rate", [at], [casadi.substitute(moved, d, SX.zeros(self.nv))])
+        return f(q) @ v
+
+    def pulled(self, d: SX, v: SX) -> SX:
+        """v + [d, v] / 2 + [d, [d, v]] / 12: the first terms of the inverse of the exponential's derivative.
+
+        Their error is of fourth order in d, which keeps a Runge-Kutta step of fourth order
+        (Munthe-Kaas; [Hairer2006] section IV.8).
+        """
+        if self.flat:
+            return v
+        once = self._bracket(d, v)
+        return v + once / 2 + self._bracket(d, once) / 12
+
+    def _bracket(self, x: SX, y: SX) -> SX:
+        """The Lie bracket of body velocities, joint by joint; zero where coordinates simply add."""
+        out = SX(self.nv, 1)
+        for joint, _, at in places(self.subject):
+            if joint.type == "ball":
+                out[at] = cross(x[at], y[at])
+            elif joint.type == "floating":
+                u, w = slice(at.start, at.start + 3), slice(at.start + 3, at.stop)
+                out[u] = cross(x[w], y[u]) + cross(x[u], y[w])
+                out[w] = cross(x[w], y[w])
+        return out
+
+    def neutral(self) -> Any:
+        return neutral(self.subject)
+
+    @property
+    def identity(self) -> tuple[Any, str]:
+        loads = [(p.body, [np.asarray(x).tolist() for x in p.arrays()]) for p in self.payloads]
+        return self.subject, repr((self.subject.variable_values(None), loads))
+
+    def force_size(self, name: str, size: int) -> None:
+        self.subject.place_of(name)
+        if size != 6:
+            raise InvalidInput(f'simulate: force on "{name}" has {size} elements, expected 6 (force, moment)')
+
+    def _traced(self, name: str, arguments: list[SX], frame: str | None = None, wrenches: Wrenches | None = None) -> SX:
+        return self._all(name, arguments, frame, wrenches)[0]
+
+    def _all(
+        self, name: str, arguments: list[SX], frame: str | None = None, wrenches: Wrenches | None = None
+    ) -> list[SX]:
+        forces = tuple(wrenches or ())
+        payloads = self.payloads if quantities.quantity(name).dynamic else ()
+        key = (name, frame, forces)
+        if key not in self._functions:
+            bodies = tuple(p.body for p in payloads)
+            self._functions[key] = quantities.trace(self.subject, name, frame, forces, bodies)
+        given: list[Any] = [*arguments, *self.subject.variable_values(None), *(wrenches or {}).values()]
+        for p in payloads:
+            given += [casadi.DM(x) for x in p.arrays()]
+        results = self._functions[key].call([SX(x) for x in given])
+        return results[: len(quantities.quantity(name).outputs)]
+
+
+class SystemPlant(Plant):
+    """A System of positions; constraints are part of its accelerations."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.who = f'system "{system.name}"'
+        self.nq = self.nv = system.nq
+        self.q_names = self.v_names = system.coordinates
+        self.time_dependent = system.time_dependent
+        self._functions: dict[str, casadi.Function] = {}
+
+    def acceleration(self, q: SX, v: SX, tau: SX, t: SX, wrenches: Wrenches) -> SX:
+        for body, wrench in wrenches.items():
+            tau = tau + self._applied(body, q, t, wrench)
+        if self.sharing:
+            h = self._traced("bias", [q, v], t)[0]
+            return factored(self._traced("mass_matrix", [q], t)[0]).solve(tau - h)
+        return self._traced("forward_dynamics", [q, v, tau], t)[0]
+
+    def inverse(self, q: SX, v: SX, a: SX, t: SX) -> SX:
+        if self.sharing:
+            return self._traced("mass_matrix", [q], t)[0] @ a + self._traced("bias", [q, v], t)[0]
+        return self._traced("inverse_dynamics", [q, v, a], t)[0]
+
+    def gravity(self, q: SX, t: SX) -> SX:
+        return self._traced("gravity_torque", [q], t)[0]
+
+    def energy(self, q: SX, v: SX, t: SX) -> SX:
+        return casadi.vertcat(*self._traced("energy", [q, v], t))
+
+    def dissipated(self, q: SX, v: SX, t: SX) -> SX:
+        return self._traced("dissipated_power", [q, v], t)[0]
+
+    def external_power(self, q: SX, v: SX, t: SX, wrenches: Wrenches) -> SX:
+        power = SX(0.0)
+        for body, wrench in wrenches.items():
+            power = power + casadi.dot(self._applied(body, q, t, wrench), v)
+        return power
+
+    def neutral(self) -> Any:
+        return [0.0] * self.nq
+
+    @property
+    def identity(self) -> tuple[Any, str]:
+        return self.system, ""
+
+    def force_size(self, name: str, size: int) -> None:
+        if name not in self.system.bodies:
+            known = did_you_mean(name, self.system.bodies)
+            raise UnknownName(f'simulate: {self.who} has no body "{name}" for a force to act on{known}')
+        if size not in (2, 3, 6):
+            raise InvalidInput(f'simulate: force on "{name}" has {size} elements, expected 3, or 6 with its moment')
+
+    def diagnosis(self, q: np.ndarray, v: np.ndarray, t: float) -> str:
+        try:
+            self.system.forward_dynamics(q, v, np.zeros(self.nv), t)
+        except LinkworkError as error:
+            return str(error)
+        return ""
+
+    def _applied(self, body: str, q: SX, t: SX, wrench: SX) -> SX:
+        key = f"{body}:{wrench.shape[0]}"
+        if key not in self._functions:
+            symbol = SX.sym("wrench", wrench.shape[0])
+            padded = casadi.vertcat(symbol, 0) if symbol.shape[0] == 2 else symbol
+            tau = applied(self.system, body, padded)
+            values = self.system.variables
+            if values:
+                names = casadi.vertcat(*[self.system.scope.symbols.variables[n] for n in values])
+                tau = casadi.substitute(tau, names, SX(list(values.values())))
+            scope = self.system.scope
+            self._functions[key] = casadi.Function("applied", [scope.q, scope.symbols.t, symbol], [tau])
+        return self._functions[key](q, t, wrench)
+
+    def _traced(self, name: str, arguments: list[SX], t: SX) -> list[SX]:
+        if name not in self._functions:
+            self._functions[name] = self.system.function(name)
+        given = [*arguments, *([t] if self.time_dependent else [])]
+        return self._functions[name].call([SX(x) for x in given])
+
+
+def plant_of(mechanism: Any, payload: Payload | Sequence[Payload] | None = None) -> Plant:
+    """The plant of a robot, its subject, or a System."""
+    payloads = () if payload is None else (payload,) if isinstance(payload, Payload) else tuple(payload)
+    if isinstance(mechanism, System):
+        if payloads:
+            raise InvalidInput("simulate: a System takes no payload; add a body instead")
+        return SystemPlant(mechanism)
+    subject = getattr(mechanism, "subject", mechanism)
+    if not isinstance(subject, Subject):
+        raise InvalidInput(f"simulate: got {type(mechanism).__name__}, expected a Robot or a System")
+    return RobotPlant(subject, payloads)
+
+
+def _names(subject: Subject) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """A name for every coordinate of q and of v: the joint's, numbered where it has several."""
+    q: list[str] = []
+    v: list[str] = []
+    for joint, at_q, at_v in places(subject):
+        for names, at in ((q, at_q), (v, at_v)):
+            n = at.stop - at.start
+            names += [joint.name] if n == 1 else [f"{joint.name}[{k}]" for k in range(n)]
+    return tuple(q), tuple(v)

@@ -1,0 +1,175 @@
+"""Refusals of simulate: a sentence that names what came, and partial results where a motion could not go on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from casadi import cos, sin
+
+from linkwork.errors import InvalidInput, NotPossible, SimulationStopped, UnknownName
+from linkwork.lagrange import System
+from linkwork.simulate import PD, PID, EndStop, Event, PerStep, Sampled, simulate
+from tests.simulate.mechanisms import CART, DOUBLE_PENDULUM, floating
+
+RUN = dict(duration=0.1, step=1e-2)
+SENTENCES = {
+    "not a mechanism": (lambda: simulate("ur5", duration=1), InvalidInput, "expected a Robot or a System"),
+    "shape of q": (
+        lambda: simulate(CART, [1, 2, 3], **RUN),
+        InvalidInput,
+        'q has shape (3,), expected (..., 2): system "system"',
+    ),
+    "nan": (lambda: simulate(CART, [1, np.nan], **RUN), InvalidInput, "q contains nan"),
+    "batches": (lambda: simulate(CART, np.zeros((3, 2)), np.zeros((4, 2)), **RUN), InvalidInput, "do not broadcast"),
+    "method": (lambda: simulate(CART, duration=1, method="euler"), InvalidInput, "'semi_implicit_euler'"),
+    "step of adaptive": (lambda: simulate(CART, duration=1, method="lsoda", step=0.1), InvalidInput, "chooses its own"),
+    "negative step": (lambda: simulate(CART, duration=1, step=-0.1), InvalidInput, "step is -0.1, expected a positive"),
+    "no whole steps": (
+        lambda: simulate(CART, duration=1, step=0.3),
+        InvalidInput,
+        "duration 1 s is no whole number of steps",
+    ),
+    "no whole rows": (
+        lambda: simulate(CART, duration=1, step=0.1, sample=0.15),
+        InvalidInput,
+        "sample 0.15 s is no whole",
+    ),
+    "rows that do not fit": (
+        lambda: simulate(CART, duration=1, step=0.1, sample=0.3),
+        InvalidInput,
+        "no multiple of sample",
+    ),
+    "unknown body": (lambda: simulate(CART, forces={"bb": [0, 0, 1]}, **RUN), UnknownName, 'no body "bb"'),
+    "force size": (lambda: simulate(CART, forces={"bob": [0, 0, 1, 2]}, **RUN), InvalidInput, "expected 2 or 3 or 6"),
+    "robot force size": (lambda: simulate(floating(), forces={"arm": [0, 0, 1]}, **RUN), InvalidInput, "expected 6"),
+    "moment on a point": (lambda: simulate(CART, forces={"bob": [0] * 6}, **RUN), NotPossible, "is a point mass"),
+    "gain shape": (
+        lambda: simulate(CART, control=PD([1, 2, 3], 1, [0, 0]), **RUN),
+        InvalidInput,
+        "PD: kp has shape (3,)",
+    ),
+    "negative gain": (lambda: simulate(CART, control=PD(1, -1, [0, 0]), **RUN), InvalidInput, "PD: kd is"),
+    "target": (
+        lambda: simulate(CART, control=PID(1, 1, 1, [0]), **RUN),
+        InvalidInput,
+        "PID: target has 1 elements, expected 2",
+    ),
+    "law shape": (
+        lambda: simulate(CART, control=lambda t, q, v: q[0], **RUN),
+        InvalidInput,
+        "gives [1] numbers, expected 2",
+    ),
+    "python law shape": (
+        lambda: simulate(CART, control=lambda t, q, v: [float(q[0])], **RUN),
+        InvalidInput,
+        "gave shape (1,) at t = 0, expected (2,)",
+    ),
+    "control type": (lambda: simulate(CART, control=3.0, **RUN), InvalidInput, "expected a controller or a function"),
+    "period": (
+        lambda: simulate(CART, control=Sampled(PD(1, 1, [0, 0]), 0.015), **RUN),
+        InvalidInput,
+        "period 0.015 s is no",
+    ),
+    "negative delay": (lambda: Sampled(PD(1, 1, [0, 0]), 0.1, -1.0), InvalidInput, "delay is -1.0"),
+    "nested sampling": (lambda: Sampled(Sampled(PD(1, 1, [0, 0]), 0.1), 0.1), InvalidInput, "outermost"),
+    "rows of adaptive": (
+        lambda: simulate(CART, duration=1, control=PD(1, 1, PerStep(np.zeros((5, 2))))),
+        NotPossible,
+        "rows a step need a fixed step",
+    ),
+    "too few rows": (
+        lambda: simulate(CART, control=PD(1, 1, PerStep(np.zeros((5, 2)))), **RUN),
+        InvalidInput,
+        "has 5 rows",
+    ),
+    "hard stop of adaptive": (
+        lambda: simulate(CART, duration=1, stops=[EndStop("x", 0, 1, restitution=0.5)]),
+        NotPossible,
+        "give them stiffness",
+    ),
+    "stop coordinate": (lambda: simulate(CART, stops=[EndStop("z", 0, 1, 1.0)], **RUN), UnknownName, "no coordinate"),
+    "stop kind": (lambda: simulate(CART, stops=[EndStop("x", 0, 1)], **RUN), InvalidInput, "either stiffness"),
+    "stop range": (lambda: simulate(CART, stops=[EndStop("x", 1, 0, 1.0)], **RUN), InvalidInput, "no range"),
+    "restitution": (
+        lambda: simulate(CART, stops=[EndStop("x", 0, 1, restitution=2)], **RUN),
+        InvalidInput,
+        "expected 0 to 1",
+    ),
+    "event twice": (
+        lambda: simulate(CART, events=[Event("a", lambda t, q, v: t)] * 2, **RUN),
+        InvalidInput,
+        "two events",
+    ),
+    "quaternion": (lambda: simulate(floating(), np.full(11, 0.3), **RUN), InvalidInput, "off unit length"),
+    "failures": (lambda: simulate(CART, failures="ignore", **RUN), InvalidInput, "'raise', 'keep'"),
+    "column": (lambda: simulate(CART, **RUN)["q.thta"], UnknownName, 'did you mean "q.theta"'),
+}
+
+
+@pytest.mark.parametrize(("call", "error", "words"), SENTENCES.values(), ids=SENTENCES)
+def test_bad_input_is_refused_in_words(call, error, words):
+    with pytest.raises(error) as caught:
+        call()
+    assert words in str(caught.value)
+
+
+def test_an_initial_state_off_the_constraints_is_refused():
+    ring = System("x y", gravity=(0, -9.81)).with_body("b", 1.0, lambda q: (q.x, q.y))
+    ring = ring.with_constraint("ring", lambda q: q.x**2 + q.y**2 - 1)
+    with pytest.raises(InvalidInput, match=r"breaks the constraints of system .* by 0.21; q, v = system.consistent"):
+        simulate(ring, [1.1, 0.0], **RUN)
+    q, v = ring.consistent([1.1, 0.0])
+    assert simulate(ring, q, v, **RUN).success
+
+
+STIFF = dict(control=PD(2e4, 0.0, [0.5, 0.5]), method="rk4")
+
+
+def test_a_step_too_large_is_found_by_the_energies_and_partial_results_are_kept():
+    with pytest.raises(SimulationStopped) as caught:
+        simulate(DOUBLE_PENDULUM, duration=2, step=0.02, **STIFF)
+    sentence, partial = str(caught.value), caught.value.partial
+    assert "the step of 0.02 s is too large" in sentence
+    assert "at t = " in sentence or "after t = " in sentence
+    assert "q = [" in sentence
+    assert not partial.success
+    assert np.isfinite(partial.q[0]).all()
+    assert partial.end < 2
+    assert np.isnan(partial.q[partial.time > partial.end + 1e-9]).all()
+    fine = simulate(DOUBLE_PENDULUM, duration=2, step=2e-4, sample=0.02, **STIFF)
+    assert fine.success
+
+
+def test_a_state_that_is_not_finite_stops_with_time_and_state():
+    """y'' = y^3 runs away in finite time; energies balance well until numbers end."""
+    wild = System("y", gravity=None).with_body("m", 1.0, lambda q: (q.y,)).with_potential("hill", lambda q: -(q.y**4))
+    with pytest.raises(SimulationStopped, match=r"not finite after t = .*; the last finite one is q = \[") as caught:
+        simulate(wild, [1.0], duration=5, step=1e-3, energy_tolerance=1e9)
+    partial = caught.value.partial
+    assert 0.3 < partial.end < 2.0
+    assert np.isfinite(partial.q[partial.time < 0.3]).all()
+    kept = simulate(wild, [1.0], duration=5, step=1e-3, energy_tolerance=1e9, failures="keep")
+    assert kept.reason == partial.reason
+    np.testing.assert_array_equal(kept.q, partial.q)
+    with pytest.raises(SimulationStopped, match=r"simulate: stopped at t = .* in q = \[") as caught:
+        simulate(wild, [1.0], duration=5)
+    assert 0.3 < caught.value.partial.end < 2.0
+
+
+def test_one_bad_sample_does_not_take_the_others_along():
+    wild = System("y", gravity=None).with_body("m", 1.0, lambda q: (q.y,)).with_potential("hill", lambda q: -(q.y**4))
+    run = simulate(wild, [[0.0], [1.0], [0.01]], duration=3, step=1e-3, sample=0.1, failures="keep")
+    assert run.success.tolist() == [True, False, True]
+    assert run.reason[0] == "" and "too large" in run.reason[1]
+    assert np.isfinite(run.q[[0, 2]]).all()
+    with pytest.raises(SimulationStopped, match=r"simulate of sample \(1,\): .* \(1 of 3 samples\)"):
+        simulate(wild, [[0.0], [1.0], [0.01]], duration=3, step=1e-3, sample=0.1)
+
+
+@pytest.mark.parametrize("options", [{}, {"step": 1e-2}], ids=["adaptive", "fixed"])
+def test_a_singular_place_stops_a_run_with_the_coordinate(options):
+    polar = System("r phi", gravity=None).with_body("b", 1.0, lambda q: (q.r * cos(q.phi), q.r * sin(q.phi)))
+    run = simulate(polar, [0.0, 0.1], [1.0, 0.5], duration=1, failures="keep", **options)
+    assert not run.success
+    assert run.end == 0.0
+    assert 'coordinate "phi" carries no inertia there' in str(run.reason)
