@@ -14,6 +14,7 @@ import pytest
 import linkwork as lw
 from linkwork.errors import InvalidFile, InvalidInput, NotPossible, UnknownName
 from linkwork.formats.christoffel import christoffel_rows
+from linkwork.formats.mjcf import mjcf_text, read_mjcf_text
 from linkwork.formats.robot_yaml import Description, read_robot_yaml, robot_yaml_text
 from linkwork.formats.urdf import read_urdf_text, urdf_text
 from linkwork.library import FOLDER
@@ -74,6 +75,16 @@ NOT_AS_URDF = {
 }
 
 
+NOT_AS_MJCF = {
+    "charmie": "LinearActuator, which MJCF has no word for",
+    "forrest": "LinearActuator, which MJCF has no word for",
+    "christoffel-5": r"MuJoCo asks for A \+ B >= C",
+    "rehabilitation-arm": "moves without mass or without inertia",
+    "scara-arm": "moves without mass or without inertia",
+}
+"""The same for MJCF, which holds no kinematic-only robot at all."""
+
+
 @cache
 def built(name: str) -> Model:
     return lw.load(name).model
@@ -113,16 +124,30 @@ def test_a_robot_survives_urdf_or_says_why_not(name):
         with pytest.raises(NotPossible, match=NOT_AS_URDF[name]):
             urdf_text(model)
         return
-    again = read_urdf_text(urdf_text(model))
+    equal(model, read_urdf_text(urdf_text(model)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_robot_survives_mjcf_or_says_why_not(name):
+    model = built(name)
+    reason = "it is kinematic only" if model.kinematic_only else NOT_AS_MJCF.get(name)
+    if reason:
+        with pytest.raises(NotPossible, match=reason):
+            mjcf_text(model)
+        return
+    equal(model, read_mjcf_text(mjcf_text(model)))
+
+
+def equal(model: Model, again: Model) -> None:
+    """The same poses, matter and points, body by body."""
     q = random_q(model, 7)
-    same = {joint.name: q[joint.name] for joint in again.joints if joint.name in q}
+    same = {joint.name: q.get(joint.name, (0.0,) * joint.nq) for joint in again.joints}
     before, after = world_poses(model, q), world_poses(again, same)
     for body in model.bodies:
         np.testing.assert_allclose(after[body.name], before[body.name], atol=1e-12)
         kept = again.body(body.name)
-        np.testing.assert_allclose(
-            pseudo_inertia(kept.mass_properties), pseudo_inertia(body.mass_properties), atol=1e-12
-        )
+        P, P_again = pseudo_inertia(body.mass_properties), pseudo_inertia(kept.mass_properties)
+        np.testing.assert_allclose(P_again, P, atol=1e-12)
         for (label, p), (other, p_again) in zip(body.points, kept.points, strict=True):
             assert label == other
             np.testing.assert_allclose(p_again, p, atol=1e-12)
