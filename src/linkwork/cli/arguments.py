@@ -1,0 +1,63 @@
+"""Arguments: numbers, configurations and poses as people type them."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+import linkwork as lw
+from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+
+RobotName = Annotated[str, typer.Argument(metavar="ROBOT", help="A built-in name (see `linkwork robots`) or a file.")]
+Json = Annotated[bool, typer.Option("--json", help="One JSON document instead of a table.")]
+Configuration = Annotated[
+    str | None,
+    typer.Option("--q", help='Numbers ("0.1 -1.2 90deg"), names ("elbow=0.3 wrist=45deg"), "random" or "neutral".'),
+]
+
+_UNITS = {"deg": math.pi / 180, "rad": 1.0, "mm": 1e-3, "m": 1.0, "": 1.0}
+_NUMBER = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)(deg|rad|mm|m)?")
+
+
+def value(text: str, what: str) -> float:
+    """A number with an optional unit: 0.3, 45deg, 120mm."""
+    match = _NUMBER.fullmatch(text.strip())
+    if match is None:
+        raise InvalidInput(f"{what}: {text!r} is not a number; expected such as 0.3, 45deg or 120mm")
+    return float(match[1]) * _UNITS[match[2] or ""]
+
+
+def vector(text: str | None, size: int, what: str) -> np.ndarray:
+    """`size` numbers separated by blanks or commas; nothing given: zeros."""
+    if text is None:
+        return np.zeros(size)
+    words = text.replace(",", " ").split()
+    if len(words) != size:
+        raise InvalidInput(f"{what}: got {len(words)} numbers, expected {size}")
+    return np.array([value(word, what) for word in words])
+
+
+def configuration(robot: lw.Robot, text: str | None) -> np.ndarray:
+    """q from numbers, from joint names, or "random" and "neutral"."""
+    if text is None or text == "neutral":
+        return robot.neutral()
+    if text == "random":
+        return robot.random(seed=0)
+    if "=" not in text:
+        return vector(text, robot.nq, "--q")
+    named: dict[str, Any] = {}
+    for part in text.replace(",", " ").split():
+        name, _, number = part.partition("=")
+        if name not in robot.joints:
+            raise UnknownName(f'--q: robot "{robot.name}" has no joint "{name}"{did_you_mean(name, robot.joints)}')
+        named[name] = value(number, f"--q {name}")
+    return robot.q(**named)
+
+
+def last_frame(robot: lw.Robot, frame: str | None) -> str:
+    """The frame asked for, or the last body of the description."""
+    return frame if frame is not None else robot.bodies[-1]

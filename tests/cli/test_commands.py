@@ -1,0 +1,120 @@
+"""Every command as a subprocess: success, bad file, bad name, bad number, Ctrl-C, no permission."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+
+
+def run(*args: str, cwd=None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "linkwork", *args]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=cwd, check=False)
+
+
+def test_robots_are_listed_for_machines():
+    done = run("robots", "--json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout) == lw.robots()
+
+
+def test_forward_kinematics_equals_the_library():
+    done = run("fk", "ur5e", "--q", "0.1 -90deg 1.2 0 0.4 0", "--frame", "wrist_3_link", "--json")
+    assert done.returncode == 0, done.stderr
+    robot = lw.load("ur5e")
+    expected = robot.pose(np.array([0.1, -np.pi / 2, 1.2, 0, 0.4, 0]), "wrist_3_link")
+    np.testing.assert_allclose(json.loads(done.stdout)["pose"], expected, atol=1e-15)
+
+
+def test_inverse_dynamics_equals_the_library():
+    done = run("id", "ur5e", "--q", "elbow_joint=0.3", "--a", "1 0 0 0 0 0", "--json")
+    robot = lw.load("ur5e")
+    expected = robot.inverse_dynamics(robot.q(elbow_joint=0.3), np.zeros(6), np.eye(6)[0])
+    np.testing.assert_allclose(json.loads(done.stdout)["tau"], expected, rtol=1e-15)
+
+
+@pytest.mark.parametrize("command", [("info", "ur5e"), ("fk", "arm-2"), ("check", "ur5e"), ("doctor",), ("--help",)])
+def test_commands_speak_to_people(command):
+    done = run(*command)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() and not done.stderr
+
+
+def test_analysis_writes_its_columns(tmp_path):
+    done = run("analyse", "charmie", "--motion", "validation", "--out", str(tmp_path / "new"), "--json")
+    assert done.returncode == 0, done.stderr
+    facts = json.loads(done.stdout)
+    header = (tmp_path / "new" / "charmie-validation.csv").read_text().splitlines()[0].split(",")
+    assert header == facts["columns"] and facts["actuators"]["act5"]["peak"] == pytest.approx(263.9, abs=0.1)
+
+
+def test_conversion_round_trip(tmp_path):
+    done = run("convert", "arm-6", str(tmp_path / "a.urdf"))
+    assert done.returncode == 0, done.stderr
+    first, second = lw.load("arm-6"), lw.load(tmp_path / "a.urdf")
+    q = first.random(5, seed=0)
+    np.testing.assert_allclose(second.gravity_torque(q), first.gravity_torque(q), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "says"),
+    [
+        (("info", "ur5ee"), 3, 'did you mean "ur5e"'),
+        (("fk", "ur5e", "--frame", "tol"), 3, 'no frame "tol"'),
+        (("fk", "ur5e", "--q", "1 2 3"), 5, "got 3 numbers, expected 6"),
+        (("fk", "ur5e", "--q", "1 2 3 4 5 six"), 5, "'six' is not a number"),
+        (("fk", "ur5e", "--q", "elbov_joint=1"), 3, 'did you mean "elbow_joint"'),
+        (("id", "charmie-2022"), 1, "kinematic only"),
+        (("analyse", "ur5e"), 5, "has no named motions"),
+        (("reproduce", "99"), 3, 'no cases for paper "99"'),
+        (("convert", "ur5e", "x.step"), 1, "x.step"),
+        (("nonsense",), 2, "No such command"),
+    ],
+)
+def test_errors_are_one_sentence_and_a_code(command, code, says, tmp_path):
+    done = run(*command, cwd=tmp_path)
+    assert done.returncode == code, done.stderr
+    assert says in " ".join(done.stderr.split()) and "Traceback" not in done.stderr
+
+
+def test_a_broken_file_is_named_with_its_line(tmp_path):
+    (tmp_path / "a.urdf").write_text('<robot name="a">\n<link name="l"/>\n<joint name="j" type="screw"/>\n</robot>')
+    done = run("check", "a.urdf", cwd=tmp_path)
+    assert done.returncode == 4
+    assert "a.urdf:3" in done.stderr.replace("\n", "")
+    debug = run("--debug", "check", "a.urdf", cwd=tmp_path)
+    assert "Traceback" in debug.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_no_permission_is_a_sentence(tmp_path):
+    tmp_path.chmod(0o500)
+    done = run("convert", "arm-2", str(tmp_path / "a.urdf"))
+    assert done.returncode != 0 and "Traceback" not in done.stderr
+
+
+def test_a_target_that_is_a_folder_is_a_sentence(tmp_path):
+    (tmp_path / "a.urdf").mkdir()
+    done = run("convert", "arm-2", str(tmp_path / "a.urdf"))
+    assert done.returncode == 1 and "is a folder" in " ".join(done.stderr.split())
+
+
+def test_interrupting_is_quiet(tmp_path):
+    code = "import sys; from linkwork.cli import main; print('ready', flush=True); sys.argv = ['linkwork', 'reproduce']; main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    )
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode in (0, 130) and "Traceback" not in errors
+    assert not list(tmp_path.iterdir())
