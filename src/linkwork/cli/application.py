@@ -44,9 +44,9 @@ def _commands() -> None:
 
 def main() -> None:
     """Entry point: errors of linkwork are one sentence; Ctrl-C is quiet; --debug shows the trace."""
-    _commands()
     debug = "--debug" in sys.argv
     try:
+        _commands()
         app(standalone_mode=False)
     except typer.Exit as stop:
         sys.exit(stop.exit_code)
