@@ -10,14 +10,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import casadi
+import jsonschema
 import numpy as np
 import pytest
+import yaml
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
 import linkwork as lw
 from linkwork.errors import InvalidFile, InvalidInput, NotPossible, UnknownName
 from linkwork.formats.robot_yaml import Description, json_schema, read_robot_yaml, robot_yaml_text
+from linkwork.library import FOLDER
 from linkwork.model import Model, Placement, elements, rotation
 from linkwork.model.motion import joint_motion
 from tests.numeric import matrix, world_poses
@@ -712,17 +715,29 @@ def test_saving_an_unchanged_robot_keeps_its_variables(tmp_path):
     assert not dict(lw.load(longer).model.variables)
 
 
-def test_the_json_schema_knows_every_key_and_is_json():
+def test_the_json_schema_accepts_every_built_in_robot():
     schema = json.loads(json.dumps(json_schema()))
-    joint = schema["properties"]["joints"]["additionalProperties"]
-    assert joint["required"] == ["type", "child"]
-    assert "revolute" in joint["properties"]["type"]["enum"]
-    assert not joint["additionalProperties"]
-    kinds = [
-        option["properties"]["type"]["const"]
-        for option in schema["properties"]["elements"]["additionalProperties"]["oneOf"]
-    ]
-    assert "linear_actuator" in kinds
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    files = sorted(FOLDER.glob("*.robot.yaml"))
+    assert len(files) > 30
+    for file in files:
+        assert not list(validator.iter_errors(yaml.safe_load(file.read_text()))), file.name
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("type: revolute, parent: upper", "type: revolut, parent: upper"),
+        ("axis: -x", "axes: -x"),
+        ("child: upper, ", ""),
+    ],
+    ids=["a wrong word", "an unknown key", "a missing key"],
+)
+def test_the_json_schema_refuses_what_the_reader_refuses(change):
+    validator = jsonschema.Draft202012Validator(json_schema())
+    assert not list(validator.iter_errors(yaml.safe_load(ARM)))
+    assert list(validator.iter_errors(yaml.safe_load(ARM.replace(*change))))
 
 
 def test_a_thousand_bodies_are_read(tmp_path):

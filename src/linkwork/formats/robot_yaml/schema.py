@@ -372,6 +372,7 @@ class Record:
 
     def json(self) -> dict[str, Any]:
         return {
+            "title": self.what,
             "type": "object",
             "properties": {key: kind.json() for key, kind in self.fields.items()},
             "required": list(self.needed),

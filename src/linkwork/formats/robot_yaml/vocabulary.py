@@ -354,6 +354,6 @@ def json_schema() -> dict[str, Any]:
     """The JSON schema of .robot.yaml, for editors that complete and check while one types."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "linkwork robot description",
         **ROBOT.json(),
+        "title": "linkwork robot description",
     }
