@@ -201,12 +201,12 @@ def symbols_without_values() -> Iterator[None]:
 
     with _patching:
         original, whole = SX.__float__, SX.__int__
-        SX.__float__ = refuse
-        SX.__int__ = lambda x: int(refuse(x))
+        SX.__float__ = refuse  # type: ignore[method-assign]
+        SX.__int__ = lambda x: int(refuse(x))  # type: ignore[method-assign]
         try:
             yield
         finally:
-            SX.__float__, SX.__int__ = original, whole
+            SX.__float__, SX.__int__ = original, whole  # type: ignore[method-assign]
 
 
 def undeclared(who: str, name: str, known: Sequence[str] | Mapping[str, Any]) -> UnknownName:
