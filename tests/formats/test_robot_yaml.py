@@ -765,3 +765,11 @@ def test_the_path_of_a_missing_file_is_said(tmp_path):
     (tmp_path / "arm.robot.yaml").write_text(ARM)
     with pytest.raises(InvalidFile, match=r'no such file; did you mean "arm\.robot\.yaml"'):
         lw.load(Path(tmp_path, "amr.robot.yaml"))
+
+
+def test_the_example_of_the_page_can_be_read():
+    page = (FOLDER.parents[2] / "docs" / "robot-yaml.md").read_text()
+    example = page[page.index("    # yaml-language-server") : page.index("    >>> robot")]
+    model = read("\n".join(line[4:] for line in example.splitlines()))
+    assert model.name == "two-links"
+    assert dict(model.variables).keys() == {"upper_arm", "lean", "head"}
