@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from linkwork.engine.program import Operation, Program
 
+WORTH = 0.8  # a smaller gain in waiting is lost again: Talos's inverse dynamics (0.97) ran 15 % slower reordered
 LONG = 1000  # values below which the order makes no difference worth finding
 
 
@@ -22,7 +23,7 @@ def scheduled(program: Program) -> Program:
     longest = max(len(output) for output in program.outputs)
     together = [o[k] for k in range(longest) for o in program.outputs if k < len(o) and o[k] >= 0]
     order = _depth_first(program, together[::-1])
-    if _waiting(program, order) >= _waiting(program, range(len(program.code))):
+    if _waiting(program, order) > WORTH * _waiting(program, range(len(program.code))):
         return program
     new = [0] * len(program.code)
     for k, old in enumerate(order):
