@@ -20,6 +20,7 @@ from scipy.spatial.transform import Rotation
 import linkwork as lw
 from linkwork.errors import InvalidFile, InvalidInput, NotPossible, UnknownName
 from linkwork.formats.robot_yaml import Description, json_schema, read_robot_yaml, robot_yaml_text
+from linkwork.formats.robot_yaml.vocabulary import ELEMENTS as ELEMENT_KINDS
 from linkwork.library import FOLDER
 from linkwork.model import Model, Placement, elements, rotation
 from linkwork.model.motion import joint_motion
@@ -773,3 +774,48 @@ def test_the_example_of_the_page_can_be_read():
     model = read("\n".join(line[4:] for line in example.splitlines()))
     assert model.name == "two-links"
     assert dict(model.variables).keys() == {"upper_arm", "lean", "head"}
+
+
+def test_every_field_of_every_element_has_a_key():
+    kinds = {cls.__name__: cls for cls in vars(elements).values() if isinstance(cls, type) and "note" in _fields(cls)}
+    named = {name: cls for name, cls in kinds.items() if "name" in _fields(cls)}
+    assert len(named) == len(ELEMENT_KINDS)
+    for name, cls in named.items():
+        word = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+        assert _fields(cls) - {"name", "assumed", "note"} <= ELEMENT_KINDS[word].fields.keys(), name
+
+
+def _fields(cls: type) -> set[str]:
+    return set(getattr(cls, "__dataclass_fields__", ()))
+
+
+def test_elements_of_a_mirrored_chain_are_mirrored():
+    text = """
+linkwork: 1
+name: wings
+bodies: {body: {}}
+chains:
+  wing:
+    bodies: {root: {points: {A: [1, 2, 3]}}, tip: {mass: 1, inertia: [1, 1, 1], points: {B: [4, 5, 6]}}}
+    joints:
+      fix: {type: fixed, child: root}
+      flap: {type: revolute, parent: root, child: tip, axis: x}
+    elements:
+      strut: {type: linear_actuator, foot: root.A, head: tip.B, joint: flap, axis: [1, 2, 2]}
+      bar: {type: bar, pivot: root.A, length: 2, axis: z}
+      slider: {type: slider, bar: bar, guide: tip.B, direction: [1, 1, 0]}
+      spring: {type: spring, first: {body: bar, at: [1, 2, 3]}, second: {body: body, at: [7, 8, 9]}, stiffness: 1}
+placed:
+  left: {chain: wing, parent: body, suffix: _l}
+  right: {chain: wing, parent: body, suffix: _r, mirror: "y"}
+"""
+    found = {e.name: e for e in read(text).elements}
+    strut = found["strut_r"]
+    assert (strut.foot.body, strut.foot.position) == ("root_r", (1.0, -2.0, 3.0))
+    assert (strut.head.position, strut.joint) == ((4.0, -5.0, 6.0), "flap_r")
+    assert strut.axis == pytest.approx((-1 / 3, 2 / 3, -2 / 3))  # a hinge turns: minus the mirrored direction
+    assert found["slider_r"].bar == "bar_r"
+    np.testing.assert_allclose(np.cross(found["slider_r"].direction, (1.0, -1.0, 0.0)), 0.0, atol=1e-15)
+    assert found["spring_r"].second == elements.Point("body", (7.0, 8.0, 9.0))  # outside the chain: as written
+    assert found["spring_r"].first == elements.Point("bar_r", (1.0, 2.0, -3.0))  # axes of a bar: z is its hinge
+    assert found["spring_l"].first == elements.Point("bar_l", (1.0, 2.0, 3.0))

@@ -283,3 +283,20 @@ def test_the_recipe_makes_the_published_arm():
     for row, made in zip(table, christoffel_rows(5), strict=True):
         for key in ("a", "alpha", "d", "mass", "com", "inertia"):
             np.testing.assert_allclose(row[key], made[key], atol=4e-16)
+
+
+WITH_VARIABLES = [name for name in NAMES if "\nvariables:" in (FOLDER / f"{name}.robot.yaml").read_text()]
+
+
+@pytest.mark.parametrize("name", WITH_VARIABLES)
+def test_every_variable_can_be_live(name):
+    robot = lw.load(name)
+    names, values = zip(*robot.model.variables)
+    live = lw.load(name, live=names)
+    q = robot.random(seed=3)
+    other = [1.1 * value + (0.01 if value == 0.0 else 0.0) for value in values]
+    for numbers in (values, other):
+        expected = robot.with_variables(**dict(zip(names, numbers))).function("forward_kinematics")(q)
+        found = live.function("forward_kinematics")(q, *numbers)
+        for a, b in zip(found, expected):
+            np.testing.assert_allclose(np.array(a), np.array(b), atol=1e-14)

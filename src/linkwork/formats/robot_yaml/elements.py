@@ -91,7 +91,9 @@ class _Element:
         if bar in self.bars:
             x, y, z = position
             return model.Point(bar, (x, y, -z if self.part.mirror.axis else z))  # axes of a bar: z is its hinge
-        return model.Point(self.build.body(self.part, given, "body"), self.part.mirror.position(position))
+        if given["body"] in self.part.entry.get("bodies", ()):  # what lies outside a chain is not mirrored with it
+            position = self.part.mirror.position(position)
+        return model.Point(self.build.body(self.part, given, "body"), position)
 
     def _split(self, text: str, place: Place) -> tuple[str, str]:
         """The text "body.point" cut at a dot; names may hold dots themselves, so the known body decides."""
