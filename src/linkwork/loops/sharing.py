@@ -129,10 +129,11 @@ def _found(subject: Subject) -> Structure:
     equilibrium = casadi.vertcat(*[tau[k] for k in passive]) if passive else SX(0, 1)
     candidates = _candidates(statics)
     shared = [_row_expression(statics, F, x, row) for row in candidates]
+    own = [_component(statics, F, x, row.body, row.terms[0][0])[row.direction] for row in candidates]
     nodes = [tree.bodies[body.name][0] for body in subject.model.bodies]
     joints = casadi.vertcat(*[_six(F[i]) for i in nodes])
     held = casadi.vertcat(*[_six(statics.support_wrench(k, x)) for k in range(len(statics.supports))], SX(0, 1))
-    blocks = [equilibrium, casadi.vertcat(*shared, SX(0, 1)), joints, held, tau]
+    blocks = [equilibrium, casadi.vertcat(*shared, SX(0, 1)), casadi.vertcat(*own, SX(0, 1)), joints, held, tau]
     coefficients = casadi.Function("coefficients", [q], [casadi.jacobian(b, x) for b in blocks])
     Gq, b, _ = tree.mimic_map
     best = None
@@ -155,6 +156,7 @@ def _decided(
     candidates: list[Row],
     A: np.ndarray,
     shares: np.ndarray,
+    own: np.ndarray,
     joints: np.ndarray,
     held: np.ndarray,
     tau: np.ndarray,
@@ -163,8 +165,8 @@ def _decided(
     kept, rows = [A], []
     rank = _rank(A)
     level = rank
-    for row, coefficients in zip(candidates, shares, strict=True):
-        _refuse_powerless(statics, row, coefficients)
+    for row, coefficients, alone in zip(candidates, shares, own, strict=True):
+        _refuse_powerless(statics, row, alone)
         together = np.vstack([*kept, coefficients[None]])
         if _rank(together) == level:
             if row.listed or _rank(np.vstack([A, coefficients[None]])) > rank:
@@ -286,11 +288,11 @@ def _coordinate_names(subject: Subject) -> list[tuple[int, str]]:
     return [(k, joint.name) for joint, _, v in places(subject) for k in range(v.start, v.stop)]
 
 
-def _refuse_powerless(statics: Statics, row: Row, coefficients: np.ndarray) -> None:
-    """A support with a share must be able to carry it."""
+def _refuse_powerless(statics: Statics, row: Row, alone: np.ndarray) -> None:
+    """A support with a share must be able to carry it: `alone` is how its component depends on the reactions."""
     (support, fraction), *_ = row.terms
     names = [s.name for s in statics.supports]
-    if row.listed and fraction and support in names and not np.abs(coefficients).max() > RANK_TOLERANCE:
+    if row.listed and fraction and support in names and not np.abs(alone).max() > RANK_TOLERANCE:
         raise InvalidModel(
             f'sharing rule "{row.body}": "{support}" cannot carry {DIRECTIONS[row.direction]} at all'
         )
