@@ -13,6 +13,7 @@ from linkwork.engine.compile import compile
 from linkwork.engine.scan import scan
 from linkwork.engine.threads import threads
 from linkwork.errors import LinkworkError
+from linkwork.inverse.analytic import classify
 from linkwork.lagrange import System
 from linkwork.library import load, robots, save
 from linkwork.model.payload import Payload
@@ -26,6 +27,7 @@ __all__ = [
     "Robot",
     "System",
     "__version__",
+    "classify",
     "compile",
     "errors",
     "load",

@@ -18,6 +18,10 @@ from linkwork.formats.dh import DHTable, dh_model
 from linkwork.formats.dh_rows import dh_rows
 from linkwork.gradient import Gradient, Reduce
 from linkwork.gradient import gradient as gradient_of
+from linkwork.inverse import singularity as singularities
+from linkwork.inverse.analytic import Solutions
+from linkwork.inverse.analytic import inverse_kinematics_all as all_solutions
+from linkwork.inverse.singularity import Singularity
 from linkwork.loops import assembly, commands, layout
 from linkwork.loops.analyse import Analysis
 from linkwork.loops.analyse import analyse as analyse_motion
@@ -288,6 +292,25 @@ class Robot:
     ) -> np.ndarray:
         """Joint forces J'f (..., nv) that a force and moment f (..., 6) on the frame amounts to, world axes there."""
         return self._evaluate("tip_force_torque", frame, variables=variables, out=out, q=q, force=force)
+
+    def singularity(
+        self, q: ArrayLike, frame: str, length: float | None = None, thresholds: Mapping[str, float] | None = None
+    ) -> Singularity:
+        """How near configurations are to singular for a frame, and what is lost there. See inverse/singularity.py."""
+        return singularities.singularity(self.subject, q, frame, length, thresholds)
+
+    # inverse kinematics
+
+    def inverse_kinematics_all(
+        self, target: ArrayLike, frame: str, q0: ArrayLike | None = None, free: ArrayLike | None = None
+    ) -> Solutions:
+        """Every configuration that brings a frame to a target, where the robot's axes have closed forms (lw.classify).
+
+        target: poses (..., 4, 4), for chains of two or three joints also positions (..., 3). q0 (nq,) or (..., nq) pins
+        what a solution leaves free; free (k,): values of the free parameter of a seven-axis arm (its meaning is
+        solutions.free_name; by default that of q0). See inverse/analytic.
+        """
+        return all_solutions(self.subject, target, frame, q0, free)
 
     # dynamics
 

@@ -57,7 +57,8 @@ class Classification:
         lines = [f'robot "{self.robot}", frame "{self.frame}": {self.title} ({self.family}; {how})']
         lines += [f"  joints  {', '.join(self.joints)}"] if self.joints else []
         lines += [f"  {name:<7} {value:.6g}" for name, value in self.parameters.items()]
-        lines += [f"  not {name}: {why}" for name, why in self.others.items()]
+        counted = {name: why for name, why in self.others.items() if " axes, expected " not in why}
+        lines += [f"  not {name}: {why}" for name, why in (counted or self.others).items()]
         return "\n".join(lines)
 
 
@@ -90,12 +91,15 @@ def _classified(subject: Subject, frame: str) -> Classification:
         if len(chain) not in attempt.axes:
             others[attempt.name] = f"{len(chain)} axes, expected {attempt.axes[0]}"
             continue
-        if best is not None and (deviation <= EXACT or attempt.last_resort):
+        if best is not None and attempt.last_resort:
+            others[attempt.name] = f"solved as {best.name}, which is simpler"
             continue
         off, found = attempt.make(subject, chain)
         if isinstance(found, str):
             others[attempt.name] = found
-        elif off < deviation:
+        elif best is not None and deviation <= max(off, EXACT):
+            others[attempt.name] = f"fits as well (off by {off:.2g}); {best.name} comes first"
+        else:
             if best is not None:
                 others[best.name] = f"nearly: off by {deviation:.2g}"
             best, deviation = found, off

@@ -64,6 +64,11 @@ class Family:
     branch_names: ClassVar[tuple[str, ...]] = ()
 
     @property
+    def held(self) -> int | None:
+        """A joint of the chain that is itself the free parameter."""
+        return None
+
+    @property
     def margin(self) -> Margin:
         return EXACT if self.exact else NOMINAL
 
@@ -93,9 +98,13 @@ class Family:
         where = np.nonzero(found.state > 0)
         q, residual = found.q.copy(), np.ones(found.state.shape)
         if len(where[0]):
-            q[where], residual[where] = polished(self.subject, self.chain, found.q[where], target[where[0]])
-        state = np.where(found.state > 0, ISOLATED + 4.0, 0.0)
-        state = kinds(self.subject, self.chain, q, target, distinct(q, state, residual))
+            goal = target[where[0]]
+            q[where], residual[where] = polished(self.subject, self.chain, found.q[where], goal, self.held)
+        if self.free:  # whatever the posture, it is one of infinitely many
+            state = distinct(q, found.state, residual)
+        else:
+            state = np.where(found.state > 0, ISOLATED + 4.0, 0.0)
+            state = kinds(self.subject, self.chain, q, target, distinct(q, state, residual))
         return Rows(q, state, residual, found.distances, found.defect)
 
     def reason(self, distances: np.ndarray) -> str:

@@ -23,13 +23,18 @@ SINGULAR = 1e-6
 """Smallest singular value of the scaled Jacobian below which a posture is singular."""
 PUSH = 1e-2
 """How far [rad] a singular row is pushed to see whether it is one of infinitely many."""
-_scans: WeakKeyDictionary[Subject, dict[tuple[str, bool], Scan]] = WeakKeyDictionary()
+_scans: WeakKeyDictionary[Subject, dict[tuple[str, bool, int | None], Scan]] = WeakKeyDictionary()
 
 
-def polished(subject: Subject, chain: Chain, q: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(q, residual): rows (..., n) after Newton's steps towards the targets (..., 4, 4) or points (..., 3)."""
+def polished(
+    subject: Subject, chain: Chain, q: np.ndarray, target: np.ndarray, hold: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """(q, residual): rows (..., n) after Newton's steps towards the targets (..., 4, 4) or points (..., 3).
+
+    hold: a joint of the chain that stays where it is.
+    """
     position = target.shape[-1] == 3
-    run = _newton(subject, chain, position)(q=q, target=target, steps=MOST_STEPS)
+    run = _newton(subject, chain, position, hold)(q=q, target=target, steps=MOST_STEPS)
     q = run.state["q"]
     q = q - 2 * np.pi * np.ceil((q - np.pi) / (2 * np.pi))
     return q, residuals(subject, chain, position)(q, target)
@@ -49,15 +54,15 @@ def residuals(subject: Subject, chain: Chain, position: bool = False) -> Kernel:
     return subject.kernel(key, lambda full: Kernel(signature, trace, full))
 
 
-def _newton(subject: Subject, chain: Chain, position: bool) -> Scan:
+def _newton(subject: Subject, chain: Chain, position: bool, hold: int | None) -> Scan:
     known = _scans.setdefault(subject, {})
-    key = (chain.frame, position)
+    key = (chain.frame, position, hold)
     if key not in known:
-        known[key] = _scan(subject, chain, position)
+        known[key] = _scan(subject, chain, position, hold)
     return known[key]
 
 
-def _scan(subject: Subject, chain: Chain, position: bool) -> Scan:
+def _scan(subject: Subject, chain: Chain, position: bool, hold: int | None) -> Scan:
     """q += J' (J J' + small)^-1 e, with lengths in units of the arm's; square arms: Newton's method.
 
     No joint turns by more than half a radian a step. The small term keeps a singular posture from dividing by zero.
@@ -70,6 +75,8 @@ def _scan(subject: Subject, chain: Chain, position: bool) -> Scan:
         p, w = (goal.p - T.p) / L, casadi.inv_skew(goal.R @ T.R.T - T.R @ goal.R.T) / 2
         e = p if position else casadi.vertcat(p, w)
         J = J[:3, :] / L if position else casadi.vertcat(J[:3, :] / L, J[3:, :])
+        if hold is not None:
+            J[:, hold] = 0
         rows = e.numel()
         if rows <= n:
             A = J @ J.T + 1e-16 * SX.eye(rows)

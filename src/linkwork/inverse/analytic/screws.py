@@ -86,6 +86,15 @@ class Chain:
             T = turn(self.directions[i], self.points[i], np.asarray(q)[..., i]) @ T
         return T
 
+    def jacobian(self, q: np.ndarray) -> np.ndarray:
+        """J (6, n) of one configuration (n,), linear part on top, world axes at the frame's origin."""
+        J, T, tip = np.empty((6, len(self))), np.eye(4), self.pose(q)[:3, 3]
+        for k, (direction, point) in enumerate(zip(self.directions, self.points)):
+            z, p = T[:3, :3] @ direction, T[:3, :3] @ point + T[:3, 3]
+            J[:, k] = np.concatenate([np.cross(z, tip - p), z])
+            T = T @ turn(direction, point, q[k])
+        return J
+
 
 def chain_of(subject: Subject, frame: str) -> Chain:
     """The chain of a frame, or NotPossible where a joint is not a revolute one of its own."""

@@ -107,12 +107,11 @@ class LockedEnd(Family):
         return self.inner.parameters
 
     @property
-    def locked(self) -> int:
-        """Which joint of the chain is the free parameter."""
+    def held(self) -> int:
         return 6 if self.last else 0
 
     def propose(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None) -> Rows:
-        values = own_free(q0[..., self.locked], len(target)) if free is None else free
+        values = own_free(q0[..., self.held], len(target)) if free is None else free
         general = self.inner.size.arm.case == "general"
         kernel = self.rows_kernel(Layout(self.slots, 2, (("free", ()), *(_ROOTS if general else ()))), self.traced)
         if not general:
@@ -136,11 +135,11 @@ class LockedEnd(Family):
 
     def without_locked(self, goal: Transform, free: SX) -> Transform:
         """The goal of the other six axes with the locked one back at zero."""
-        n, p = (SX(casadi.DM(x[self.locked])) for x in (self.chain.directions, self.chain.points))
+        n, p = (SX(casadi.DM(x[self.held])) for x in (self.chain.directions, self.chain.points))
         R = axis_rotation(n, -free)
         back = Transform(R, p - R @ p)
         home = self.chain.home
         return goal @ constant(inverted(home)) @ back @ constant(home) if self.last else back @ goal
 
     def reason(self, distances: np.ndarray) -> str:
-        return f"{self.inner.reason(distances)}, with joint {self.chain.joints[self.locked]} at its given angle"
+        return f"{self.inner.reason(distances)}, with joint {self.chain.joints[self.held]} at its given angle"

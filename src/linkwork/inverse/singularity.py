@@ -1,0 +1,236 @@
+"""Singularities: where a frame cannot move in some direction, how near that is, and where a path meets it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import casadi
+import numpy as np
+from casadi import SX
+from numpy.typing import ArrayLike
+
+from linkwork import quantities
+from linkwork.arguments import as_doubles
+from linkwork.engine.kernel import Kernel, Signature
+from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.inverse.analytic.classify import classified
+from linkwork.inverse.analytic.family import Family
+from linkwork.inverse.analytic.screws import chain_of
+from linkwork.subject import Subject
+
+THRESHOLDS = MappingProxyType({"elbow": 1e-6, "wrist": 1e-8, "shoulder": 1e-6, "arm": 1e-6, "sigma": 1e-6})
+"""Scale-free measures below which a posture counts as singular.
+
+Elbow and shoulder factors come out of square roots, where rounding takes half the digits.
+"""
+
+
+@dataclass(frozen=True)
+class Singularity:
+    """Measures of configurations (...), lengths in units of `length`, the chain's own.
+
+    sigma            (..., k) singular values of the frame's Jacobian, largest first; k = min(6, joints on the chain)
+    sigma_min        (...,) the smallest; condition (...,): largest over smallest; manipulability (...,): their product
+    lost             (..., 6) the direction the frame moves least in (linear part first), a unit vector
+    idle             (..., nv) the joint velocity that moves the frame least, a unit vector
+    determinant      (...,) of the Jacobian [m^3] in closed form, or None: not square, or of no known family
+    factors          its scale-free factors by name ("elbow", "wrist", "shoulder", "arm"), each (...,)
+    singular         (...,) whether any measure is below its threshold; flags: the same by name
+    """
+
+    sigma: np.ndarray
+    lost: np.ndarray
+    idle: np.ndarray
+    length: float
+    determinant: np.ndarray | None
+    factors: Mapping[str, np.ndarray]
+    flags: Mapping[str, np.ndarray]
+    singular: np.ndarray
+
+    @property
+    def sigma_min(self) -> np.ndarray:
+        return self.sigma[..., -1]
+
+    @property
+    def condition(self) -> np.ndarray:
+        with np.errstate(divide="ignore"):
+            return self.sigma[..., 0] / self.sigma[..., -1]
+
+    @property
+    def manipulability(self) -> np.ndarray:
+        return self.sigma.prod(axis=-1)
+
+
+@dataclass(frozen=True)
+class PathSingularity:
+    """Singularities along a path of N configurations.
+
+    sigma_min   (N,); arc (N,): length of the path so far in joint space [rad, m]
+    crossings   places on the path (fractions of the row index) where the determinant changes sign or sigma_min touches
+                its threshold; arcs: the same as arc length
+    distance    (N,) along the path to the nearest crossing, infinite where there is none
+    """
+
+    sigma_min: np.ndarray
+    arc: np.ndarray
+    crossings: np.ndarray
+    arcs: np.ndarray = field(repr=False)
+
+    @property
+    def distance(self) -> np.ndarray:
+        if not len(self.arcs):
+            return np.full(self.arc.shape, np.inf)
+        return np.abs(self.arc[:, None] - self.arcs[None, :]).min(axis=1)
+
+
+def singularity(
+    subject: Subject,
+    q: ArrayLike,
+    frame: str,
+    length: float | None = None,
+    thresholds: Mapping[str, float] | None = None,
+) -> Singularity:
+    """How singular configurations q (..., nq) are for a frame; see `Singularity`.
+
+    length: unit of length that makes metres comparable with radians; thresholds: other values for names of THRESHOLDS.
+    """
+    limits = _thresholds(thresholds)
+    J = quantities.evaluate(subject, "jacobian", {"q": q}, frame)
+    moving = np.flatnonzero(_moving(subject, frame))
+    unit = _length(subject, frame, length)
+    scaled = J[..., moving] / np.array([unit] * 3 + [1.0] * 3)[:, None]
+    U, sigma, Vt = np.linalg.svd(scaled, full_matrices=False)
+    k = sigma.shape[-1]
+    idle = np.zeros((*J.shape[:-2], subject.nv))
+    idle[..., moving] = Vt[..., k - 1, :]
+    known = _determinant(subject, frame, q)
+    factors = {} if known is None else known[1]
+    flags = {name: np.abs(values) < limits[name] for name, values in factors.items()}
+    flags["sigma"] = sigma[..., -1] < limits["sigma"]
+    singular = np.logical_or.reduce(list(flags.values()))
+    return Singularity(
+        sigma,
+        U[..., :, k - 1],
+        idle,
+        unit,
+        None if known is None else known[0],
+        MappingProxyType(factors),
+        MappingProxyType(flags),
+        singular,
+    )
+
+
+def along_path(subject: Subject, q: ArrayLike, frame: str, tolerance: float = 1e-6) -> PathSingularity:
+    """Where a path of configurations q (N, nq) is singular for a frame; straight lines in joint space between rows.
+
+    A change of sign of the determinant is found by bisection. Without a square Jacobian (or where it only touches zero)
+    rows count whose smallest singular value is below the tolerance.
+    """
+    path = as_doubles(q, "along_path: q")
+    if path.ndim != 2 or len(path) < 2:
+        raise InvalidInput(f"along_path: q has shape {path.shape}, expected (N, {subject.nq}) with N >= 2")
+    steps = np.linalg.norm(np.diff(path, axis=0), axis=1)
+    arc = np.concatenate([[0.0], np.cumsum(steps)])
+    sigma = singularity(subject, path, frame).sigma_min
+    found = [float(i) for i in np.flatnonzero(sigma < tolerance)]
+    if len(np.flatnonzero(_moving(subject, frame))) == 6:
+        signs = np.sign(_square_determinant(subject, path, frame))
+        for i in np.flatnonzero(signs[1:] * signs[:-1] < 0):
+            if sigma[i] >= tolerance and sigma[i + 1] >= tolerance:
+                found.append(i + _bisected(subject, path[i], path[i + 1], frame))
+    places = np.array(sorted(found))
+    return PathSingularity(sigma, arc, places, np.interp(places, np.arange(len(path)), arc))
+
+
+def _bisected(subject: Subject, a: np.ndarray, b: np.ndarray, frame: str) -> float:
+    """Where between a (0) and b (1) the determinant vanishes."""
+    low, high = 0.0, 1.0
+    sign = np.sign(_square_determinant(subject, a, frame))
+    for _ in range(50):
+        middle = (low + high) / 2
+        same = np.sign(_square_determinant(subject, a + middle * (b - a), frame)) == sign
+        low, high = (middle, high) if same else (low, middle)
+    return (low + high) / 2
+
+
+def _square_determinant(subject: Subject, q: np.ndarray, frame: str) -> np.ndarray:
+    J = quantities.evaluate(subject, "jacobian", {"q": q}, frame)
+    return np.linalg.det(J[..., np.flatnonzero(_moving(subject, frame))])
+
+
+def _moving(subject: Subject, frame: str) -> np.ndarray:
+    """Which velocity coordinates move the frame."""
+    pattern = quantities.trace(subject, "jacobian", frame).sparsity_out(0)
+    columns = np.zeros(subject.nv, dtype=bool)
+    columns[list(set(pattern.get_triplet()[1]))] = True
+    if not columns.any():
+        raise InvalidInput(f'singularity: no joint of robot "{subject.model.name}" moves frame "{frame}"')
+    return columns
+
+
+def _length(subject: Subject, frame: str, given: float | None) -> float:
+    if given is not None:
+        if not (isinstance(given, (int, float)) and np.isfinite(given) and given > 0):
+            raise InvalidInput(f"singularity: length is {given!r}, expected a positive number [m]")
+        return float(given)
+    found = classified(subject, frame)
+    return chain_of(subject, frame).length if found.joints else 1.0
+
+
+def _thresholds(given: Mapping[str, float] | None) -> dict[str, float]:
+    limits = dict(THRESHOLDS)
+    for name, value in (given or {}).items():
+        if name not in limits:
+            raise UnknownName(f'singularity: there is no threshold "{name}"{did_you_mean(name, limits)}')
+        if not value >= 0.0:
+            raise InvalidInput(f"singularity: threshold {name!r} is {value!r}, expected a number >= 0")
+        limits[name] = float(value)
+    return limits
+
+
+def _determinant(subject: Subject, frame: str, q: ArrayLike) -> tuple[np.ndarray, dict[str, np.ndarray]] | None:
+    """(det J, factors) in closed form, or None where there is none."""
+    family = classified(subject, frame).pose
+    if family is None or not family.exact or len(family.chain) != 6:
+        return None
+    kernel = determinant_kernel(family)
+    if kernel is None:
+        return None
+    own = as_doubles(q, "singularity: q")[..., list(family.chain.columns)]
+    values = kernel(np.ascontiguousarray(own))
+    return _sense(family, kernel) * values[..., 0], {
+        name: values[..., k + 1] for k, name in enumerate(_factor_names(family))
+    }
+
+
+def _factor_names(family: Family) -> tuple[str, ...]:
+    closed = family.determinant(SX.sym("theta", len(family.chain)))
+    return () if closed is None else tuple(closed[1])
+
+
+def determinant_kernel(family: Family) -> Kernel | None:
+    """The kernel q of the chain (n,) -> (det J, factors ...), up to the sign that the robot's axes give it."""
+    n, names = len(family.chain), _factor_names(family)
+    if family.determinant(SX.sym("theta", n)) is None:
+        return None
+
+    def trace() -> casadi.Function:
+        q = SX.sym("q", n)
+        closed = family.determinant(family.canonical.angles(q))
+        assert closed is not None
+        det, factors = closed
+        return casadi.Function("determinant", [q], [casadi.vertcat(det, *factors.values())], {"cse": True})
+
+    signature = Signature("determinant", (("q", (n,)),), (("determinant", (1 + len(names),)),))
+    key = f"analytic determinant {family.key}"
+    return family.subject.kernel(key, lambda full: Kernel(signature, trace, full))
+
+
+def _sense(family: Family, kernel: Kernel) -> float:
+    """+1 or -1: the closed form counts axes in canonical senses, the robot in its own."""
+    q = np.random.default_rng(1).uniform(-1.0, 1.0, (8, len(family.chain)))
+    closed = kernel(q)[:, 0]
+    best = int(np.argmax(np.abs(closed)))
+    return float(np.sign(np.linalg.det(family.chain.jacobian(q[best])) * closed[best]))
