@@ -17,7 +17,7 @@ def test_every_number_is_reproduced():
 
 def test_operations_of_n_links():
     """Sums are linear in n, tables quadratic; differentiating every Lagrangian alone costs most."""
-    count = complexity((2, 5, 8, 11))
+    count = complexity((3, 6, 9, 12))
     for label in ("full", "recursive"):
         assert len(set(np.diff(count[label]))) == 1, count[label]
     for label in ("naive", "columns"):
