@@ -21,7 +21,10 @@ from linkwork.gradient import gradient as gradient_of
 from linkwork.inverse import singularity as singularities
 from linkwork.inverse.analytic import Solutions
 from linkwork.inverse.analytic import inverse_kinematics_all as all_solutions
+from linkwork.inverse.result import InverseKinematics
 from linkwork.inverse.singularity import Singularity
+from linkwork.inverse.solve import inverse_kinematics as solve_inverse_kinematics
+from linkwork.inverse.targets import Goal
 from linkwork.loops import assembly, commands, layout
 from linkwork.loops.analyse import Analysis
 from linkwork.loops.analyse import analyse as analyse_motion
@@ -311,6 +314,21 @@ class Robot:
         solutions.free_name; by default that of q0). See inverse/analytic.
         """
         return all_solutions(self.subject, target, frame, q0, free)
+
+    def inverse_kinematics(
+        self,
+        target: ArrayLike | Sequence[ArrayLike],
+        frame: str | Goal | Sequence[str | Goal],
+        q0: ArrayLike | None = None,
+        method: str = "auto",
+        **options: Any,
+    ) -> InverseKinematics:
+        """Configurations that bring a frame to its target: (..., 4, 4), or positions (..., 3). See inverse/solve.py.
+
+        Several frames at once take a list of targets. q0: where to start. Methods: "auto" and "numeric", "recursive",
+        "pseudo_inverse"; each lists its options there (task, axes, limits, tolerance, prefer, track, ...).
+        """
+        return solve_inverse_kinematics(self.subject, target, frame, q0, method, options)
 
     # dynamics
 

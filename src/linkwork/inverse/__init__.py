@@ -1,1 +1,1 @@
-"""Inverse kinematics: configurations that bring frames to targets."""
+"""Inverse kinematics: configurations that bring frames where they are wanted."""

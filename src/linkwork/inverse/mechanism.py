@@ -1,0 +1,229 @@
+"""Mechanism: the part of a robot that moves the frames of a call, its coordinates, ranges and loops."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import casadi
+import numpy as np
+from casadi import DM, SX
+
+from linkwork import configurations
+from linkwork.arguments import as_doubles
+from linkwork.errors import InvalidInput, NotPossible
+from linkwork.inverse.targets import Goal
+from linkwork.loops.constraints import Rows, closure_rows
+from linkwork.loops.layout import layout_of
+from linkwork.model.elements import Coupling, LoopClosure
+from linkwork.model.placement import Placement
+from linkwork.model.tree import Tree
+from linkwork.recursions.configuration import integrate
+from linkwork.subject import Subject
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """The independent coordinates that move some frames.
+
+    places     (node, T_node_frame) of every frame
+    q, v       which independent coordinates matter, in q and in v
+    single     (place in `q`, place in `v`) of those that have one coordinate (all but ball and floating joints)
+    elements   closures and couplings that hold these coordinates together
+    """
+
+    subject: Subject
+    places: tuple[tuple[int, Placement], ...]
+    q: tuple[int, ...]
+    v: tuple[int, ...]
+    single: tuple[tuple[int, int], ...]
+    elements: tuple[Any, ...]
+
+    @property
+    def tree(self) -> Tree:
+        return self.subject.tree
+
+    @property
+    def n(self) -> int:
+        """Degrees of freedom."""
+        return len(self.v)
+
+    @cached_property
+    def units(self) -> np.ndarray:
+        """What one unit of each v moves, beside a radian: [m] for sliding coordinates, 1 for turning ones."""
+        sliding = _sliding(self.subject)
+        return np.array([self.length if k in sliding else 1.0 for k in self.v])
+
+    @cached_property
+    def reach(self) -> float:
+        """An upper bound on the distance from the first joint to any of the frames [m]."""
+        return max(self.reach_of(node, placement) for node, placement in self.places) or 1.0
+
+    @property
+    def length(self) -> float:
+        """The length by which a radian is compared with a metre."""
+        return 0.4 * self.reach
+
+    def reach_of(self, node: int, placement: Placement) -> float:
+        """The sum of all lengths from the first joint of the path to a place on a node, slides at their longest [m]."""
+        tree = self.tree
+        total = math.hypot(*(float(x) for x in placement.position))
+        for i in tree.paths[node][1:]:
+            total += math.hypot(*(float(x) for x in tree.nodes[i].placement.position))
+        return total + sum(x for x in self._slides(node) if math.isfinite(x))
+
+    def bounded(self, node: int) -> bool:
+        """Whether `reach_of` bounds the distance: nothing floats and no slide is endless."""
+        fixed = all(self.tree.nodes[i].kind != "floating" for i in self.tree.paths[node])
+        return fixed and all(math.isfinite(x) for x in self._slides(node))
+
+    def _slides(self, node: int) -> list[float]:
+        """How far each slide and screw of a path can displace what it carries."""
+        lower, upper = stroke(self.subject)
+        Gq, b, _ = self.tree.mimic_map
+        found = []
+        for i in self.tree.paths[node]:
+            joint = self.tree.nodes[i]
+            if joint.kind in ("prismatic", "helical"):
+                leader = np.flatnonzero(Gq[joint.q])[0]
+                ends = [Gq[joint.q, leader] * x + b[joint.q] for x in (lower[leader], upper[leader])]
+                found.append(max(map(abs, ends)) * (1.0 if joint.kind == "prismatic" else abs(float(joint.pitch))))
+        return found
+
+    def in_tree(self, x: SX) -> SX:
+        """Coordinates of the whole tree for values x of this mechanism's coordinates; others at neutral."""
+        own = SX(DM(configurations.neutral(self.subject)))
+        for k, at in enumerate(self.q):
+            own[at] = x[k]
+        if not self.tree.mimic:
+            return own
+        Gq, b, _ = self.tree.mimic_map
+        return casadi.sparsify(DM(Gq)) @ own + b
+
+    def columns(self, J: SX) -> SX:
+        """The columns of this mechanism's v from a Jacobian of the tree."""
+        if self.tree.mimic:
+            J = J @ casadi.sparsify(DM(self.tree.mimic_map[2]))
+        return J[:, list(self.v)]
+
+    def moved(self, x: SX, dx: SX) -> SX:
+        """x (+) dx."""
+        if len(self.single) == self.n:
+            return x + dx
+        dv = SX(self.subject.nv, 1)
+        for k, at in enumerate(self.v):
+            dv[at] = dx[k]
+        if self.tree.mimic:
+            dv = casadi.sparsify(DM(self.tree.mimic_map[2])) @ dv
+        q = integrate(self.tree, self.in_tree(x), dv)
+        own = self.tree.independent[0]
+        return casadi.vertcat(*[q[own[k]] for k in self.q])
+
+    def loop_rows(self, q_tree: SX) -> Rows | None:
+        """Residuals of the closed loops, in coordinates of the tree."""
+        if not self.elements:
+            return None
+        return closure_rows(self.tree, q_tree, SX.zeros(self.tree.nv), self.elements)
+
+
+def mechanism(who: str, subject: Subject, goals: tuple[Goal, ...]) -> Mechanism:
+    """What moves the frames of the goals; refuses frames that nothing moves."""
+    places = tuple(subject.place_of(goal.frame) for goal in goals)
+    tree = subject.tree
+    G = tree.mimic_map[2]
+    moving: set[int] = set()
+    for goal, (node, _) in zip(goals, places, strict=True):
+        rows = [k for i in tree.paths[node] for k in range(tree.nodes[i].v, tree.nodes[i].v + tree.nodes[i].nv)]
+        own = set(np.flatnonzero(np.abs(G[rows]).sum(axis=0)).tolist()) if rows else set()
+        if not own:
+            raise NotPossible(
+                f'{who}: no joint of robot "{subject.model.name}" moves frame "{goal.frame}"; it is fixed in the world'
+            )
+        moving |= own
+    elements = _loops_among(subject, moving)
+    v = tuple(sorted(moving))
+    q, single = [], []
+    for _, at_q, at_v in configurations.places(subject):
+        if set(range(at_v.start, at_v.stop)) & moving:
+            if at_q.stop - at_q.start == at_v.stop - at_v.start:
+                chosen = [k for k in range(at_v.stop - at_v.start) if at_v.start + k in moving]
+                single += [(len(q) + j, v.index(at_v.start + k)) for j, k in enumerate(chosen)]
+                q += [at_q.start + k for k in chosen]
+            else:
+                q += range(at_q.start, at_q.stop)
+    return Mechanism(subject, places, tuple(q), v, tuple(single), elements)
+
+
+def _loops_among(subject: Subject, moving: set[int]) -> tuple[Any, ...]:
+    """Closures and couplings that touch the moving coordinates; theirs join the moving ones."""
+    waiting = [e for e in subject.model.elements if isinstance(e, (LoopClosure, Coupling))]
+    found: list[Any] = []
+    while True:
+        touching = [(e, touched) for e in waiting if (touched := _touched(subject, e)) & moving]
+        if not touching:
+            return tuple(e for e in subject.tree.elements if e in found)
+        for element, touched in touching:
+            moving |= touched
+            found.append(element)
+            waiting.remove(element)
+
+
+def _touched(subject: Subject, element: Any) -> set[int]:
+    """Independent velocity coordinates that a closure or coupling depends on."""
+    tree = subject.tree
+    q = SX.sym("q", tree.nq)
+    J = closure_rows(tree, q, SX.zeros(tree.nv), (element,)).J @ casadi.sparsify(DM(tree.mimic_map[2]))
+    return set(J.sparsity().get_col())
+
+
+def stroke(subject: Subject) -> tuple[np.ndarray, np.ndarray]:
+    """(lower, upper) of q: joint limits, and what the strokes of struts leave of them."""
+    limits = configurations.limits(subject)
+    lower, upper = limits.lower.copy(), limits.upper.copy()
+    if not subject.model.elements:
+        return lower, upper
+    for driven in layout_of(subject).driven:
+        span = driven.drive.span()
+        if span is None or len(driven.q) != 1:
+            continue
+        ends = [driven.drive.forward([SX(c)], [SX(0)], [SX(0)])[0][0] for c in span if math.isfinite(c)]
+        values = sorted(float(casadi.DM(e)) for e in ends)
+        if len(values) == 2:
+            at = driven.q[0]
+            lower[at], upper[at] = max(lower[at], values[0]), min(upper[at], values[1])
+    return lower, upper
+
+
+def limits_of(who: str, subject: Subject, given: Any) -> tuple[np.ndarray, np.ndarray]:
+    """(lower, upper) of q for a `limits` option: True the robot's own, False none, or a pair of arrays."""
+    if given is True:
+        return stroke(subject)
+    if given is False or given is None:
+        return np.full(subject.nq, -np.inf), np.full(subject.nq, np.inf)
+    try:
+        lower, upper = given
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{who}: limits is {given!r}, expected True, False or a pair (lower, upper)") from None
+    pair = [as_doubles(x, f"{who}: limits") for x in (lower, upper)]
+    for array in pair:
+        if array.shape not in ((), (subject.nq,)) or np.isnan(array).any():
+            raise InvalidInput(f"{who}: limits have shape {array.shape}, expected ({subject.nq},) without NaN")
+    lower, upper = (np.broadcast_to(x, (subject.nq,)).astype(float) for x in pair)
+    for joint, q, _ in configurations.places(subject):
+        for k in range(q.start, q.stop):
+            if lower[k] > upper[k]:
+                raise InvalidInput(
+                    f'{who}: joint "{joint.name}": lower limit {lower[k]:g} exceeds upper limit {upper[k]:g}'
+                )
+    return lower, upper
+
+
+def _sliding(subject: Subject) -> set[int]:
+    """Independent velocity coordinates along which something slides."""
+    tree = subject.tree
+    own = {k: i for i, k in enumerate(tree.independent[1])}
+    sliding = {node.v for node in tree.nodes if node.kind == "prismatic"}
+    sliding |= {node.v + k for node in tree.nodes if node.kind == "floating" for k in range(3)}
+    return {own[k] for k in sliding if k in own}

@@ -1,0 +1,262 @@
+"""Numeric inverse kinematics: damped least squares as one loop in machine code, for one target or a queue of them.
+
+Every target runs in a lane of the vector unit: step after step (descent.py), and from another start (seeds.py) where
+an attempt stops getting closer; a lane that has found its answer takes the next target. What comes back has been
+checked by forward kinematics, which alone decides about success.
+"""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from dataclasses import dataclass
+from typing import Any
+
+import casadi
+import numpy as np
+from casadi import SX
+
+from linkwork import configurations
+from linkwork.engine.compile import CompiledFunction
+from linkwork.engine.kernel import Context
+from linkwork.engine.scan import Scan
+from linkwork.inverse.loop import ENDLESS, LONG_PATIENCE, Loop
+from linkwork.inverse.mechanism import mechanism, stroke
+from linkwork.inverse.residual import errors
+from linkwork.inverse.result import InverseKinematics
+from linkwork.inverse.seeds import box
+from linkwork.inverse.targets import Format, Goal, fault, packed, refuse
+from linkwork.subject import Subject
+
+RESTARTS = 100
+TOLERANCE = 1e-9
+REACHED, NOT_REACHED, BEYOND = 0, 1, 2
+Limits = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """limits: (lower, upper) of q, None: the robot's own. tolerance: [m], [rad]. prefer: a configuration, or None."""
+
+    limits: Limits | None = None
+    tolerance: tuple[float, float] = (TOLERANCE, TOLERANCE)
+    restarts: int = RESTARTS
+    prefer: np.ndarray | None = None
+
+
+class Solver:
+    """Everything compiled for some goals of a robot and targets of some formats."""
+
+    def __init__(self, who: str, subject: Subject, goals: tuple[Goal, ...], formats: tuple[Format, ...]) -> None:
+        self.who, self.subject, self.goals, self.formats = who, subject, goals, formats
+        self.mechanism = mechanism(who, subject, goals)
+        self.limits = stroke(subject)
+        self.neutral = np.clip(configurations.neutral(subject), *self.limits)
+        self.moving = np.array(self.mechanism.q)
+        self.whole = len(self.moving) == subject.nq
+        self.size = sum(goal.size for goal in goals)
+        self.context = Context(f'robot "{subject.model.name}"')
+        self.tracks: dict[bool, Scan] = {}
+        self._loops: dict[tuple[bool, bool], Loop] = {}
+
+    @functools.cached_property
+    def pack(self) -> CompiledFunction:
+        """targets -> (numbers (size), checks (4 a goal), fault, beyond reach)."""
+        raw = [SX.sym(f"target{k}", *(*shape, 1)[:2]) for k, shape in enumerate(self.formats)]
+        parts = [packed(goal, x) for goal, x in zip(self.goals, raw, strict=True)]
+        bad = functools.reduce(casadi.logic_or, [fault(checks) for _, checks in parts])
+        far = functools.reduce(casadi.logic_or, [SX(0), *self._beyond([numbers for numbers, _ in parts])])
+        results = [casadi.vertcat(*[n for n, _ in parts]), casadi.vertcat(*[c for _, c in parts]), bad, far]
+        names = ["target"] if len(raw) == 1 else [f'target of "{goal.frame}"' for goal in self.goals]
+        function = casadi.Function("pack", raw, results, {"cse": True})
+        return CompiledFunction(self.who, list(zip(names, self.formats, strict=True)), function)
+
+    def _beyond(self, numbers: list[SX]) -> list[SX]:
+        """Whether targets lie farther from the first joint than the chain is long."""
+        tree, found = self.mechanism.tree, []
+        for goal, (node, placement), x in zip(self.goals, self.mechanism.places, numbers, strict=True):
+            first = tree.nodes[tree.paths[node][0]]
+            if len(goal.positions) == 3 and self.mechanism.bounded(node):
+                p = x[goal.size - 3 :] - SX(casadi.DM([float(c) for c in first.placement.position]))
+                found.append(casadi.sumsqr(p) > self.mechanism.reach_of(node, placement) ** 2 * (1 + 1e-9))
+        return found
+
+    @functools.cached_property
+    def verify(self) -> CompiledFunction:
+        """(coordinates, numbers) -> (position error [m], rotation error [rad]) by forward kinematics."""
+        m = self.mechanism
+        x, target = SX.sym("x", len(m.q)), SX.sym("target", self.size)
+        q = m.in_tree(x)
+        position, turn = errors(m.tree, q, self.goals, m.places, target)
+        loops = m.loop_rows(q)
+        if loops is not None:
+            for row in casadi.vertsplit(loops.r):
+                position = casadi.fmax(position, casadi.fabs(row))
+        function = casadi.Function("verify", [x, target], [position, turn], {"cse": True})
+        return CompiledFunction(self.who, [("q", (len(m.q),)), ("target", (self.size,))], function)
+
+    def loop(self, live: bool, wish: bool) -> Loop:
+        """The loop with limits that come with the call (live) or the robot's own, with or without a preference."""
+        if (live, wish) not in self._loops:
+            own = tuple(x[self.moving] for x in self.limits)
+            self._loops[live, wish] = Loop(self.mechanism, self.goals, None if live else own, wish)  # type: ignore[arg-type]
+        return self._loops[live, wish]
+
+    @functools.cached_property
+    def plain(self) -> Plain:
+        return Plain(self)
+
+    def many(self, targets: tuple[np.ndarray, ...], q0: np.ndarray | None, settings: Settings) -> InverseKinematics:
+        """One target or a batch, with any settings."""
+        numbers, checks, bad, beyond = self.pack.call(targets, None, self.context)
+        if np.any(bad):
+            self.refuse(checks)
+        loop = self.loop(settings.limits is not None, settings.prefer is not None)
+        limits = self.limits if settings.limits is None else settings.limits
+        floor, ceiling = (x[self.moving] for x in limits)
+        values: dict[str, Any] = {"target": numbers}
+        ranges = (floor[loop.single], ceiling[loop.single])
+        centre, spread = box(self.mechanism, *ranges)
+        if settings.limits is not None:
+            lower, upper = (np.clip(x, -ENDLESS, ENDLESS) for x in ranges)
+            values |= {"lower": lower, "upper": upper, "centre": centre, "spread": spread}
+        if settings.prefer is not None:
+            values["preferred"] = np.clip(settings.prefer[..., self.moving], floor, ceiling)[..., loop.single]
+        if q0 is None:
+            x0 = self.neutral[self.moving]
+            x0[loop.single] = centre
+        else:
+            x0 = np.clip(q0[..., self.moving], floor, ceiling)
+        found = loop.scan(
+            x=x0,
+            attempt=0.0 if q0 is None else -1.0,
+            left=np.where(beyond, 0.0, float(settings.restarts)),
+            **loop.fresh(x0),
+            tolerance=loop.weighted(*settings.tolerance),
+            **values,
+            steps=(settings.restarts + 1) * LONG_PATIENCE,
+        )
+        x = self.unwound(found.state["best"], None if q0 is None else q0[..., self.moving], self.endless(limits))
+        return self.judged(x, numbers, q0, beyond, found.steps, limits, settings.tolerance)
+
+    def judged(
+        self,
+        x: np.ndarray,
+        numbers: np.ndarray,
+        q0: np.ndarray | None,
+        beyond: Any,
+        steps: np.ndarray,
+        limits: Limits,
+        tolerance: tuple[float, float],
+    ) -> InverseKinematics:
+        """The answer, with success decided by forward kinematics."""
+        position, turn = self.verify.call((x, numbers), None, self.context)
+        q = np.array(np.broadcast_to(self.neutral if q0 is None else q0, (*x.shape[:-1], self.subject.nq)))
+        q[..., self.moving] = x
+        success = (position <= tolerance[0]) & (turn <= tolerance[1])
+        code = np.where(success, REACHED, np.where(beyond, BEYOND, NOT_REACHED))
+        if success.shape:
+            return InverseKinematics(q, success, position, turn, steps, code, limits, self.explain)
+        numbers_ = bool(success), float(position), float(turn), int(steps), int(code)
+        return InverseKinematics(q, *numbers_, limits, self.explain)
+
+    def endless(self, limits: Limits) -> np.ndarray:
+        """Which of the mechanism's coordinates turn without end."""
+        floor, ceiling = (x[self.moving] for x in limits)
+        turning = [at for at, v in self.mechanism.single if self.mechanism.units[v] == 1.0]
+        return np.array([at for at in turning if np.isinf(floor[at]) and np.isinf(ceiling[at])], dtype=int)
+
+    @staticmethod
+    def unwound(x: np.ndarray, near: np.ndarray | None, endless: np.ndarray) -> np.ndarray:
+        """x with whole turns of endless joints taken off: nearest to the start, or to zero."""
+        if len(endless):
+            x = x.copy()
+            centre = 0.0 if near is None else near[..., endless]
+            x[..., endless] -= 2 * np.pi * np.round((x[..., endless] - centre) / (2 * np.pi))
+        return x
+
+    def refuse(self, checks: np.ndarray) -> None:
+        for k, goal in enumerate(self.goals):
+            refuse(self.who, goal, checks[..., 4 * k : 4 * k + 4])
+
+    def explain(self, result: InverseKinematics, index: tuple[int, ...]) -> str:
+        """The reason in words."""
+        code, position, turn = (
+            np.asarray(x)[index] for x in (result.code, result.position_error, result.rotation_error)
+        )
+        if code == REACHED:
+            return f"reached within {position:.1e} m and {turn:.1e} rad"
+        nearest = f"the nearest configuration found is {position:.4g} m and {turn:.4g} rad away"
+        if code == BEYOND:
+            return f"out of reach: the chain is {self.mechanism.reach:.4g} m long; {nearest}"
+        names = [joint.name for joint, q, _ in configurations.places(self.subject) for _ in range(q.start, q.stop)]
+        stands = list(dict.fromkeys(n for n, limit in zip(names, result.on_limit[index], strict=True) if limit))
+        held = f", with {', '.join(stands)} on a limit" if stands else ""
+        return f"no configuration within the limits was found; {nearest}{held}"
+
+
+class Plain:
+    """The leanest way for one target without options."""
+
+    def __init__(self, solver: Solver) -> None:
+        self.solver, self.loop = solver, solver.loop(False, False)
+        self.pack = solver.pack.caller(solver.context)
+        self.verify = solver.verify.caller(solver.context)
+        self.run = self.loop.call
+        self.floor, self.ceiling = (x[solver.moving] for x in solver.limits)
+        x0 = solver.neutral[solver.moving]
+        x0[self.loop.single] = box(solver.mechanism, self.floor[self.loop.single], self.ceiling[self.loop.single])[0]
+        self.start = self.loop.flat(x0, RESTARTS, TOLERANCE, TOLERANCE)
+        self.steps = np.array((RESTARTS + 1.0) * LONG_PATIENCE)
+        self.endless = solver.endless(solver.limits)
+
+    def __call__(self, target: np.ndarray, q0: np.ndarray | None) -> InverseKinematics:
+        """One target of the solver's format; q0 (nq,) of finite numbers, or None."""
+        solver, loop = self.solver, self.loop
+        numbers, checks, bad, beyond = self.pack(target)
+        if bad:
+            solver.refuse(checks)
+        start, near = self.start.copy(), None
+        if q0 is not None:
+            near = q0 if solver.whole else q0[solver.moving]
+            start[loop.x] = start[loop.best] = np.minimum(np.maximum(near, self.floor), self.ceiling)
+            start[loop.attempt] = -1.0
+        if beyond:
+            start[loop.left] = 0.0
+        final, _ = self.run(start, numbers, self.steps)
+        x = final[loop.best]
+        if len(self.endless):
+            x = solver.unwound(x, near, self.endless)
+        position, turn = self.verify(x, numbers)
+        q = x
+        if not solver.whole:
+            q = solver.neutral.copy() if q0 is None else q0.copy()
+            q[solver.moving] = x
+        success = bool(position <= TOLERANCE and turn <= TOLERANCE)
+        code = REACHED if success else BEYOND if beyond else NOT_REACHED
+        errors = float(position), float(turn)
+        return InverseKinematics(q, success, *errors, int(final[0]), code, solver.limits, solver.explain)
+
+
+_solvers: weakref.WeakKeyDictionary[Subject, dict[Any, Solver]] = weakref.WeakKeyDictionary()
+
+
+def solver_of(who: str, subject: Subject, goals: tuple[Goal, ...], formats: tuple[Format, ...]) -> Solver:
+    """The solver for some goals, made once."""
+    known = _solvers.setdefault(subject, {})
+    found = known.get((goals, formats))
+    if found is None:
+        found = known[goals, formats] = Solver(who, subject, goals, formats)
+    return found
+
+
+def remember_plain(subject: Subject, frame: str, shape: tuple[int, ...], solver: Solver) -> None:
+    """From now on single targets of this frame and shape take the shortest way."""
+    _solvers[subject][frame, shape] = solver
+
+
+def plain_of(subject: Subject, frame: str, shape: tuple[int, ...]) -> Plain | None:
+    """What answers a single target without options, if that frame has been asked for before."""
+    known = _solvers.get(subject)
+    found = known.get((frame, shape)) if known is not None else None
+    return found.plain if found is not None else None
