@@ -25,6 +25,7 @@ import numpy as np
 
 from linkwork import quantities
 from linkwork.arguments import as_doubles
+from linkwork.configurations import places
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.loops.commands import from_actuators, to_actuators
 from linkwork.loops.layout import layout_of
@@ -66,8 +67,8 @@ class Analysis:
             if entry is not None:
                 found[f"command.{name}"] = self.c[:, entry]
             found[f"command_rate.{name}"] = self.cd[:, k]
-        for label, values, names in (("q", self.q, _q_names), ("v", self.v, _v_names), ("a", self.a, _v_names)):
-            for k, name in enumerate(names(self.subject)):
+        for label, values in (("q", self.q), ("v", self.v), ("a", self.a)):
+            for k, name in enumerate(_numbered(self.subject, label == "q")):
                 found[f"{label}.{name}"] = values[:, k]
         for k, body in enumerate(self.poses.bodies):
             for i, axis in enumerate(AXES):
@@ -233,21 +234,12 @@ def _wrench(into: dict[str, np.ndarray], name: str, wrench: np.ndarray) -> None:
         into[f"moment.{name}.{axis}"] = wrench[:, 3 + i]
 
 
-def _q_names(subject: Subject) -> list[str]:
-    return _numbered(subject, 1)
-
-
-def _v_names(subject: Subject) -> list[str]:
-    return _numbered(subject, 2)
-
-
-def _numbered(subject: Subject, which: int) -> list[str]:
-    from linkwork.configurations import places
-
+def _numbered(subject: Subject, positions: bool) -> list[str]:
+    """Names of the entries of q or of v: the joint's, numbered where it has several coordinates."""
     found = []
-    for entry in places(subject):
-        size = entry[which].stop - entry[which].start
-        found += [entry[0].name] if size == 1 else [f"{entry[0].name}[{k}]" for k in range(size)]
+    for joint, _, _ in places(subject):
+        size = joint.nq if positions else joint.nv
+        found += [joint.name] if size == 1 else [f"{joint.name}[{k}]" for k in range(size)]
     return found
 
 

@@ -151,8 +151,8 @@ def generic_configurations(subject: Subject, count: int = 8) -> list[np.ndarray]
     here = reference(subject)
     generator = np.random.default_rng(20240607)
     found = [here]
-    spread = random(subject, count, seed=1) if not has_closures(subject) else []
-    found += list(spread)
+    if not has_closures(subject):
+        found += list(random(subject, count, seed=1))
     for k in range(count):
         step = generator.normal(size=subject.nv) * 0.05 * (1 + k % 3)
         q = quantities.evaluate(subject, "integrate", {"q": here, "v": step})

@@ -23,6 +23,7 @@ from linkwork.model.elements import Coupling, LinearActuator
 from linkwork.subject import Subject
 
 Triple = tuple[SX, SX, SX]
+Sized = list[tuple[str, tuple[int, ...]]]
 
 
 def from_actuators(
@@ -173,14 +174,15 @@ def _strut_motion(tree: Tree, layout: Layout, q: SX, v: SX, a: SX) -> Triple:
     rows = strut_rows(tree, x, w, struts, tree.elements)
     results = [rows.r, rows.J @ w, rows.J @ (casadi.DM(G) @ a) + rows.drift]
     full_q = casadi.sparsify(casadi.DM(Gq)) @ q + b
-    return tuple(casadi.substitute(results, [x, w], [full_q, casadi.sparsify(casadi.DM(G)) @ v]))
+    c, cd, cdd = casadi.substitute(results, [x, w], [full_q, casadi.sparsify(casadi.DM(G)) @ v])
+    return c, cd, cdd
 
 
 def _forward_kernel(subject: Subject, name: str, key: str) -> Kernel:
     layout = layout_of(subject)
     n, m = layout.sizes
     at_rest = name.endswith("rest")
-    inputs = [("c", (n,))] if at_rest else [("c", (n,)), ("cd", (m,)), ("cdd", (m,))]
+    inputs: Sized = [("c", (n,))] if at_rest else [("c", (n,)), ("cd", (m,)), ("cdd", (m,))]
     inputs += [(f"variables[{v!r}]", ()) for v in subject.live]
     outputs = [("q", (subject.nq,))] if at_rest else [("q", (subject.nq,)), ("v", (subject.nv,)), ("a", (subject.nv,))]
     guarded = any(d.drive.inside([SX.sym("c") for _ in d.commands]) for d in layout.driven)
@@ -202,7 +204,7 @@ def _forward_kernel(subject: Subject, name: str, key: str) -> Kernel:
 
 def _backward_kernel(subject: Subject, key: str) -> Kernel:
     n, m = layout_of(subject).sizes
-    inputs = [("q", (subject.nq,)), ("v", (subject.nv,)), ("a", (subject.nv,))]
+    inputs: Sized = [("q", (subject.nq,)), ("v", (subject.nv,)), ("a", (subject.nv,))]
     inputs += [(f"variables[{v!r}]", ()) for v in subject.live]
     outputs = (("c", (n,)), ("cd", (m,)), ("cdd", (m,)))
 
@@ -231,20 +233,18 @@ def explain(subject: Subject, layout: Layout, c: Any, rates: bool, variables: Ma
         if isinstance(driven.drive, (StrutOnHinge, StrutOnSlide)):
             if variables:
                 continue  # the range depends on the sample's own numbers
-            _explain_strut(driven, commands[..., driven.commands[0]], rates)
-        elif isinstance(driven.element, LinearActuator):
-            continue
+            _explain_strut(driven, driven.drive, commands[..., driven.commands[0]], rates)
         else:
             _explain_four_bar(driven, commands[..., driven.commands[0]])
 
 
-def _explain_strut(driven: Driven, lengths: np.ndarray, rates: bool) -> None:
-    low, high = driven.drive.span()
+def _explain_strut(driven: Driven, drive: StrutOnHinge | StrutOnSlide, lengths: np.ndarray, rates: bool) -> None:
+    low, high = drive.span()
     who = about(driven.element)
     for outside in np.argwhere((lengths < low) | (lengths > high)):
         text = f"{who}: length {lengths[tuple(outside)]:.6g} m outside {low:.6g} .. {high:.6g} m{_sample(outside)}"
         raise InvalidInput(f"from_actuators: {text}")
-    geometry = _geometry_ends(driven.drive)
+    geometry = _geometry_ends(drive)
     for at in np.argwhere(np.isin(lengths, geometry)):
         if rates:
             text = f"{who}: length {lengths[tuple(at)]:.6g} m is a dead point, where rates do not exist{_sample(at)}"
@@ -265,7 +265,7 @@ def _explain_four_bar(driven: Driven, angles: np.ndarray) -> None:
             raise InvalidInput(f"from_actuators: {text}")
 
 
-def _geometry_ends(drive: Any) -> list[float]:
+def _geometry_ends(drive: StrutOnHinge | StrutOnSlide) -> list[float]:
     if isinstance(drive, StrutOnSlide):
         return [math.sqrt(float(drive.a_squared))]
     e, r, h = float(drive.e), float(drive.r), float(drive.h)

@@ -100,8 +100,8 @@ class Geometry:
 
     def place(self, point: Point) -> tuple[int, SX]:
         """(node, position in its axes); a point on a bar is seen from the body of the bar's pivot."""
-        if point.body in self.bars:
-            return self._place_on_bar(point)
+        if point.body is not None and point.body in self.bars:
+            return self._place_on_bar(point.body, point)
         node, placement = self.node(point.body)
         return node, vector(placement.at(point.position))
 
@@ -149,9 +149,9 @@ class Geometry:
         x = pose.pair.across / SX(self.bars[name].length)
         return x, cross(pose.n, x), pose.n
 
-    def _place_on_bar(self, point: Point) -> tuple[int, SX]:
-        pose = self.bar(point.body)
-        x, y, z = self.bar_axes(point.body)
+    def _place_on_bar(self, bar: str, point: Point) -> tuple[int, SX]:
+        pose = self.bar(bar)
+        x, y, z = self.bar_axes(bar)
         a, b, c = (SX(k) for k in point.position)
         in_base = pose.pair.p_first + a * x + b * y + c * z
         T = self.pose(pose.pair.base, pose.pair.first)

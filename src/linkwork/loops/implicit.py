@@ -23,7 +23,7 @@ from linkwork.engine.kernel import Context, Kernel, Signature
 from linkwork.engine.scan import Scan, scan
 from linkwork.errors import InvalidInput, InvalidModel
 from linkwork.loops.assembly import generic_configurations, reference
-from linkwork.loops.commands import explain, known_motion, to_actuators, traced_tree
+from linkwork.loops.commands import Sized, explain, known_motion, to_actuators, traced_tree
 from linkwork.loops.constraints import Rows, closure_rows, differentiated, strut_rows
 from linkwork.loops.layout import layout_of
 from linkwork.model import Tree
@@ -181,7 +181,7 @@ def _live_names(live: Mapping[str, Any]) -> dict[str, Any]:
 
 def _rates_kernel(subject: Subject, key: str) -> Kernel:
     n, m = layout_of(subject).sizes
-    inputs = [("q", (subject.nq,)), ("c", (n,)), ("cd", (m,)), ("cdd", (m,))]
+    inputs: Sized = [("q", (subject.nq,)), ("c", (n,)), ("cd", (m,)), ("cdd", (m,))]
     inputs += [(f"variables[{v!r}]", ()) for v in subject.live]
 
     def trace() -> casadi.Function:
@@ -216,8 +216,8 @@ def _labels(subject: Subject) -> tuple[tuple[str, str], ...]:
 
 def _refuse_open(subject: Subject, q: np.ndarray, c: np.ndarray, settled: np.ndarray, live: Mapping[str, Any]) -> None:
     layout = layout_of(subject)
-    for strut, at in zip(layout.struts, layout.strut_commands, strict=True):
-        _refuse_stroke(strut, c[..., at])
+    for strut, entry in zip(layout.struts, layout.strut_commands, strict=True):
+        _refuse_stroke(strut, c[..., entry])
     kernel = subject.kernel("loop_residual", lambda key: _residual_kernel(subject, key))
     residual = np.abs(kernel.call([q, c, *live.values()], None, quantities.context_of(subject)))
     bad = (residual.max(axis=-1, initial=0.0) > OPEN) | ~settled

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,12 +18,18 @@ from linkwork.loops.transmissions import (
     gear_drive,
     strut_drive,
 )
-from linkwork.model import Joint, Tree
+from linkwork.model import Joint, Limits, Tree
 from linkwork.model.element_checks import about
 from linkwork.model.elements import Belt, Coupling, Differential, FourBar, Gear, LinearActuator, LoopClosure
 from linkwork.subject import Subject
 
 CLOSED_FORM = (LinearActuator, Gear, Belt, Differential, FourBar)
+_MAKERS: dict[type, Callable[[Any], Drive]] = {
+    Gear: gear_drive,
+    Belt: belt_drive,
+    Differential: differential_drive,
+    FourBar: four_bar_drive,
+}
 
 
 @dataclass(frozen=True)
@@ -91,12 +99,10 @@ def layout_of(subject: Subject) -> Layout:
 def drive_of(tree: Tree, element: Any, joint: Joint | None = None, like: Drive | None = None) -> Drive | None:
     """The closed form of a transmission on a tree with merged fixed joints (numbers or symbols), or None."""
     if isinstance(element, LinearActuator):
-        limits = joint.limits[0] if joint is not None and joint.limits else None
-        bounded = limits is not None and limits.lower > -1e9 and limits.upper < 1e9
-        middle = (limits.lower + limits.upper) / 2 if bounded else 0.0
-        return strut_drive(tree, element, middle, like)
-    makers = {Gear: gear_drive, Belt: belt_drive, Differential: differential_drive, FourBar: four_bar_drive}
-    return makers[type(element)](element)
+        limits = joint.limits[0] if joint is not None and joint.limits else Limits()
+        middle = (limits.lower + limits.upper) / 2
+        return strut_drive(tree, element, middle if math.isfinite(middle) else 0.0, like)
+    return _MAKERS[type(element)](element)
 
 
 class _Builder:

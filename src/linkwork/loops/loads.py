@@ -122,7 +122,7 @@ def _support_names(subject: Subject) -> list[str]:
 
 def _spring_names(subject: Subject) -> list[str]:
     _, springs, dampers = loop_elements(subject.full_tree)
-    return [e.name for e in (*springs, *dampers)]
+    return [e.name for e in springs] + [e.name for e in dampers]
 
 
 SIZES["loop_efforts"] = lambda s: layout_of(s).sizes[1] + len(_idle_struts(s))
@@ -304,10 +304,11 @@ def loads(
     except ComputationError:
         _explain(subject, np.asarray(q, dtype=float), variables)
         raise
-    lever = results[-1]
-    if lever.size and lever.min() < DEAD_POINT:
+    wrench, effort, support, support_first, tension, length, base, lever = results
+    if (lever.item() if lever.ndim == 0 else lever.min(initial=1.0)) < DEAD_POINT:
         _explain(subject, np.asarray(q, dtype=float), variables)
-    return Loads(subject, q, v, a, *results[:-1], variables, forces, payload)
+    found = (wrench, effort, support, support_first, tension, length, base)
+    return Loads(subject, q, v, a, *found, variables, forces, payload)
 
 
 _callers: weakref.WeakKeyDictionary[Subject, Callable[..., Any]] = weakref.WeakKeyDictionary()

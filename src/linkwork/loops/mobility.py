@@ -86,9 +86,11 @@ def _by_rank(subject: Subject, samples: list[np.ndarray]) -> tuple[int, tuple[tu
     _, jacobians, _ = constraint_kernel(subject).call(
         [np.array(samples), np.zeros(subject.nv), *subject.variable_values(None)], None, context_of(subject)
     )
-    best, kept = -1, ()
+    best = -1
+    kept: tuple[int, ...] = ()
     for J in jacobians:
-        rows, rank = [], 0
+        rows: list[int] = []
+        rank = 0
         for k in range(len(labels)):
             if _rank(J[[*rows, k]]) > rank:
                 rows.append(k)

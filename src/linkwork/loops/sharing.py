@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass
+from typing import Any
 
 import casadi
 import numpy as np
@@ -34,7 +35,7 @@ class Row:
 
     body: str
     direction: int
-    terms: tuple[tuple[str, object], ...]
+    terms: tuple[tuple[str, Any], ...]
     listed: bool
 
 
@@ -49,7 +50,7 @@ class Structure:
     unique_support, unique_effort: the same for supports (on their second body) and for motors and actuators
     """
 
-    rows: tuple[tuple[str, int, str, float | None], ...]
+    rows: tuple[tuple[str, int, str, Any], ...]
     free: int
     unknowns: int
     rank: int
@@ -214,9 +215,9 @@ def _candidates(statics: Statics) -> list[Row]:
     return rows
 
 
-def _fractions(tree: Tree) -> dict[tuple[str, int], dict[str, object]]:
+def _fractions(tree: Tree) -> dict[tuple[str, int], dict[str, Any]]:
     """(body, direction) -> {support: fraction}, in the order of the description."""
-    found: dict[tuple[str, int], dict[str, object]] = {}
+    found: dict[tuple[str, int], dict[str, Any]] = {}
     for rule in tree.elements:
         if isinstance(rule, Share):
             key = (rule.body, DIRECTIONS.index(rule.direction))

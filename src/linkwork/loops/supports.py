@@ -11,7 +11,7 @@ from casadi import SX
 from linkwork.loops.constraints import rate
 from linkwork.loops.geometry import Geometry, across_pair
 from linkwork.model import Tree
-from linkwork.model.elements import Damper, LinearActuator, LoopClosure, Point, Slider, Spring
+from linkwork.model.elements import Damper, LinearActuator, LoopClosure, Slider, Spring
 from linkwork.recursions.joints import transforms
 from linkwork.spatial import ZERO3, Force, cross, matrix, vector
 
@@ -54,15 +54,13 @@ class Pull:
     force: Force
 
 
-def support_of(geometry: Geometry, element: Any) -> Support | None:
-    """The support an element gives, or None for elements that hold nothing."""
+def support_of(geometry: Geometry, element: LinearActuator | Slider | LoopClosure) -> Support:
+    """The support an element gives."""
     if isinstance(element, LinearActuator):
         return _strut(geometry, element)
     if isinstance(element, Slider):
         return _slider(geometry, element)
-    if isinstance(element, LoopClosure):
-        return _closure(geometry, element)
-    return None
+    return _closure(geometry, element)
 
 
 def _strut(geometry: Geometry, strut: LinearActuator) -> Support:
@@ -155,12 +153,12 @@ def _pulls(geometry: Geometry, element: Any, pair: Any, tension: SX) -> list[Pul
     force = Force(-tension * pair.direction, ZERO3)
     pulls = [Pull(element.name, pair.base, pair.first, pair.second, pair.p_second, force)]
     for end, at, sign in ((element.first, pair.p_first, -1), (element.second, pair.p_second, 1)):
-        if end.body in geometry.bars:
-            pulls.append(slider_pull(geometry, end, at, force.linear * sign, pair.base))
+        if end.body is not None and end.body in geometry.bars:
+            pulls.append(slider_pull(geometry, end.body, at, force.linear * sign, pair.base))
     return pulls
 
 
-def slider_pull(geometry: Geometry, end: Point, at: SX, force: SX, base: int) -> Pull:
+def slider_pull(geometry: Geometry, name: str, at: SX, force: SX, base: int) -> Pull:
     """What a force on a bar makes its slider do to the guided body: moments of the bar about its pivot balance.
 
         f_t ((tip - pivot) . s) = n . ((at - pivot) x force),     the slider pushes the guided body with f_t (n x s)
@@ -168,12 +166,12 @@ def slider_pull(geometry: Geometry, end: Point, at: SX, force: SX, base: int) ->
     Source: [Goncalves2023] eqs. 39-41 (the paper's frame: n = y, s = x). Corrected: eq. 40 holds only if f_4srb means
     the force of the bar on the spring, against the sentence above eq. 39.
     """
-    pose, bar = geometry.bar(end.body), geometry.bars[end.body]
+    pose, bar = geometry.bar(name), geometry.bars[name]
     node, pivot = geometry.place(bar.pivot)
     n = geometry.axis(bar.pivot.body, bar.axis, base)
     push = casadi.dot(n, cross(at - geometry.seen(base, node, pivot), force)) / pose.arm
     ends = (pose.pair.base, pose.pair.first, pose.pair.second, pose.pair.p_second)
-    return Pull(geometry.sliders[end.body].name, *ends, Force(push * pose.t, ZERO3))
+    return Pull(geometry.sliders[name].name, *ends, Force(push * pose.t, ZERO3))
 
 
 def loop_elements(tree: Tree) -> tuple[list[Any], list[Spring], list[Damper]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import casadi
 from casadi import SX
@@ -23,8 +23,11 @@ Triple = tuple[list[SX], list[SX], list[SX]]
 class Drive(Protocol):
     """names: of its commands; joints: the one-coordinate joints it moves, in the order of `forward`'s results."""
 
-    names: tuple[str, ...]
-    joints: tuple[str, ...]
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    @property
+    def joints(self) -> tuple[str, ...]: ...
 
     def forward(self, c: list[SX], cd: list[SX], cdd: list[SX]) -> Triple: ...
 
@@ -228,7 +231,7 @@ def crank_angle(loop: FourBarLoop, rocker: SX) -> SX:
         side = (g - bx) * (cy - by) + by * (cx - bx)  # turn from the diagonal to the coupler
         return casadi.fabs(crank) + casadi.if_else(loop.branch * side < 0, 1e3, 0.0)
 
-    return casadi.if_else(off(candidates[0]) <= off(candidates[1]), *candidates)
+    return casadi.if_else(off(candidates[0]) <= off(candidates[1]), candidates[0], candidates[1])
 
 
 def strut_drive(
@@ -252,7 +255,7 @@ def strut_drive(
         foot, head = head, foot  # the mathematics does not know which end is which
     foot = node.placement.inverse().at(foot)
     n = node.axis
-    common = {"names": (actuator.name,), "joints": (actuator.joint,), "branch": actuator.branch}
+    common: dict[str, Any] = {"names": (actuator.name,), "joints": (actuator.joint,), "branch": actuator.branch}
     common |= {"lower": actuator.lower, "upper": actuator.upper}
     if node.kind == "prismatic":
         across = subtract(head, foot)
@@ -301,7 +304,13 @@ def _diagonal_squared(loop: FourBarLoop, crank: SX) -> SX:
 
 
 def _affine(M: tuple[tuple[Number, ...], ...], b: tuple[Number, ...] | None, x: list[SX]) -> list[SX]:
-    return [sum((m * e for m, e in zip(row, x, strict=True)), 0.0 if b is None else b[i]) for i, row in enumerate(M)]
+    found = []
+    for i, row in enumerate(M):
+        total = SX(0 if b is None else b[i])
+        for factor, entry in zip(row, x, strict=True):
+            total = total + factor * entry
+        found.append(total)
+    return found
 
 
 def _wrapped(angle: SX) -> SX:

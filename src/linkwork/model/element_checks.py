@@ -118,9 +118,9 @@ class _Check:
             self.fail(f"{label} {tuple(axis)}, expected a direction")
         return axis if abs(norm(axis) - 1.0) < 1e-15 else scale(1.0 / norm(axis), axis)
 
-    def joint(self, name: str | None, what: str = "joint", coordinates: int | None = 1) -> None:
+    def joint(self, name: str, what: str = "joint", coordinates: int | None = 1) -> None:
         if name not in self.joints:
-            self.fail(f'{what} "{name}" does not exist{did_you_mean(str(name), self.joints)}')
+            self.fail(f'{what} "{name}" does not exist{did_you_mean(name, self.joints)}')
         joint = self.joints[name]
         if joint.mimic is not None:
             self.fail(f'{what} "{name}" follows joint "{joint.mimic.joint}"; name "{joint.mimic.joint}" instead')

@@ -85,7 +85,7 @@ def _examples() -> list[Case]:
     q = np.tile([0.0, -0.5, 1.5], 6)
     for k in range(6):
         c, s = np.cos(k * np.pi / 3), np.sin(k * np.pi / 3)
-        foot = (301.780656 * c, 301.780656 * s, -80.273555)
+        foot = (round(301.780656 * c, 9), round(301.780656 * s, 9), -80.273555)
         found += _point(f"hexapod: foot {k}", foot, hexapod.pose(q, f"foot_{k}")[:3, 3])
     quadruped = linkwork.load("quadruped")
     q = np.tile([0.0, 0.8, -1.5], 4)

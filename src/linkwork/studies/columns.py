@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -48,40 +48,45 @@ class Columns:
         return function.call([self.q, *self.live.values()])[1]
 
     @cached_property
-    def known(self) -> dict[str, Callable[[], SX]]:
-        """Every name with the function that gives its expression."""
+    def known(self) -> dict[str, tuple[str, int, int]]:
+        """Every name with (output, row, column) that gives it."""
         names = loads_names(self.subject)
-        layout = layout_of(self.subject)
-        found: dict[str, Callable[[], SX]] = {}
+        found: dict[str, tuple[str, int, int]] = {}
 
         def wrench(label: str, output: str, row: int) -> None:
             for i, axis in enumerate(AXES):
-                found[f"force.{label}.{axis}"] = lambda row=row, i=i: self.loads[output][row, i]
-                found[f"moment.{label}.{axis}"] = lambda row=row, i=i: self.loads[output][row, 3 + i]
+                found[f"force.{label}.{axis}"] = (output, row, i)
+                found[f"moment.{label}.{axis}"] = (output, row, 3 + i)
 
         for k, name in enumerate(names.actuators):
-            found[f"actuator.{name}"] = lambda k=k: self.loads["effort"][k]
-            if k < len(layout.names):
-                found[f"command_rate.{name}"] = lambda k=k: self.cd[k]
-                found[f"power.{name}"] = lambda k=k: self.loads["effort"][k] * self.cd[k]
+            found[f"actuator.{name}"] = ("effort", k, 0)
+        for k, name in enumerate(layout_of(self.subject).names):
+            found[f"command_rate.{name}"] = ("rate", k, 0)
+            found[f"power.{name}"] = ("power", k, 0)
         for k, body in enumerate(names.bodies):
             wrench(body, "wrench", k)
             for i, axis in enumerate(AXES):
-                found[f"position.{body}.{axis}"] = lambda k=k, i=i: self.positions[k, i]
+                found[f"position.{body}.{axis}"] = ("position", k, i)
         for k, name in enumerate(names.supports):
             wrench(f"support.{name}", "support", k)
         for k, name in enumerate(names.springs):
-            found[f"spring.{name}"] = lambda k=k: self.loads["tension"][k]
-            found[f"length.{name}"] = lambda k=k: self.loads["length"][k]
+            found[f"spring.{name}"], found[f"length.{name}"] = ("tension", k, 0), ("length", k, 0)
         for i, axis in enumerate(AXES):
-            found[f"force.base.{axis}"] = lambda i=i: self.loads["base"][i]
-            found[f"moment.base.{axis}"] = lambda i=i: self.loads["base"][3 + i]
+            found[f"force.base.{axis}"], found[f"moment.base.{axis}"] = ("base", i, 0), ("base", 3 + i, 0)
         return found
 
     def __getitem__(self, name: str) -> SX:
         if name not in self.known:
             raise UnknownName(f'there is no column "{name}"{did_you_mean(name, self.known)}')
-        return self.known[name]()
+        output, row, column = self.known[name]
+        match output:
+            case "rate":
+                return self.cd[row]
+            case "power":
+                return self.loads["effort"][row] * self.cd[row]
+            case "position":
+                return self.positions[row, column]
+        return self.loads[output][row, column]
 
 
 def motion_of_commands(
