@@ -13,11 +13,15 @@ MAIN = "main"
 
 
 class Defaults:
-    """The classes of a file: main, and the classes nested in it, each with its own elements on top of its parent's."""
+    """The classes of a file: main, and the classes nested in it, each with its own elements on top of its parent's.
+
+    Several <default> at the top level are one main; what a later one says does not reach classes of an earlier one.
+    """
 
     def __init__(self, root: Element) -> None:
         self.parents: dict[str, str | None] = {MAIN: None}
         self.sections: dict[str, list[Element]] = {MAIN: []}
+        self.seen: dict[str, int] = {}  # how many sections of main a class inherits from: those up to its own
         for top in root.all("default"):
             if top.text("class", MAIN) != MAIN:
                 raise top.error(f'has class "{top.text("class")[:60]}", expected none or "{MAIN}" at the top level')
@@ -33,6 +37,7 @@ class Defaults:
             if name in self.sections:
                 raise section.error(f'names the class "{name[:60]}" a second time')
             self.parents[name], self.sections[name] = parent, [section]
+            self.seen[name] = len(self.sections[MAIN])
             waiting.extend((child, name) for child in reversed(section.all("default")))
 
     def words(self, element: Element, childclass: str | None = None) -> Words:
@@ -65,7 +70,8 @@ class Defaults:
         found: list[Element] = []
         at: str | None = name
         while at is not None:
-            for section in reversed(self.sections[at]):
+            sections = self.sections[at] if at != MAIN else self.sections[MAIN][: self.seen.get(name)]
+            for section in reversed(sections):
                 found += [each for each in reversed(section.children) if each.tag in tags]
             at = self.parents[at]
         return inherited_from(found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from linkwork.errors import did_you_mean
 from linkwork.formats.mjcf.defaults import Defaults
@@ -25,8 +25,11 @@ LACKING = {
 }
 
 
-def tendons(root: Element, defaults: Defaults, joints: Iterable[str]) -> list[Carried]:
-    """Every tendon with its path. One with inertia of its own couples joints in a way linkwork's joints cannot hold."""
+def tendons(root: Element, defaults: Defaults, joints: Iterable[str], couplings: Container[str]) -> list[Carried]:
+    """Every tendon with its path, but for those that linkwork wrote for couplings of several joints.
+
+    One with inertia of its own couples joints in a way that linkwork's joints cannot hold, and is refused.
+    """
     found = []
     known = list(joints)
     for k, element in enumerate(each for section in root.all("tendon") for each in section):
@@ -35,8 +38,20 @@ def tendons(root: Element, defaults: Defaults, joints: Iterable[str]) -> list[Ca
             raise words.holder("armature").error("has armature, inertia shared by several joints, expected none")
         for part in element:
             _check_joint(Words(part), "joint", known)
+        if element.attributes.get("name") in couplings:
+            continue
         parts = (Carried(part.tag, "", tuple(part.attributes.items())) for part in element)
         found.append(as_carried("tendon", words, element.attributes.get("name") or f"tendon_{k + 1}", *parts))
+    return found
+
+
+def fixed_tendons(root: Element, joints: Container[str]) -> dict[str, tuple[tuple[str, float], ...]]:
+    """Name -> ((joint, coefficient), ...) of the fixed tendons over joints of one coordinate."""
+    found = {}
+    for element in (each for section in root.all("tendon") for each in section.all("fixed")):
+        terms = tuple((part.text("joint"), part.number("coef")) for part in element)
+        if element.attributes.get("name") and all(joint in joints for joint, _ in terms):
+            found[element.text("name")] = terms
     return found
 
 

@@ -35,12 +35,14 @@ class Mechanism:
     poses        T_world_body at MuJoCo's reference qpos0, by the file's name of the body, the world included
     sites        name -> (body, T_body_site)
     references   joint of one coordinate -> its reference
+    tendons      fixed tendon -> ((joint, coefficient), ...)
     ends         sites that linkwork wrote for the ends of closures, which have no names in the model
     """
 
     poses: Mapping[str, Placement]
     sites: Mapping[str, tuple[str, Placement]]
     references: Mapping[str, float]
+    tendons: Mapping[str, tuple[tuple[str, float], ...]] = field(default_factory=dict)
     ends: Container[str] = ()
 
 
@@ -70,6 +72,8 @@ def equalities(
                 found.elements.append(replace(closure, dependent=marks.dependent.get(name, ())))
             case "joint":
                 _joint(words, name, mechanism, follow and name not in marks.couplings, found, remarks)
+            case "tendon" if (coupling := _tendon(words, name, mechanism)) is not None:
+                found.elements.append(coupling)
             case _:
                 found.carried.append(as_carried("equality", words, name))
                 remarks.append(f'equality {element.tag} "{name}" is carried but holds nothing')
@@ -125,6 +129,21 @@ def _joint(words: Words, name: str, mechanism: Mechanism, follow: bool, found: E
         found.mimic[joint1] = Mimic(joint2, a1, offset)
     else:
         found.elements.append(loops.Coupling(name, ((joint1, 1.0), (joint2, -a1)), offset))
+
+
+def _tendon(words: Words, name: str, mechanism: Mechanism) -> loops.Coupling | None:
+    """Fixed tendons: L1 - L1_0 = a0 + a1 (L2 - L2_0) with L = sum of coefficient * q is linear in the joints."""
+    a0, a1, *higher = words.overlaid("polycoef", _IDENTITY)
+    first, second = words.text("tendon1"), words.text("tendon2", "")
+    if first not in mechanism.tendons or (second and (any(higher) or second not in mechanism.tendons)):
+        return None
+    terms = dict.fromkeys((joint for joint, _ in mechanism.tendons[first]), 0.0)
+    for joint, coefficient in mechanism.tendons[first]:
+        terms[joint] += coefficient
+    for joint, coefficient in mechanism.tendons[second] if second else ():
+        terms[joint] = terms.get(joint, 0.0) - a1 * coefficient
+    kept = tuple((joint, c) for joint, c in terms.items() if c)
+    return loops.Coupling(name, kept, a0 + sum(c * mechanism.references[joint] for joint, c in kept))
 
 
 def _leads_to(mimic: Mapping[str, Mimic], joint: str, end: str) -> bool:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from linkwork.formats.mjcf.bodies import WORLD, Names
-from linkwork.formats.mjcf.rows import element, number, numbers, where
+from linkwork.formats.mjcf.rows import element, number, numbers, opened, where
 from linkwork.model import elements as loops
 from linkwork.model.model import Model
 from linkwork.model.number import IDENTITY, Matrix, Number
@@ -14,10 +14,11 @@ from linkwork.model.placement import Placement
 
 
 class LoopRows:
-    """Equalities; `sites` are rows by body (the world's under "world"), `marks` (kind, name, data)."""
+    """Equalities; `sites` are rows by body (the world's under "world"), `tendons` rows, `marks` (kind, name, data)."""
 
     def __init__(self, model: Model, sites: Names, references: Mapping[str, tuple[float, ...]]) -> None:
         self.sites: dict[str, list[str]] = {}
+        self.tendons: list[str] = []
         self.marks: list[tuple[str, str, str]] = []
         self._free = sites
         self._references = references
@@ -63,6 +64,15 @@ class LoopRows:
             case loops.Coupling(terms=((first, a), (second, b))):
                 self.marks.append(("coupling", each.name, "both joints keep their coordinates"))
                 yield self._joint(each.name, first, second, -b / a, each.offset / a)
+            case loops.Coupling():
+                self.marks.append(("coupling", each.name, "a tendon that is no tendon, and its equality"))
+                self.tendons += [
+                    opened(element("fixed", name=each.name)),
+                    *(f"  {element('joint', joint=joint, coef=number(c))}" for joint, c in each.terms),
+                    "</fixed>",
+                ]
+                start = sum(c * self._references.get(joint, (0.0,))[0] for joint, c in each.terms)
+                yield element("tendon", name=each.name, tendon1=each.name, polycoef=number(each.offset - start))
             case loops.TorsionSpring():
                 self.marks.append(("spring", each.joint, each.name))
 

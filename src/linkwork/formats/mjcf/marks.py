@@ -11,6 +11,7 @@ They are <custom><text name="linkwork.kind:name" data="..."/>, which MuJoCo keep
     coupling  equality -> it is a coupling, whose first joint keeps its coordinate, and no mimic rule
     spring    joint -> the name of its spring
     body      "world": the model has a body of that name, though nothing is on it
+    order     "bodies": the names of all bodies in the model's order, as a JSON list, where it is not the file's
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from linkwork.model.placement import Placement
 from linkwork.model.rotation import from_matrix
 
 PREFIX = "linkwork."
-KINDS = ("point", "between", "limits", "end", "dependent", "coupling", "spring", "body")
+KINDS = ("point", "between", "limits", "end", "dependent", "coupling", "spring", "body", "order")
 
 
 @dataclass
@@ -42,6 +43,7 @@ class Marks:
     couplings: dict[str, str] = field(default_factory=dict)
     springs: dict[str, str] = field(default_factory=dict)
     bodies: dict[str, str] = field(default_factory=dict)
+    order: tuple[str, ...] = ()
 
 
 def marks(root: Element) -> Marks:
@@ -62,13 +64,15 @@ def marks(root: Element) -> Marks:
             case "end":
                 found.ends[name] = data
             case "dependent":
-                found.dependent[name] = _joints(text, data)
+                found.dependent[name] = _names(text, data)
             case "coupling":
                 found.couplings[name] = data
             case "spring":
                 found.springs[name] = data
             case "body":
                 found.bodies[name] = data
+            case "order":
+                found.order = _names(text, data)
     return found
 
 
@@ -79,13 +83,13 @@ def _limits(text: Element, data: str) -> tuple[Limits, ...]:
     return tuple(Limits(*numbers[k : k + 4]) for k in range(0, len(numbers), 4))
 
 
-def _joints(text: Element, data: str) -> tuple[str, ...]:
+def _names(text: Element, data: str) -> tuple[str, ...]:
     try:
         names = json.loads(data)
     except (ValueError, RecursionError):
         names = None
     if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
-        raise text.error("has data that is not a list of joints")
+        raise text.error("has data that is not a list of names")
     return tuple(names)
 
 

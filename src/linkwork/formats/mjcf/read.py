@@ -14,7 +14,7 @@ from linkwork.formats.mjcf.assets import Assets
 from linkwork.formats.mjcf.bodies import WORLD, Described, Names, Part, described_bodies
 from linkwork.formats.mjcf.defaults import Defaults
 from linkwork.formats.mjcf.document import expanded
-from linkwork.formats.mjcf.drives import actuators, tendons
+from linkwork.formats.mjcf.drives import actuators, fixed_tendons, tendons
 from linkwork.formats.mjcf.equalities import Equalities, Mechanism, equalities
 from linkwork.formats.mjcf.folders import Folders
 from linkwork.formats.mjcf.followers import on_leaders
@@ -70,7 +70,8 @@ def read_mjcf(
               opened
 
     Several joints of a body become a chain with massless bodies "body/joint" between; a joint beside the origin of its
-    body carries such a body too. Sites become frames, the geoms and sites of the world a body "world" without a joint.
+    body carries such a body too. Sites become frames ("name_site" where a body has the name), the geoms and sites of
+    the world a body "world" without a joint.
     A free joint's coordinates are its pose in the world; MuJoCo's reference is the configuration "qpos0".
     """
     options = _Options(check, mimic)
@@ -128,7 +129,8 @@ class _Reader:
         joints = {joint.name: joint for each in chains.values() for joint in each.joints}
         closed = self._equalities(chains)
         drives, armature = actuators(self.root, self.defaults, {j.name: j.nv for j in joints.values() if j.nv})
-        carried = (*tendons(self.root, self.defaults, joints), *drives, *closed.carried)
+        paths = tendons(self.root, self.defaults, joints, self.marks.couplings)
+        carried = (*paths, *drives, *closed.carried)
         reference = [entry for each in chains.values() for entry in each.reference]
         frames, points = self._sites(chains)
         moving = tuple(self._finished(joint, closed, armature) for joint in joints.values())
@@ -200,7 +202,8 @@ class _Reader:
         if is_seen or WORLD in self.marks.bodies:
             own = tuple((label, T.position) for label, T in points.get(WORLD, ()))
             bodies.insert(0, Body(WORLD, points=own, visuals=visuals, collisions=collisions, has_inertia=False))
-        return tuple(bodies)
+        places = {name: k for k, name in enumerate(self.marks.order)}
+        return tuple(sorted(bodies, key=lambda body: places.get(body.name, len(places))))
 
     def _shapes(self, body: Described) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
         """(visuals, collisions)."""
@@ -241,7 +244,8 @@ class _Reader:
             if part.words.own.attributes.get("name")
         }
         references = {name: q[0] for each in chains.values() for name, q in each.reference if len(q) == 1}
-        mechanism = Mechanism(poses, sites, references, self.marks.ends)
+        paths = fixed_tendons(self.root, references)
+        mechanism = Mechanism(poses, sites, references, paths, self.marks.ends)
         follow = self.options.mimic == "follow"
         return equalities(self.root, self.defaults, mechanism, self.marks, follow, self.remarks)
 

@@ -83,9 +83,8 @@ def _about_element(element: loops.Element) -> Iterator[str]:
         case loops.LoopClosure(kind="weld", directions=directions):
             if tuple(directions) not in (loops.WELD_DIRECTIONS, loops.WELD_DIRECTIONS[:3]):
                 yield f'weld "{element.name}" holds {", ".join(directions)}, MuJoCo all six or x, y, z'
-        case loops.Coupling(terms=terms):
-            if len(terms) != 2:
-                yield f'coupling "{element.name}" joins {len(terms)} joints, MuJoCo two'
+        case loops.Coupling():
+            pass
         case loops.TorsionSpring(stiffness=stiffness, pretension=pretension):
             if pretension and not stiffness:
                 yield f'spring "{element.name}" has pretension without stiffness'

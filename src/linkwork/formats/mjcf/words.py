@@ -8,17 +8,21 @@ from linkwork.errors import InvalidFile, did_you_mean
 from linkwork.formats.xml import Element
 
 Inherited = Mapping[str, tuple[tuple[int, Element], ...]]
-"""attribute -> (rank, element that has it) of the default classes, the nearest class first"""
+"""attribute -> (rank, element that has it) of the default classes, the nearest class first; see `inherited_from`"""
 
 NOTHING: Inherited = {}
 
 
 def inherited_from(elements: Iterable[Element]) -> Inherited:
-    """What elements hand down, the nearest one first."""
+    """What elements hand down, the nearest first; one behind others counts where it gives more numbers than they."""
     found: dict[str, list[tuple[int, Element]]] = {}
+    most: dict[str, int] = {}
     for rank, element in enumerate(elements):
-        for attribute in element.attributes:
-            found.setdefault(attribute, []).append((rank, element))
+        for attribute, text in element.attributes.items():
+            count = len(text.split())
+            if attribute not in found or count > most[attribute]:
+                found.setdefault(attribute, []).append((rank, element))
+                most[attribute] = count
     return {attribute: tuple(holders) for attribute, holders in found.items()}
 
 

@@ -4,7 +4,7 @@ What is read back has the same kinematics, dynamics and points: numbers are writ
 
 - Planar, cylindrical and universal joints become several joints of one body, same coordinates in the same order; so
   do joints with a massless body between, which MuJoCo does not allow to move (plan.py).
-- Frames and points become sites; mimic, couplings of two joints, point and weld closures become equalities; a spring
+- Frames and points become sites; mimic, couplings, point and weld closures become equalities; a spring
   about a joint its stiffness; configurations keyframes, but for "qpos0", which is MuJoCo's reference (ref).
 - Inertia is written in principal axes. Shapes become geoms that weigh nothing (inertiafromgeom="false").
 - What linkwork knows and MJCF does not (which site is a point, limits of speed, names of massless bodies) stands in
@@ -17,6 +17,7 @@ lines, notes and meshes MuJoCo cannot load are left out with one warning.
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 import os
@@ -84,11 +85,12 @@ class _Writer:
         world = list(self._worldbody())
         carried, left = self._carried()
         self._warn(left)
+        self._mark_order()
         sections = [
             ("custom", [element("text", name=f"{PREFIX}{k}:{n}", data=data) for k, n, data in self.marks]),
             ("asset", self.geoms.mesh_rows()),
             ("worldbody", world),
-            ("tendon", carried["tendon"]),
+            ("tendon", [*self.loops.tendons, *carried["tendon"]]),
             ("equality", [*self.loops.rows, *carried["equality"]]),
             ("actuator", carried["actuator"]),
             ("keyframe", list(self._keyframes())),
@@ -102,6 +104,15 @@ class _Writer:
             if inside or tag == "worldbody":
                 rows += [f"  <{tag}>", *(f"    {row}" for row in inside), f"  </{tag}>"]
         return "\n".join([*rows, "</mujoco>", ""])
+
+    def _mark_order(self) -> None:
+        """The model's order of bodies, where it is not the one in which the file will be read."""
+        read = [WORLD] if self.plan.world is not None else []
+        for planned in self.plan.all():
+            read += [*(between.name for between in planned.between.values()), planned.body.name]
+        order = [body.name for body in self.model.bodies]
+        if order != read:
+            self.marks.append(("order", "bodies", json.dumps(order, ensure_ascii=False)))
 
     def _warn(self, carried: int) -> None:
         model = self.model
