@@ -8,7 +8,7 @@ A robot is described once; every quantity about it is then one call, for one con
     tau = robot.inverse_dynamics(q, v, a)      # q, v, a: (6,) or (..., 6)
 """
 
-from linkwork import errors
+from linkwork import errors, trajectory
 from linkwork.engine.compile import compile
 from linkwork.engine.scan import scan
 from linkwork.engine.threads import threads
@@ -36,4 +36,5 @@ __all__ = [
     "scan",
     "simulate",
     "threads",
+    "trajectory",
 ]

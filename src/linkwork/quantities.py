@@ -144,6 +144,13 @@ def _forward_dynamics_derivatives(tree: Tree, x: Inputs) -> tuple[SX, SX, SX]:
     return derivatives
 
 
+def _path_coefficients(tree: Tree, x: Inputs) -> tuple[SX, SX, SX]:
+    """(m, c, d) of tau = m sdd + c sd^2 + d with v = q', a = q'' (trajectory/coefficients.py)."""
+    weightless, still = replace(tree, gravity=(0.0, 0.0, 0.0)), SX(tree.nv, 1)
+    m, c = newton_euler(weightless, x.q, still, x.v), newton_euler(weightless, x.q, x.v, x.a)
+    return m, c, newton_euler(tree, x.q, still, still)
+
+
 def _refuse_massless(tree: Tree, x: Inputs, pivots: SX) -> None:
     """Forward dynamics needs every coordinate to move some inertia."""
     assert x.subject is not None
@@ -265,6 +272,9 @@ QUANTITIES: dict[str, Quantity] = {
         (("d_dq", "r r"), ("d_dv", "r r"), ("d_dtau", "r r")),
         dynamic=True,
         joint_space=True,
+    ),
+    "path_coefficients": Quantity(
+        _path_coefficients, "q v a", (("m", "v"), ("c", "v"), ("d", "v")), dynamic=True, joint_space=True
     ),
     "integrate": Quantity(lambda t, x: (configuration.integrate(t, x.q, x.v),), "q v", (("q", "q"),)),
     "difference": Quantity(lambda t, x: (configuration.difference(t, x.q0, x.q1),), "q0 q1", (("v", "s"),)),

@@ -1,0 +1,19 @@
+"""Trajectories: paths, their time laws, and the fastest one that torques allow."""
+
+from linkwork.trajectory.coefficients import PathCoefficients, path_coefficients
+from linkwork.trajectory.minimum_time import TimeLaw, minimum_time
+from linkwork.trajectory.path import Path
+from linkwork.trajectory.profiles import PointToPoint, cubic, quintic, septic, trapezoid
+
+__all__ = [
+    "Path",
+    "PathCoefficients",
+    "PointToPoint",
+    "TimeLaw",
+    "cubic",
+    "minimum_time",
+    "path_coefficients",
+    "quintic",
+    "septic",
+    "trapezoid",
+]
