@@ -133,14 +133,14 @@ def se3(placement: Placement) -> pin.SE3:
 def assert_close(ours: np.ndarray, theirs: np.ndarray, tolerance: float = 1e-10, what: str = "") -> None:
     """Samples first: every entry agrees within `tolerance` of that entry's largest absolute value over the samples.
 
-    An entry that is (nearly) always zero is measured against the largest of all entries.
+    Entries below 1e-4 of the largest of all are measured against that: 1e-14 of the largest is rounding.
     """
     ours, theirs = np.asarray(ours), np.asarray(theirs)
     assert ours.shape == theirs.shape, f"{what}: shape {ours.shape}, expected {theirs.shape}"
     if ours.size == 0:
         return
     largest = np.abs(theirs).max(axis=0)
-    scale = np.where(largest > 1e-6 * largest.max(initial=0.0), largest, max(largest.max(initial=0.0), 1e-300))
+    scale = np.maximum(largest, max(1e-4 * largest.max(), 1e-300))
     error = np.abs(ours - theirs) / scale
     worst = np.unravel_index(np.nanargmax(error) if np.isfinite(error).all() else 0, error.shape)
     assert np.isfinite(ours).all(), f"{what}: not finite"

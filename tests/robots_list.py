@@ -17,13 +17,13 @@ COMPILED = (
     "xarm/xarm7",
     "panda/panda",
     "kinova/kinova",
-    "allegro_hand/allegro_right_hand",
+    "finger_edu/finger_edu",
+    "bolt/bolt",
+    "so_arm/so101",
+    "tiago/tiago_no_hand",
     "solo/solo12",
-    "icub/icub",
-    "pr2/pr2",
+    "allegro_hand/allegro_right_hand",
     "g1/g1_29dof_rev_1_0",
-    "talos_data/talos_full_v2",
-    "tiago_pro/tiago_pro",
 )
 """Robots whose machine code is tested too: arms, legs, hands, sliding, mimicking and continuous joints, tilted axes."""
 
