@@ -10,8 +10,9 @@ import pytest
 
 import linkwork as lw
 from linkwork.model import Body, Joint, MassProperties, Model, Placement
+from linkwork.reproduce.paper_03 import published_symbols
 from linkwork.robot import Robot
-from tests.christoffel5 import drawn_model, published_symbols
+from tests.christoffel5 import drawn_model
 from tests.pinocchio_models import Twin, assert_close, twin, twin_of
 from tests.random_models import random_model
 from tests.robots_list import COMPILED, ROBOTS
