@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
+import casadi
 import numpy as np
 import pinocchio as pin
 import pytest
 
 import linkwork as lw
+from linkwork.engine.fuse import optimised
+from linkwork.engine.program import Program, from_casadi
 from linkwork.model import Body, Joint, MassProperties, Model, Placement
+from linkwork.recursions.christoffel_paper import table_2
 from linkwork.reproduce.paper_03 import published_symbols
 from linkwork.robot import Robot
 from tests.christoffel5 import drawn_model
@@ -52,6 +57,14 @@ def ancestors(robot: Robot) -> np.ndarray:
 
 
 # other people's numbers
+
+
+def test_the_built_in_robot_is_the_drawn_one(five):
+    built_in = lw.load("christoffel-5")
+    np.testing.assert_allclose(built_in.christoffel(POSE), five.christoffel(POSE), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(
+        lw.load("christoffel-7").christoffel(np.ones(7)), Robot(drawn_model(7)).christoffel(np.ones(7)), atol=1e-13
+    )
 
 
 def test_the_published_table(five):
@@ -142,6 +155,42 @@ def test_the_error_metric_of_the_paper(five):
     error = np.where(counted, np.abs(ours - theirs) / np.where(counted, np.abs(theirs), 1), 0).sum(axis=(1, 2, 3)) / 125
     assert np.median(error) < 5e-15
     assert error.max() < 5e-13
+
+
+# operations
+
+
+def operations(n: int, name: str = "christoffel") -> Program:
+    return from_casadi(Robot(drawn_model(n)).function(name))
+
+
+def test_operations_of_a_chain_grow_with_the_number_of_values():
+    """Two independent values a triple of joints, n^3 / 3 of them, six multiply-adds each: 2 n^3 and lower powers."""
+    for n in (5, 10, 20):
+        assert optimised(operations(n)).operations == pytest.approx(2 * n**3 + 3.5 * n**2 + 113.5 * n - 251, rel=0.1)
+    n = 40
+    assert operations(n).operations == pytest.approx(11 / 3 * n**3, rel=0.1)  # six products, five sums, not yet fused
+
+
+def test_the_paper_needs_more():
+    """Ours without the terms that (26), (27) leave zero stays below table 2, and grows with the cube as it does."""
+    count = {n: Counter(op.name for op in operations(n, "christoffel_paper").code) for n in (5, 10)}
+    for n, found in count.items():
+        multiplications, additions = table_2(n)
+        assert 0.5 * multiplications < found["mul"] + found["sq"] < multiplications
+        assert 0.4 * additions < found["add"] + found["sub"] < additions
+        assert optimised(operations(n)).operations < 0.2 * (multiplications + additions)
+    assert table_2(5) == (2120, 2177)
+
+
+def test_no_automatic_differentiation(monkeypatch):
+    """The recursions never ask CasADi for a derivative."""
+    for name in ("jacobian", "gradient", "jtimes", "hessian", "tangent", "linearize"):
+        monkeypatch.setattr(casadi, name, None)
+        assert not hasattr(casadi.SX, name) or monkeypatch.setattr(casadi.SX, name, None) is None
+    robot = Robot(random_model(2, bodies=5, mimic=False))
+    for name in ("christoffel", "christoffel_paper", "inverse_dynamics_derivatives", "forward_dynamics_derivatives"):
+        assert robot.function(name).n_instructions() > 100
 
 
 # identities
