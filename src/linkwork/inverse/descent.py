@@ -10,7 +10,7 @@ rows than joints the step comes from the rows' own system,
 where weights cost nothing, and e - J dx = lambda W^-2 y is known without computing it. Damping by the squared error
 needs no rejected steps; it vanishes at the solution, so convergence is quadratic.
 
-Source: [Sugihara2011] eqs. 15-18 for the damping; projection on the limits is the active-set step of [Bertsekas1982].
+Source: [Sugihara2011] for the damping; resting joints on a limit is the projected Newton step of [Bertsekas1982].
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def step_towards(
     J = casadi.densify(J)
     m, n = J.shape
     w = np.array(weights)
-    ee = sum(float(w[i] ** 2) * e[i] * e[i] for i in range(m))
+    ee = sum((float(w[i] ** 2) * e[i] * e[i] for i in range(m)), SX(0))
     damping = DAMPING * ee + _LEAST_DAMPING * mechanism.length**2
 
     free = _free(mechanism, x, J, e, w, lower, upper)

@@ -32,6 +32,9 @@ ENDLESS = 1e9
 """Stands for an infinite limit where limits are numbers that come with the call."""
 
 
+Shapes = dict[str, int | tuple[int, ...]]
+
+
 class Loop:
     """The compiled loop for some goals of a mechanism.
 
@@ -50,8 +53,17 @@ class Loop:
         self.single = np.array([at for at, _ in mechanism.single], dtype=int)
         n, s = len(mechanism.q), len(self.single)
         self.x, self.attempt, self.left, self.best = slice(1, 1 + n), 1 + n, 2 + n, slice(7 + n, 7 + 2 * n)
-        state = {"x": n, "attempt": (), "left": (), "i": (), "before": 2, "best_ee": (), "best": n, "tolerance": ()}
-        parameters = {"target": sum(goal.size for goal in goals)}
+        state: Shapes = {
+            "x": n,
+            "attempt": (),
+            "left": (),
+            "i": (),
+            "before": 2,
+            "best_ee": (),
+            "best": n,
+            "tolerance": (),
+        }
+        parameters: Shapes = {"target": sum(goal.size for goal in goals)}
         if limits is None:
             parameters |= {"lower": s, "upper": s, "centre": s, "spread": s}
         if wish:

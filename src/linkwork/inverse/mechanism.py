@@ -144,7 +144,8 @@ def mechanism(who: str, subject: Subject, goals: tuple[Goal, ...]) -> Mechanism:
         moving |= own
     elements = _loops_among(subject, moving)
     v = tuple(sorted(moving))
-    q, single = [], []
+    q: list[int] = []
+    single: list[tuple[int, int]] = []
     for _, at_q, at_v in configurations.places(subject):
         if set(range(at_v.start, at_v.stop)) & moving:
             if at_q.stop - at_q.start == at_v.stop - at_v.start:

@@ -99,7 +99,7 @@ class Solver:
         """The loop with limits that come with the call (live) or the robot's own, with or without a preference."""
         if (live, wish) not in self._loops:
             own = tuple(x[self.moving] for x in self.limits)
-            self._loops[live, wish] = Loop(self.mechanism, self.goals, None if live else own, wish)  # type: ignore[arg-type]
+            self._loops[live, wish] = Loop(self.mechanism, self.goals, None if live else own, wish)
         return self._loops[live, wish]
 
     @functools.cached_property

@@ -40,7 +40,7 @@ def gap(tree: Tree, q: SX, goals: tuple[Goal, ...], places: tuple[Place, ...], t
         if goal.positions:
             whole = len(goal.positions) == 3 and len(set(w[:3])) == 1
             rows = list(range(3)) if whole else list(goal.positions)
-            turn = SX.eye(3) if whole or R_d is None else R_d.T
+            turn = SX.eye(3) if whole or not goal.turned else R_d.T
             e.append((turn @ (p_d - p))[rows])
             J.append((turn @ J_world[0:3, :])[rows, :])
             weights += [w[k] for k in goal.positions]
@@ -53,12 +53,11 @@ def gap(tree: Tree, q: SX, goals: tuple[Goal, ...], places: tuple[Place, ...], t
 
 
 def _turning_rows(
-    goal: Goal, R: SX, J_w: SX, R_d: SX | None, direction: SX | None, w: tuple[float, ...]
+    goal: Goal, R: SX, J_w: SX, R_d: SX, direction: SX, w: tuple[float, ...]
 ) -> tuple[SX, SX, list[float]]:
     """Rows of a rotation error: all of it, the two that point an axis, or one alone."""
     if goal.task == "pointing":
         return (*_pointing(R, J_w, vector(goal.direction), direction), [max(w[3:])] * 2)
-    assert R_d is not None
     if len(goal.rotations) == 3:
         if len(set(w[3:])) == 1:
             return rotation_vector(R_d @ R.T), J_w, list(w[3:])
@@ -74,7 +73,7 @@ def _turning_rows(
     return e[k], rate[k, :], [w[3 + k]]
 
 
-def _pointing(R: SX, J_w: SX, axis: SX, direction: SX | None) -> tuple[SX, SX]:
+def _pointing(R: SX, J_w: SX, axis: SX, direction: SX) -> tuple[SX, SX]:
     """Two rows: the turn that brings the frame's axis onto the direction, seen across the axis."""
     a = np.array(casadi.DM(axis)).ravel()
     b1 = np.cross(a, np.eye(3)[int(np.argmin(np.abs(a)))])
@@ -110,11 +109,11 @@ def _inverse_left_jacobian(w: SX) -> SX:
     return SX.eye(3) - W / 2 + coefficient * (W @ W)
 
 
-def unpacked(goal: Goal, x: SX) -> tuple[SX | None, SX | None]:
-    """(R_d, p_d or direction) from a goal's flat numbers."""
-    R = casadi.reshape(x[0:9], 3, 3).T if goal.turned else None
-    rest = x[9:] if goal.turned else x
-    return R, rest if rest.numel() else None
+def unpacked(goal: Goal, x: SX) -> tuple[SX, SX]:
+    """(R_d, p_d or direction) from a goal's flat numbers; empty where the goal has none."""
+    if not goal.turned:
+        return SX(0, 0), x
+    return casadi.reshape(x[0:9], 3, 3).T, x[9:]
 
 
 def errors(tree: Tree, q: SX, goals: tuple[Goal, ...], places: tuple[Place, ...], target: SX) -> tuple[SX, SX]:
@@ -129,7 +128,7 @@ def errors(tree: Tree, q: SX, goals: tuple[Goal, ...], places: tuple[Place, ...]
     return position, turn
 
 
-def _position_error(goal: Goal, T: Transform, R_d: SX | None, p_d: SX | None) -> SX:
+def _position_error(goal: Goal, T: Transform, R_d: SX, p_d: SX) -> SX:
     if not goal.positions:
         return SX(0)
     d = p_d - T.p
@@ -138,7 +137,7 @@ def _position_error(goal: Goal, T: Transform, R_d: SX | None, p_d: SX | None) ->
     return casadi.sqrt(casadi.sumsqr(d))
 
 
-def _rotation_error(goal: Goal, T: Transform, R_d: SX | None, direction: SX | None) -> SX:
+def _rotation_error(goal: Goal, T: Transform, R_d: SX, direction: SX) -> SX:
     """Angles by half-angle sines, exact to rounding also where they are small."""
     if goal.task == "pointing":
         return _angle_between(T.R @ vector(goal.direction), direction)

@@ -9,10 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from linkwork import configurations
 from linkwork.arguments import as_doubles, choice
 from linkwork.errors import InvalidInput, did_you_mean
 from linkwork.inverse.mechanism import limits_of
+from linkwork.inverse.moves import PENALTIES, STEPS, Rule
 from linkwork.inverse.numeric import RESTARTS, TOLERANCE, Settings, Solver, plain_of, remember_plain, solver_of
+from linkwork.inverse.pseudo_inverse import OBJECTIVES, follow
+from linkwork.inverse.pseudo_inverse import Settings as Integration
+from linkwork.inverse.recursive import JointStep, Run, order_of, step_of
+from linkwork.inverse.recursive import run as run_sweeps
 from linkwork.inverse.result import InverseKinematics
 from linkwork.inverse.seeds import box
 from linkwork.inverse.targets import format_of, goals_of
@@ -93,6 +99,181 @@ def numeric(
     return solver.many(targets, start, settings)
 
 
+def recursive(
+    who: str,
+    subject: Subject,
+    target: Any,
+    frame: Any,
+    q0: Any = None,
+    *,
+    task: str | None = None,
+    axes: Any = None,
+    direction: Any = (0.0, 0.0, 1.0),
+    weights: Any = None,
+    limits: Any = True,
+    tolerance: Any = 1e-6,
+    step: str = "exact",
+    order: Any = "base_to_tip",
+    partial: bool = False,
+    penalty: Any = None,
+    velocity_limits: Any = None,
+    dt: float | None = None,
+    sweeps: int = 2000,
+    kick: float = 1e-3,
+    clip_start: bool = False,
+    track: bool = False,
+) -> InverseKinematics:
+    """Configurations by sweeps that move one joint at a time; see recursive.py.
+
+    step              "exact", "small_angle" (the paper's) or "clipped" (the paper's, never longer than the exact one)
+    order             "base_to_tip", "tip_to_base", "best_first", or a list of joints; partial: some may rest
+    penalty           None; True or "one_sided"; "symmetric" as the paper prints it; needs finite limits
+    velocity_limits   True: the robot's own; or (lowest, highest) speeds of q; with the sampling time dt [s]
+    sweeps            most sweeps for one point
+    kick              how far joints are kicked out of a stationary configuration [rad, m]; 0: not at all
+    clip_start        a q0 outside the limits is moved onto them instead of refused
+    track             targets (..., T, shape) are points of a path
+    """
+    details = {"axes": axes, "direction": _tuple(direction), "weights": _tuple(weights)}
+    goals, targets = goals_of(who, frame, target, task, **details)
+    formats = tuple(format_of(who, goal, t) for goal, t in zip(goals, targets, strict=True))
+    solver = solver_of(who, subject, goals, formats)
+    bounds = limits_of(who, subject, limits)
+    rule = Rule(
+        step=choice(step, STEPS, f"{who}: step"),
+        penalty=_penalty(who, subject, penalty, bounds, solver),
+        order=order_of(who, solver.mechanism, order, _flag(who, "partial", partial)),
+    )
+    settings = Run(
+        rule=rule,
+        limits=bounds,
+        speeds=_speeds(who, subject, velocity_limits, _interval(who, dt)),
+        tolerance=_tolerances(who, tolerance),
+        sweeps=_whole(who, "sweeps", sweeps, 1),
+        kick=_not_negative(who, "kick", kick),
+    )
+    start = _start(who, subject, q0, bounds, solver, _flag(who, "clip_start", clip_start))
+    return run_sweeps(solver, targets, start, settings, _flag(who, "track", track))
+
+
+def pseudo_inverse(
+    who: str,
+    subject: Subject,
+    target: Any,
+    frame: Any,
+    q0: Any = None,
+    *,
+    task: str | None = None,
+    dt: float | None = None,
+    gain: float = 100.0,
+    velocity: Any = None,
+    objective: Any = None,
+    alpha: float = 1.0,
+    damping: float = 0.0,
+    tolerance: Any = 1e-3,
+) -> InverseKinematics:
+    """A path (..., T, shape) followed by the pseudo-inverse; see pseudo_inverse.py. Limits are not heeded.
+
+    q0          where the path begins; target[0] is due at this configuration
+    dt          sampling time [s]; gain: K [1/s]
+    velocity    (..., T, rows) of the targets, linear then angular [m/s, rad/s]; left out, from target to target
+    objective   "manipulability", "limits", or a function of q over CasADi symbols; alpha: its factor
+    damping     added to J J' on the diagonal
+    tolerance   [m] and [rad]: what counts as on the path
+    """
+    goals, targets = goals_of(who, frame, target, task)
+    formats = tuple(format_of(who, goal, t) for goal, t in zip(goals, targets, strict=True))
+    solver = solver_of(who, subject, goals, formats)
+    if q0 is None or dt is None:
+        raise InvalidInput(
+            f'{who}: method "pseudo_inverse" integrates a motion; give its start q0 and sampling time dt'
+        )
+    if not (objective is None or callable(objective)):
+        choice(objective, OBJECTIVES, f"{who}: objective")
+    settings = Integration(
+        dt=_interval(who, dt) or 0.0,
+        gain=_not_negative(who, "gain", gain),
+        objective=objective,
+        alpha=float(alpha),
+        damping=_not_negative(who, "damping", damping),
+        tolerance=_tolerances(who, tolerance),
+    )
+    rates = None if velocity is None else as_doubles(velocity, f"{who}: velocity")
+    start = configuration_of(who, subject, "q0", q0)
+    return follow(solver, targets, rates, start, limits_of(who, subject, True), settings)
+
+
+def joint_step(subject: Subject, q: Any, joint: str, target: Any, frame: Any, task: str | None = None) -> JointStep:
+    """What one joint alone, all others at rest at q (nq,), can do for one target: one move of the recursive method."""
+    who = "joint_step"
+    goals, targets = goals_of(who, frame, target, task)
+    formats = tuple(format_of(who, goal, t) for goal, t in zip(goals, targets, strict=True))
+    at = configuration_of(who, subject, "q", q)
+    if at.ndim != 1 or any(t.shape != f for t, f in zip(targets, formats, strict=True)):
+        raise InvalidInput(f"{who}: q has shape {at.shape}, expected one configuration and one target")
+    return step_of(solver_of(who, subject, goals, formats), at, joint, targets)
+
+
+def _start(
+    who: str, subject: Subject, q0: Any, bounds: tuple[np.ndarray, np.ndarray], solver: Solver, clip: bool
+) -> np.ndarray:
+    """Where sweeps begin: q0, or the middle of the ranges."""
+    if q0 is None:
+        q = solver.neutral.copy()
+        single = [at for at, _ in solver.mechanism.single]
+        q[solver.moving[single]] = box(solver.mechanism, *(x[solver.moving][single] for x in bounds))[0]
+        return q
+    q = configuration_of(who, subject, "q0", q0)
+    if clip:
+        return np.clip(q, *bounds)
+    outside = (q < bounds[0]) | (q > bounds[1])
+    outside[..., [k for k in range(subject.nq) if k not in solver.moving]] = False
+    if outside.any():
+        k = tuple(np.argwhere(outside)[0])
+        low, high = (x[k[-1]] for x in bounds)
+        raise InvalidInput(
+            f"{who}: q0{list(map(int, k))} = {q[k]:g} is outside [{low:g}, {high:g}]; clip_start=True moves it there"
+        )
+    return q
+
+
+def _penalty(
+    who: str, subject: Subject, given: Any, bounds: tuple[np.ndarray, np.ndarray], solver: Solver
+) -> str | None:
+    if given is None or given is False:
+        return None
+    kind = "one_sided" if given is True else choice(given, PENALTIES, f"{who}: penalty")
+    for joint, q, _ in configurations.places(subject):
+        for k in range(q.start, q.stop):
+            if k in solver.moving and not (np.isfinite(bounds[0][k]) and np.isfinite(bounds[1][k])):
+                raise InvalidInput(f'{who}: penalty needs finite limits for joint "{joint.name}"')
+    return kind
+
+
+def _speeds(who: str, subject: Subject, given: Any, dt: float | None) -> tuple[np.ndarray, np.ndarray] | None:
+    """(lowest, highest) move of every q in one sampling interval."""
+    if given is None or given is False:
+        return None
+    if dt is None:
+        raise InvalidInput(f"{who}: velocity_limits need the sampling time dt [s]")
+    if given is True:
+        highest = np.full(subject.nq, np.inf)
+        for _, q, v in configurations.places(subject):
+            if q.stop - q.start == v.stop - v.start:
+                highest[q] = configurations.limits(subject).velocity[v]
+        return -highest * dt, highest * dt
+    lowest, highest = limits_of(f"{who}: velocity_limits", subject, given)
+    if (lowest > 0).any() or (highest < 0).any():
+        raise InvalidInput(f"{who}: velocity_limits: every range of speed must contain 0")
+    return lowest * dt, highest * dt
+
+
+def _not_negative(who: str, label: str, x: Any) -> float:
+    if isinstance(x, bool) or not isinstance(x, (int, float)) or not 0 <= x < math.inf:
+        raise InvalidInput(f"{who}: {label} is {x!r}, expected a number that is not negative")
+    return float(x)
+
+
 def configuration_of(who: str, subject: Subject, label: str, given: Any) -> np.ndarray:
     """A configuration or a batch of them, checked."""
     q = as_doubles(given, f"{who}: {label}")
@@ -148,4 +329,9 @@ def _tuple(x: Any) -> Any:
     return None if x is None else tuple(np.asarray(x, dtype=float).ravel().tolist())
 
 
-METHODS: dict[str, Callable[..., InverseKinematics]] = {"auto": numeric, "numeric": numeric}
+METHODS: dict[str, Callable[..., InverseKinematics]] = {
+    "auto": numeric,
+    "numeric": numeric,
+    "recursive": recursive,
+    "pseudo_inverse": pseudo_inverse,
+}

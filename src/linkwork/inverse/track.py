@@ -17,7 +17,7 @@ from linkwork import configurations
 from linkwork.engine.scan import Scan, scan
 from linkwork.errors import InvalidInput
 from linkwork.inverse.descent import least_weights, step_towards
-from linkwork.inverse.loop import ENDLESS, HUGE, LONG_PATIENCE, LONG_PROGRESS, PATIENCE, WISHES, wish_share
+from linkwork.inverse.loop import ENDLESS, HUGE, LONG_PATIENCE, LONG_PROGRESS, PATIENCE, WISHES, Shapes, wish_share
 from linkwork.inverse.numeric import Settings, Solver
 from linkwork.inverse.result import InverseKinematics
 
@@ -38,7 +38,7 @@ def track(
             f"{solver.who}: track needs a path of targets (..., T, shape), got a batch {numbers.shape[:-1]}"
         )
     if q0 is None:
-        first = tuple(t[(..., 0, *[slice(None)] * len(f))] for t, f in zip(targets, solver.formats, strict=True))
+        first = tuple(np.take(t, 0, axis=-1 - len(f)) for t, f in zip(targets, solver.formats, strict=True))
         q0 = solver.many(first, None, settings).q
     limits = solver.limits if settings.limits is None else settings.limits
     floor, ceiling = (x[solver.moving] for x in limits)
@@ -85,8 +85,10 @@ def _scan_of(solver: Solver, wish: bool) -> Scan:
     if wish not in known:
         m = solver.mechanism
         n, s = len(m.q), len(m.single)
-        state = {"x": n, "previous": s, "i": (), "before": 2}
-        parameters = {"lower": s, "upper": s, "farthest": s, "tolerance": ()} | ({"preferred": s} if wish else {})
+        state: Shapes = {"x": n, "previous": s, "i": (), "before": 2}
+        parameters: Shapes = {"lower": s, "upper": s, "farthest": s, "tolerance": ()}
+        if wish:
+            parameters["preferred"] = s
         record = ("reached", "count")
 
         def step(k: SX, **given: SX) -> dict[str, SX]:
