@@ -8,17 +8,25 @@ A robot is described once; every quantity about it is then one call, for one con
     tau = robot.inverse_dynamics(q, v, a)      # q, v, a: (6,) or (..., 6)
 """
 
-from linkwork import errors, trajectory
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from linkwork import errors
 from linkwork.engine.compile import compile
 from linkwork.engine.scan import scan
 from linkwork.engine.threads import threads
 from linkwork.errors import LinkworkError
-from linkwork.inverse.analytic import classify
-from linkwork.lagrange import System
 from linkwork.library import load, robots, save
 from linkwork.model.payload import Payload
 from linkwork.robot import Robot
-from linkwork.simulate import simulate
+from linkwork.simulate import simulate  # now: a later import of its room would put the room in the function's place
+
+if TYPE_CHECKING:
+    from linkwork import studies, trajectory
+    from linkwork.inverse.analytic import classify
+    from linkwork.lagrange import System
 
 __version__ = "0.1.0"
 __all__ = [
@@ -35,6 +43,25 @@ __all__ = [
     "save",
     "scan",
     "simulate",
+    "studies",
     "threads",
     "trajectory",
 ]
+
+# Rooms that not everybody enters are loaded when they are first named: (module, name in it, or the module itself).
+_LATER = {
+    "System": ("linkwork.lagrange", "System"),
+    "classify": ("linkwork.inverse.analytic", "classify"),
+    "studies": ("linkwork.studies", None),
+    "trajectory": ("linkwork.trajectory", None),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'linkwork' has no attribute {name!r}")
+    module, attribute = _LATER[name]
+    found = importlib.import_module(module)
+    found = found if attribute is None else getattr(found, attribute)
+    globals()[name] = found
+    return found

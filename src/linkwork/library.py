@@ -10,12 +10,8 @@ from typing import Any
 
 from linkwork.arguments import choice
 from linkwork.errors import InvalidFile, InvalidInput, NotPossible, UnknownName, did_you_mean
-from linkwork.formats.christoffel import MOST, christoffel_rows
-from linkwork.formats.dh import dh_model
 from linkwork.formats.files import write_atomically
 from linkwork.formats.installed import installed_file, installed_names
-from linkwork.formats.robot_yaml import Description, read_robot_yaml, write_robot_yaml
-from linkwork.formats.urdf import read_urdf, write_urdf
 from linkwork.model import Model
 from linkwork.model.edit import with_base
 from linkwork.robot import Robot
@@ -27,10 +23,16 @@ _GENERATED = re.compile(r"christoffel-([1-9]\d{0,3})")
 
 
 def _read_mjcf(path: Path, root: str = "fixed", **options: Any) -> Model:
-    from linkwork.formats.mjcf import read_mjcf  # meshes and geometry: most robots do without
+    from linkwork.formats.mjcf import read_mjcf
 
     model = read_mjcf(path, **options)
     return model if root == "fixed" else with_base(model, floating=True)
+
+
+def _read_urdf(path: Path, **options: Any) -> Model:
+    from linkwork.formats.urdf import read_urdf
+
+    return read_urdf(path, **options)
 
 
 def _write_mjcf(model: Model, path: Path) -> None:
@@ -39,8 +41,21 @@ def _write_mjcf(model: Model, path: Path) -> None:
     write_mjcf(model, path)
 
 
-_READERS: dict[str, Callable[..., Model]] = {".urdf": read_urdf, ".xml": _read_mjcf}
-_WRITERS: dict[str, Callable[[Model, Path], None]] = {".urdf": write_urdf, ".xml": _write_mjcf, YAML: write_robot_yaml}
+def _write_urdf(model: Model, path: Path) -> None:
+    from linkwork.formats.urdf import write_urdf
+
+    write_urdf(model, path)
+
+
+def _write_yaml(model: Model, path: Path) -> None:
+    from linkwork.formats.robot_yaml import write_robot_yaml
+
+    write_robot_yaml(model, path)
+
+
+# A format is imported when a file of it is read or written.
+_READERS: dict[str, Callable[..., Model]] = {".urdf": _read_urdf, ".xml": _read_mjcf}
+_WRITERS: dict[str, Callable[[Model, Path], None]] = {".urdf": _write_urdf, ".xml": _write_mjcf, YAML: _write_yaml}
 
 
 def load(
@@ -72,6 +87,8 @@ def load(
     options |= {"root": root, "mimic": mimic} | ({} if check is None else {"check": check})
     path = _found(name)
     if path.name.endswith(YAML):
+        from linkwork.formats.robot_yaml import read_robot_yaml
+
         description = _read(read_robot_yaml, path, options)
         return Robot(description.build({}), description, live=live)
     if live:
@@ -88,6 +105,9 @@ def _generated(name: str | Path, check: str | None) -> Model | None:
     if found is None or str(name) in _built_in():
         return None
     count = int(found[1])
+    from linkwork.formats.christoffel import MOST, christoffel_rows
+    from linkwork.formats.dh import dh_model
+
     if count > MOST:
         raise NotPossible(f'load: "{name}" would have {count} joints, expected at most {MOST}')
     return dh_model(christoffel_rows(count), "modified", check or "positive", str(name))
@@ -119,6 +139,8 @@ def save(robot: Robot, path: str | Path) -> Path:
 def _own_text(robot: Robot) -> str | bytes | None:
     """The .robot.yaml a robot came from, where it still describes it: variables and expressions are kept."""
     description = robot.subject.parametric
+    from linkwork.formats.robot_yaml import Description
+
     if not isinstance(description, Description) or dict(robot.model.variables) != dict(description.defaults):
         return None
     relative = any(shape.mesh for body in robot.model.bodies for shape in (*body.visuals, *body.collisions))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi
 import numpy as np
@@ -14,32 +14,27 @@ from numpy.typing import ArrayLike
 from linkwork import configurations, quantities
 from linkwork.arguments import choice
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
-from linkwork.formats.dh import DHTable, dh_model
-from linkwork.formats.dh_rows import dh_rows
 from linkwork.gradient import Gradient, Reduce
 from linkwork.gradient import gradient as gradient_of
-from linkwork.inverse import singularity as singularities
-from linkwork.inverse.analytic import Solutions
-from linkwork.inverse.analytic import inverse_kinematics_all as all_solutions
-from linkwork.inverse.result import InverseKinematics
-from linkwork.inverse.singularity import Singularity
-from linkwork.inverse.solve import inverse_kinematics as solve_inverse_kinematics
-from linkwork.inverse.targets import Goal
-from linkwork.loops import assembly, commands, layout
-from linkwork.loops.analyse import Analysis
-from linkwork.loops.analyse import analyse as analyse_motion
-from linkwork.loops.assembly import Assembly
-from linkwork.loops.loads import Loads
-from linkwork.loops.loads import loads as loads_of
-from linkwork.loops.members import Members
-from linkwork.loops.members import members as members_of
-from linkwork.loops.motions import Motions, SampledMotion
 from linkwork.model import Model, Placement, edit
 from linkwork.model.parametric import Edited, Parametric
 from linkwork.model.payload import Payload
 from linkwork.results import JointLimits, Points, Poses
-from linkwork.studies.bounds import ChristoffelBounds, christoffel_bounds
 from linkwork.subject import Subject
+
+# Applications are imported by the methods that need them: who only wants poses waits for poses alone.
+if TYPE_CHECKING:
+    from linkwork.formats.dh import DHTable
+    from linkwork.inverse.analytic import Solutions
+    from linkwork.inverse.result import InverseKinematics
+    from linkwork.inverse.singularity import Singularity
+    from linkwork.inverse.targets import Goal
+    from linkwork.loops.analyse import Analysis
+    from linkwork.loops.assembly import Assembly
+    from linkwork.loops.loads import Loads
+    from linkwork.loops.members import Members
+    from linkwork.loops.motions import Motions, SampledMotion
+    from linkwork.studies.bounds import ChristoffelBounds
 
 Forces = Mapping[str, ArrayLike]
 Payloads = Payload | Sequence[Payload]
@@ -71,6 +66,8 @@ class Robot:
         com and inertia (about the com, axes of the row's frame), parent (index of an earlier row; None: the base),
         limits (lower, upper), name and link. The frame of row i is the body "link<i>".
         """
+        from linkwork.formats.dh import dh_model
+
         return cls(dh_model(rows, convention, check, name))
 
     def to_dh(self, convention: str = "standard") -> DHTable:
@@ -78,6 +75,8 @@ class Robot:
 
         Its own frames where they are DH frames, else frames made with common normals. See formats/dh_rows.py.
         """
+        from linkwork.formats.dh_rows import dh_rows
+
         return dh_rows(self.model, choice(convention, ("standard", "modified"), "to_dh: convention"))
 
     # what it is
@@ -125,6 +124,8 @@ class Robot:
     @property
     def motions(self) -> Motions:
         """The motions its description names: robot.motions["validation"].sample(t) -> q, v, a."""
+        from linkwork.loops.motions import Motions
+
         return Motions(self.subject)
 
     @property
@@ -300,6 +301,8 @@ class Robot:
         self, q: ArrayLike, frame: str, length: float | None = None, thresholds: Mapping[str, float] | None = None
     ) -> Singularity:
         """How near configurations are to singular for a frame, and what is lost there. See inverse/singularity.py."""
+        from linkwork.inverse import singularity as singularities
+
         return singularities.singularity(self.subject, q, frame, length, thresholds)
 
     # inverse kinematics
@@ -313,6 +316,8 @@ class Robot:
         what a solution leaves free; free (k,): values of the free parameter of a seven-axis arm (its meaning is
         solutions.free_name; by default that of q0). See inverse/analytic.
         """
+        from linkwork.inverse.analytic import inverse_kinematics_all as all_solutions
+
         return all_solutions(self.subject, target, frame, q0, free)
 
     def inverse_kinematics(
@@ -328,6 +333,8 @@ class Robot:
         Several frames at once take a list of targets. q0: where to start. Methods: "auto" and "numeric", "recursive",
         "pseudo_inverse"; each lists its options there (task, axes, limits, tolerance, prefer, track, ...).
         """
+        from linkwork.inverse.solve import inverse_kinematics as solve_inverse_kinematics
+
         return solve_inverse_kinematics(self.subject, target, frame, q0, method, options)
 
     # dynamics
@@ -514,6 +521,8 @@ class Robot:
     @property
     def actuators(self) -> tuple[str, ...]:
         """Names of the commands, in the order of c: motors by their joint, transmissions by their own name."""
+        from linkwork.loops import layout
+
         return layout.layout_of(self.subject).names
 
     def from_actuators(
@@ -528,12 +537,16 @@ class Robot:
 
         q0: where the search starts for loops without a closed form; left out, the robot's assembled reference.
         """
+        from linkwork.loops import commands
+
         return commands.from_actuators(self.subject, c, cd, cdd, q0, variables)
 
     def to_actuators(
         self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, variables: Variables | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """c, cd, cdd (..., nc) for joint coordinates, rates and accelerations. See loops/commands.py."""
+        from linkwork.loops import commands
+
         return commands.to_actuators(self.subject, q, v, a, variables)
 
     def loads(
@@ -546,6 +559,8 @@ class Robot:
         variables: Variables | None = None,
     ) -> Loads:
         """Wrench of every joint, force of every actuator and spring, base wrench. See loops/loads.py."""
+        from linkwork.loops.loads import loads as loads_of
+
         return loads_of(self.subject, q, v, a, forces, payload, variables)
 
     def analyse(
@@ -557,14 +572,20 @@ class Robot:
         payload: Payloads | None = None,
     ) -> Analysis:
         """From a motion to every position and every load: seven steps, named columns. See loops/analyse.py."""
+        from linkwork.loops.analyse import analyse as analyse_motion
+
         return analyse_motion(self.subject, motion, times, steps, forces, payload)
 
     def members(self, q: ArrayLike, v: ArrayLike | None = None, variables: Variables | None = None) -> Members:
         """Ends, lengths and rates of struts, springs, dampers, bars and sliders, by name. See loops/members.py."""
+        from linkwork.loops.members import members as members_of
+
         return members_of(self.subject, q, v, variables)
 
     def assemble(self, q0: ArrayLike | None = None, hold: Sequence[str] = ()) -> Assembly:
         """Coordinates near q0 (left out: the reference) for which every loop closes. See loops/assembly.py."""
+        from linkwork.loops import assembly
+
         start = assembly.reference(self.subject) if q0 is None else q0
         return assembly.assemble(self.subject, start, hold)
 
@@ -582,13 +603,13 @@ class Robot:
         """
         return self._evaluate("christoffel", None, None, payload, variables, out, q=q)
 
-    def christoffel_bounds(
-        self, kind: str = "certified", samples: int = 200_000, seed: int = 0
-    ) -> ChristoffelBounds:
+    def christoffel_bounds(self, kind: str = "certified", samples: int = 200_000, seed: int = 0) -> ChristoffelBounds:
         """Bounds of the Christoffel symbols and of the Coriolis matrix over the joint ranges. See studies/bounds.py.
 
         kind="certified": nothing exceeds them, and more samples make them tighter; "sampled": the largest found.
         """
+        from linkwork.studies.bounds import christoffel_bounds
+
         return christoffel_bounds(self.subject, kind, samples, seed)
 
     def inverse_dynamics_derivatives(
