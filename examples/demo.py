@@ -1,24 +1,24 @@
 """The main job: every load of a robot with closed loops over a motion, beside the published figures, and a picture.
 
-python examples/demo.py            writes out/charmie.png and out/charmie.csv
+python examples/demo.py               writes out/charmie.html, .png and .csv, then serves the viewer until Ctrl-C
+python examples/demo.py --no-serve    ends by itself; so it does where CI=true
 """
 
 from __future__ import annotations
 
+import os
+import sys
 import time
 from pathlib import Path
 
-import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+from rich.console import Console
+from rich.table import Table
 
-matplotlib.use("Agg")
-
-import matplotlib.pyplot as plt  # noqa: E402
-import numpy as np  # noqa: E402
-from rich.console import Console  # noqa: E402
-from rich.table import Table  # noqa: E402
-
-import linkwork as lw  # noqa: E402
-from linkwork.view.drawing import draw_columns, draw_motion  # noqa: E402
+import linkwork as lw
+from linkwork.view.drawing import draw_columns, draw_motion
+from linkwork.view.report import write_report
 
 # Corrected equations of the CHARMIE paper, evaluated with Pinocchio: hand point D of body 12a [mm], actuator forces [N]
 PUBLISHED = {
@@ -75,7 +75,8 @@ def main() -> None:
     out.mkdir(exist_ok=True)
     draw(robot, analysis, out / "charmie.png")
     analysis.to_csv(out / "charmie.csv")
-    console.print(f"wrote {out / 'charmie.png'} and {out / 'charmie.csv'} ({len(analysis.names)} columns)")
+    write_report(robot, out / "charmie.html", analysis, "CHARMIE, validation motion")
+    console.print(f"wrote {out}/charmie.html (open it in a browser), .png and .csv ({len(analysis.names)} columns)")
 
     ur = lw.load("ur5e")
     q = ur.random(100_000, seed=0)
@@ -84,10 +85,27 @@ def main() -> None:
     tau = ur.gravity_torque(q)
     taken = time.perf_counter() - start
     console.print(f"\ngravity torques of 100 000 configurations of a UR5e, shape {tau.shape}: {1e3 * taken:.1f} ms")
+    if "--no-serve" not in sys.argv[1:] and os.environ.get("CI") != "true":
+        serve(robot, console)
+
+
+def serve(robot: lw.Robot, console: Console) -> None:
+    """The motion in the browser, from this machine alone."""
+    from linkwork.view.viewer import Viewer
+
+    with Viewer(robot, port=0) as viewer:
+        viewer.load_motion("validation")
+        viewer.playing.value = True
+        console.print(f"the viewer plays the motion at {viewer.address} (Ctrl-C ends)")
+        try:
+            viewer.wait()
+        except KeyboardInterrupt:
+            console.print("ended")
 
 
 def draw(robot: lw.Robot, analysis, path: Path) -> None:
     """The motion as a stick figure, and the loads that an engineer sizes actuators by."""
+    plt.switch_backend("Agg")
     figure = plt.figure(figsize=(13, 7.5), layout="constrained")
     grid = figure.add_gridspec(3, 2, width_ratios=(1.25, 1))
     scene = figure.add_subplot(grid[:, 0], projection="3d")

@@ -1,0 +1,265 @@
+"""Report: a robot, and all about one motion of it, as one HTML file that opens without a network."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linkwork import __version__
+from linkwork.formats.files import write_atomically
+from linkwork.loops.analyse import Analysis
+from linkwork.loops.assembly import reference
+from linkwork.robot import Robot
+from linkwork.studies.actuators import duties
+from linkwork.view.power import power_balance
+from linkwork.view.segments import segments
+from linkwork.view.tree_picture import tree_picture
+
+FRAMES = 200
+"""Most instants of the animation and of the curves: more can not be seen, and the file stays small."""
+BALANCED = 1e-9
+"""Powers that agree to this part of the largest balance: both sides are sums of some hundred rounded products."""
+
+
+def write_report(robot: Robot, path: str | Path, analysis: Analysis | None = None, title: str = "") -> Path:
+    """Write the report of a robot, or of an analysis of it, whole or not at all."""
+    write_atomically(path, report_html(robot, analysis, title))
+    return Path(path)
+
+
+def report_html(robot: Robot, analysis: Analysis | None = None, title: str = "") -> str:
+    """The page: description, tree, animation, curves, loads, balance of power, assumptions, versions."""
+    kept = np.zeros(1, int) if analysis is None else _kept(len(analysis))
+    q = _at_rest(robot)[None] if analysis is None else analysis.q[kept]
+    figure = segments(robot, q)
+    groups = [] if analysis is None else _groups(robot, analysis)
+    charts = [chart for _, members in groups for chart in members]
+    data = {
+        "time": [] if analysis is None else _digits(analysis.time[kept], 9),
+        "instants": [0.0] if analysis is None else _digits(analysis.time[kept], 9),
+        "kinds": figure.kinds,
+        "frames": np.round(figure.ends.reshape(len(q), -1), 5).tolist(),
+        "charts": [
+            {"title": c["title"], "unit": c["unit"], "series": [
+                {"name": name, "values": _digits(values[kept], 7)} for name, values in c["series"].items()
+            ]}
+            for c in charts
+        ],
+    }  # fmt: skip
+    sections = [_head(robot, analysis, title), _scene(analysis)]
+    if analysis is not None:
+        sections += [_self_check(robot, analysis), _efforts(robot, analysis)]
+    at = 0
+    for heading, members in groups:
+        figures = "".join(_figure(at + k, chart["title"]) for k, chart in enumerate(members))
+        sections.append(f'<h2>{escape(heading)}</h2><div class="charts">{figures}</div>')
+        at += len(members)
+    sections += [_description(robot), _notes(robot), _versions()]
+    return _page(title or robot.name, "".join(sections), data)
+
+
+def _at_rest(robot: Robot) -> np.ndarray:
+    """A configuration to show: the start of its first motion, or the one in which its loops are assembled."""
+    for motion in robot.motions.values():
+        return motion.sample(0.0)[0]
+    return reference(robot.subject) if robot.model.elements else robot.neutral()
+
+
+def _page(title: str, body: str, data: Mapping[str, Any]) -> str:
+    here = files("linkwork.view")
+    css, script = (here.joinpath(f"report.{kind}").read_text("utf-8") for kind in ("css", "js"))
+    # "</" would end the script element, whatever stands in a name
+    numbers = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
+        f"<title>{escape(title)}</title><style>{css}</style></head>\n<body><main>{body}</main>\n"
+        f'<script type="application/json" id="data">{numbers}</script>\n<script>{script}</script></body></html>\n'
+    )
+
+
+def _head(robot: Robot, analysis: Analysis | None, title: str) -> str:
+    mass = sum(float(body.mass_properties.mass) for body in robot.model.bodies)
+    facts = {
+        "bodies": len(robot.bodies),
+        "degrees of freedom of the tree": robot.nv,
+        "loop elements": len(robot.model.elements),
+        "mass": "unknown" if robot.model.kinematic_only else f"{mass:.6g} kg",
+    }
+    if analysis is not None:
+        facts |= {"instants": len(analysis), "duration": f"{analysis.time[-1] - analysis.time[0]:.6g} s"}
+    shown = "".join(
+        f'<div class="fact"><b>{escape(str(v))}</b><span>{escape(k)}</span></div>' for k, v in facts.items()
+    )
+    return f'<h1>{escape(title or robot.name)}</h1><div class="facts">{shown}</div>'
+
+
+def _scene(analysis: Analysis | None) -> str:
+    hidden = "" if analysis is not None else ' style="display:none"'
+    return (
+        f'<div class="scene"><canvas id="scene" aria-label="animation"></canvas><div class="player"{hidden}>'
+        '<button id="play">play</button><input id="instant" type="range" min="0" value="0" aria-label="instant">'
+        '<output id="clock"></output></div></div>'
+    )
+
+
+def _groups(robot: Robot, analysis: Analysis) -> list[tuple[str, list[dict[str, Any]]]]:
+    """The curves, under their headings."""
+    columns, loads = analysis.columns, analysis.loads
+    wrenches = {body: loads.joint_wrench(body) for body in loads.bodies}
+    norms = {b: (np.linalg.norm(w[:, :3], axis=1), np.linalg.norm(w[:, 3:], axis=1)) for b, w in wrenches.items()}
+    kinetic, potential = robot.energy(analysis.q, analysis.v)
+    balance = power_balance(robot, analysis)
+    powers = {"actuators": balance.actuators, "springs": balance.springs, "bodies": balance.bodies}
+    kinds = {duty.name: duty.kind for duty in duties(robot, [analysis])}
+    efforts = {name: columns[f"actuator.{name}"] for name in loads.actuators}
+    linear = {name: x for name, x in efforts.items() if kinds.get(name, "linear") == "linear"}
+    rotary = {name: x for name, x in efforts.items() if name not in linear}
+    bodies = {f"{b}.{axis}": columns[f"position.{b}.{axis}"] for b in _tips(robot) for axis in "xyz"}
+    groups = [
+        ("Actuators", [_chart("forces of linear actuators", "N", linear), _chart("torques of motors", "N m", rotary)]),
+        ("Positions", [
+            _chart("joint coordinates", "rad, m", _named(columns, "q.")),
+            _chart("positions of the last bodies, world axes", "m", bodies),
+        ]),
+        ("Joint loads", [
+            _chart("force of each joint", "N", {b: f for b, (f, _) in norms.items()}),
+            _chart("moment of each joint", "N m", {b: n for b, (_, n) in norms.items()}),
+            _chart("force of the ground, world axes", "N", {a: columns[f"force.base.{a}"] for a in "xyz"}),
+            _chart("tension of springs and dampers", "N", _named(columns, "spring.")),
+        ]),
+        ("Energy and power", [
+            _chart("energies", "J", {"kinetic": kinetic, "potential, from its start": potential - potential[0]}),
+            _chart("powers", "W", powers),
+        ]),
+    ]  # fmt: skip
+    return [(heading, [c for c in members if c["series"]]) for heading, members in groups]
+
+
+def _tips(robot: Robot) -> list[str]:
+    """Bodies that carry no other."""
+    parents = {joint.parent for joint in robot.model.joints}
+    return [name for name in robot.bodies if name not in parents]
+
+
+def _named(columns: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    return {name.removeprefix(prefix): x for name, x in columns.items() if name.startswith(prefix)}
+
+
+def _chart(title: str, unit: str, series: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    return {"title": title, "unit": unit, "series": series}
+
+
+def _figure(k: int, title: str) -> str:
+    return f'<figure id="chart-{k}"><figcaption><span>{escape(title)}</span></figcaption></figure>'
+
+
+def _self_check(robot: Robot, analysis: Analysis) -> str:
+    """Two laws that hold whatever was computed on the way: power balances, and so does every body."""
+    balance = power_balance(robot, analysis)
+    left = float(np.abs(analysis.loads.residual).max())
+    good = balance.relative <= BALANCED
+    kind, verb = ("verdict", "equals") if good else ("verdict bad", "DIFFERS FROM")
+    return (
+        f'<h2>Self-check</h2><p class="{kind}" id="balance" data-relative="{balance.relative!r}" '
+        f'data-residual="{left!r}">Power of actuators and springs {verb} the power that the bodies take: largest '
+        f"difference {np.abs(balance.difference).max():.2e} W, {balance.relative:.1e} of the largest power. "
+        f"Newton and Euler on every body leave {left:.1e} N, N m.</p>"
+    )
+
+
+def _efforts(robot: Robot, analysis: Analysis) -> str:
+    units = {"linear": ("N", "m"), "rotary": ("N m", "rad")}
+    rows = []
+    for duty in duties(robot, [analysis]):
+        force, way = units[duty.kind]
+        numbers = (duty.peak, duty.rms, duty.speed, duty.power, duty.travel)
+        rows.append((duty.name, force, *numbers, way))
+    header = ("actuator", "effort in", "peak", "rms", "fastest [/s]", "peak power [W]", "travel", "travel in")
+    return f"<h2>What each actuator must do</h2>{_table('actuators', header, rows)}"
+
+
+def _description(robot: Robot) -> str:
+    limits = robot.limits
+    joints = []
+    for joint in robot.model.joints:
+        parent = joint.parent or "world"
+        if joint.name in robot.joints:
+            at = robot.index(joint.name).start
+            joints.append(
+                (joint.name, joint.type, parent, joint.child, at, *_range(limits.lower[at], limits.upper[at]))
+            )
+        else:
+            joints.append((joint.name, joint.type, parent, joint.child, "", "", ""))
+    bodies = []
+    for body in robot.model.bodies:
+        properties = body.mass_properties
+        center = [float(x) for x in properties.com]
+        bodies.append((body.name, float(properties.mass), *center, len(body.points)))
+    elements = [(type(e).__name__, getattr(e, "name", "")) for e in robot.model.elements]
+    of_bodies = ("body", "mass [kg]", "com x [m]", "com y [m]", "com z [m]", "points")
+    parts = [
+        f'<h2>Kinematic tree</h2><div class="tree">{tree_picture(robot.model)}</div>',
+        "<h2>Joints</h2>",
+        _table("joints", ("joint", "type", "parent", "child", "q", "lower", "upper"), joints),
+        "<h2>Bodies</h2>",
+        _table("bodies", of_bodies, bodies),
+    ]
+    if elements:
+        parts += ["<h2>Loop elements</h2>", _table("elements", ("kind", "name"), elements)]
+    if robot.model.variables:
+        named = [(name, float(value)) for name, value in robot.model.variables]
+        parts += ["<h2>Variables</h2>", _table("variables", ("name", "value [SI]"), named)]
+    return "".join(parts)
+
+
+def _range(lower: float, upper: float) -> tuple[Any, Any]:
+    return tuple(float(x) if np.isfinite(x) else "" for x in (lower, upper))  # type: ignore[return-value]
+
+
+def _notes(robot: Robot) -> str:
+    """Sources, assumptions and corrected data, as the description says them, and what the mathematics assumes."""
+    said = [*robot.model.notes, "assumption: rigid bodies, joints without play; friction is left out of every load"]
+    return f"<h2>Sources, assumptions, corrections</h2><ul>{''.join(f'<li>{escape(n)}</li>' for n in said)}</ul>"
+
+
+def _versions() -> str:
+    shown = [f"linkwork {__version__}", f"Python {platform.python_version()}"]
+    shown += [f"{name} {version(name)}" for name in ("numpy", "casadi", "llvmlite")]
+    return f"<footer>Made by {escape(', '.join(shown))} on {escape(platform.machine())}.</footer>"
+
+
+def _table(name: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    listed = list(rows)
+    numeric = [bool(listed) and not isinstance(cell, str) for cell in (listed[0] if listed else header)]
+    head = "".join(f"<th{_class(n)}>{escape(h)}</th>" for h, n in zip(header, numeric, strict=True))
+    body = "".join(f"<tr>{''.join(_cell(cell) for cell in row)}</tr>" for row in listed)
+    return f'<div class="scroll"><table id="{name}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _class(numeric: bool) -> str:
+    return ' class="number"' if numeric else ""
+
+
+def _cell(cell: Any) -> str:
+    """A number is shown with six digits and kept with all of them."""
+    if isinstance(cell, float):
+        return f'<td class="number" data-value="{cell!r}">{cell:.6g}</td>'
+    return f"<td{_class(isinstance(cell, int))}>{escape(str(cell))}</td>"
+
+
+def _kept(n: int) -> np.ndarray:
+    """Rows of the animation: all, or evenly chosen ones with the first and the last."""
+    return np.unique(np.linspace(0, n - 1, min(n, FRAMES + 1)).round().astype(int))
+
+
+def _digits(values: np.ndarray, digits: int) -> list[float]:
+    return [float(f"{x:.{digits}g}") for x in values]

@@ -1,0 +1,41 @@
+"""The kinematic tree as a picture: bodies under the bodies that carry them, with their joints."""
+
+from __future__ import annotations
+
+from html import escape
+
+from linkwork.model import Model
+
+ROW, INDENT, LEFT = 20, 22, 10
+
+
+def tree_picture(model: Model) -> str:
+    """An SVG element: one row a body, indented by depth."""
+    carried: dict[str | None, list[tuple[str, str]]] = {}
+    children = {joint.child for joint in model.joints}
+    for joint in model.joints:
+        carried.setdefault(joint.parent, []).append((joint.child, f"{joint.name} ({joint.type})"))
+    for body in model.bodies:
+        if body.name not in children:
+            carried.setdefault(None, []).append((body.name, "fixed to the world"))
+    rows: list[tuple[int, int, str, str]] = [(0, 0, "world", "")]
+    stack = [(1, 0, *entry) for entry in reversed(carried.get(None, []))]
+    while stack:
+        depth, parent, name, joint = stack.pop()
+        rows.append((depth, parent, name, joint))
+        at = len(rows) - 1
+        stack += [(depth + 1, at, *entry) for entry in reversed(carried.get(name, []))]
+    parts = []
+    for k, (depth, parent, name, joint) in enumerate(rows):
+        x, y = LEFT + INDENT * depth, ROW * k + ROW / 2
+        if k:
+            parts.append(f'<path d="M{x - INDENT} {ROW * parent + ROW / 2 + 5} V{y} H{x - 5}"/>')
+        parts.append(f'<circle cx="{x}" cy="{y}" r="4"/>')
+        parts.append(
+            f'<text x="{x + 9}" y="{y + 4}">{escape(name)} <tspan class="joint">{escape(joint)}</tspan></text>'
+        )
+    width = LEFT + INDENT * max(depth for depth, *_ in rows) + 360
+    size = f'width="{width}" height="{ROW * len(rows)}"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="kinematic tree">{"".join(parts)}</svg>'
+    )

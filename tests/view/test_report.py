@@ -1,0 +1,123 @@
+"""The report: its numbers are the library's, it needs no network, and nothing in it can break the page."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.errors import NotPossible
+from linkwork.view.power import power_balance
+from linkwork.view.report import report_html, write_report
+
+STEPS = 101
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return lw.load("charmie").with_variables(torso_spring=800.0, balance_spring=500.0)
+
+
+@pytest.fixture(scope="module")
+def analysis(robot):
+    return robot.analyse("validation", steps=STEPS)
+
+
+@pytest.fixture(scope="module")
+def page(robot, analysis):
+    return report_html(robot, analysis, "CHARMIE <b>& co</b>")
+
+
+def test_power_of_actuators_and_springs_is_what_the_bodies_take(robot, analysis):
+    balance = power_balance(robot, analysis)
+    assert balance.relative < 1e-12  # sums of some hundred products
+    assert np.abs(balance.springs).max() > 1.0
+    wrong = np.abs(balance.actuators - balance.springs - balance.bodies).max()
+    assert wrong > 1.0  # the sign of the springs matters here
+
+
+def test_energy_follows_the_power(robot, analysis):
+    """The integral of the bodies' power is the change of energy: Simpson's rule on 100 smooth intervals."""
+    from scipy.integrate import simpson
+
+    kinetic, potential = robot.energy(analysis.q, analysis.v)
+    power = power_balance(robot, analysis).bodies
+    half = STEPS // 2  # accelerations jump in the middle
+    moved = simpson(power[: half + 1], x=analysis.time[: half + 1])
+    change = (kinetic + potential)[half] - (kinetic + potential)[0]
+    # the last sample already belongs to what follows the jump: its weight is h/3
+    jump = abs(power[half] - power[half - 1]) * (analysis.time[1] - analysis.time[0])
+    assert abs(moved - change) < max(jump, 1e-3 * abs(change))
+
+
+def test_numbers_are_the_librarys(page, robot, analysis):
+    data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])
+    charts = {c["title"]: {s["name"]: s["values"] for s in c["series"]} for c in data["charts"]}
+    forces = charts["forces of linear actuators"]["act5"]
+    np.testing.assert_allclose(forces, analysis["actuator.act5"], rtol=1e-6)  # written with seven digits
+    np.testing.assert_allclose(charts["joint coordinates"]["th5"], analysis["q.th5"], rtol=1e-6, atol=1e-9)
+    moments = np.linalg.norm(analysis.loads.joint_wrench("5")[:, 3:], axis=1)
+    np.testing.assert_allclose(charts["moment of each joint"]["5"], moments, rtol=1e-6)
+    peak = re.search(r'<td>act5</td><td>N</td><td class="number" data-value="([^"]+)"', page)[1]
+    assert float(peak) == np.abs(analysis["actuator.act5"]).max()
+
+
+def test_names_cannot_break_the_page(page):
+    assert "CHARMIE &lt;b&gt;&amp; co&lt;/b&gt;" in page
+    assert page.count("</script>") == 2
+
+
+def test_notes_of_the_description_are_listed(page, robot):
+    from html import escape
+
+    assert all(escape(note) in page for note in robot.model.notes)
+
+
+def test_a_robot_without_masses_has_a_report():
+    assert "unknown" in report_html(lw.load("crx-10ial"))
+
+
+@pytest.mark.parametrize("name", ["charmie", "forrest", "scara-arm"])
+def test_a_robot_with_loops_has_a_report_without_a_motion(name):
+    assert '"charts":[]' in report_html(lw.load(name))
+
+
+def test_nothing_is_written_where_there_is_no_folder(tmp_path):
+    with pytest.raises(NotPossible, match="does not exist"):
+        write_report(lw.load("arm-2"), tmp_path / "none" / "x.html")
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="no chromium; `make browser` installs one")
+def test_the_page_opens_offline_without_a_complaint(page, robot, analysis, tmp_path):
+    from playwright.sync_api import sync_playwright
+
+    (tmp_path / "report.html").write_text(page, "utf-8")
+    said: list[str] = []
+    asked: list[str] = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        try:
+            context = browser.new_context(offline=True)
+            tab = context.new_page()
+            tab.on("console", lambda message: said.append(message.text))
+            tab.on("pageerror", lambda error: said.append(str(error)))
+            tab.on("request", lambda request: asked.append(request.url))
+            tab.goto((tmp_path / "report.html").as_uri())
+            tab.wait_for_selector("html[data-ready=yes]", timeout=30_000)
+            first = tab.eval_on_selector("#scene", "c => c.toDataURL()")
+            tab.eval_on_selector("#instant", "e => { e.value = e.max; e.dispatchEvent(new Event('input')); }")
+            last = tab.eval_on_selector("#scene", "c => c.toDataURL()")
+            clock = tab.inner_text("#clock")
+            curves = tab.eval_on_selector_all("polyline", "found => found.map(e => e.dataset.name)")
+            shown = tab.inner_text("#actuators tr:has-text('act5') td:nth-child(3)")
+        finally:
+            browser.close()
+    assert said == [] and asked == [(tmp_path / "report.html").as_uri()]
+    assert first != last and clock == "5.00 s"
+    assert {"act4", "act5", "kinetic", "th5"} <= set(curves)
+    assert shown == f"{np.abs(analysis['actuator.act5']).max():.6g}"
