@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import pkgutil
 import sys
@@ -37,7 +38,9 @@ def _root(
     """
 
 
-def _commands() -> None:
+@functools.cache
+def load_commands() -> None:
+    """Register the command of every file of this folder, once."""
     for module in sorted(m.name for m in pkgutil.iter_modules(linkwork.cli.__path__) if m.name not in _SUPPORT):
         importlib.import_module(f"linkwork.cli.{module}").register(app)
 
@@ -46,7 +49,7 @@ def main() -> None:
     """Entry point: errors of linkwork are one sentence; Ctrl-C is quiet; --debug shows the trace."""
     debug = "--debug" in sys.argv
     try:
-        _commands()
+        load_commands()
         app(standalone_mode=False)
     except typer.Exit as stop:
         sys.exit(stop.exit_code)

@@ -65,7 +65,7 @@ def _tree(robot: lw.Robot) -> Tree:
 
 def _dh(robot: lw.Robot) -> str:
     try:
-        return f"{len(robot.to_dh().rows)} rows" if hasattr(robot.to_dh(), "rows") else "yes"
+        return f"{len(robot.to_dh())} rows"
     except LinkworkError as error:
         return f"no ({error})"
 

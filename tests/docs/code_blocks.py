@@ -1,0 +1,79 @@
+"""Code blocks of Markdown pages: found, and run as a reader would."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+_FENCE = re.compile(r"^```(\w*)[ ]*(?:title=\"([^\"]+)\")?\s*$")
+SHOWN_ONLY = {"text", "matlab"}
+"""Languages that are not run: output, and other people's programs."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, the file it stands for (or ""), its text, its line in the page."""
+
+    language: str
+    title: str
+    text: str
+    line: int
+
+
+def blocks(page: Path) -> list[Block]:
+    """Every fenced block, in order."""
+    found: list[Block] = []
+    opened: tuple[str, str, int] | None = None
+    lines: list[str] = []
+    for number, line in enumerate(page.read_text("utf-8").splitlines(), start=1):
+        fence = _FENCE.match(line)
+        if opened is None and fence:
+            opened, lines = (fence[1], fence[2] or "", number), []
+        elif opened is not None and line.rstrip() == "```":
+            found.append(Block(opened[0], opened[1], "\n".join(lines) + "\n", opened[2]))
+            opened = None
+        elif opened is not None:
+            lines.append(line)
+    assert opened is None, f"{page.name}:{opened[2]}: a fence is never closed"
+    return found
+
+
+def run(page: Path, folder: Path, monkeypatch) -> None:
+    """Run every block of a page in one folder, one after the other; Python blocks share their names."""
+    monkeypatch.chdir(folder)
+    names: dict[str, object] = {"__name__": "__page__"}
+    for block in blocks(page):
+        where = f"{page.name}:{block.line}"
+        if block.title:
+            (folder / block.title).write_text(block.text, "utf-8")
+        if block.language == "python":
+            exec(compile("\n" * block.line + block.text, str(page), "exec"), names)
+        elif block.language == "sh":
+            for line in block.text.splitlines():
+                _command(line.split("#")[0].strip(), where, monkeypatch)
+        elif block.language == "yaml":
+            assert block.title, f"{where}: a YAML block needs a title, the file it is saved as"
+        else:
+            assert block.language in SHOWN_ONLY, f"{where}: language {block.language!r} is not run; say text or python"
+
+
+def _command(line: str, where: str, monkeypatch) -> None:
+    """linkwork's commands run in this process; make's targets must exist."""
+    words = shlex.split(line)
+    if not words:
+        return
+    if words[0] == "make":
+        assert f"\n{words[1]}:" in (ROOT / "Makefile").read_text("utf-8"), f"{where}: make has no target {words[1]!r}"
+        return
+    assert words[0] == "linkwork", f"{where}: {words[0]!r} is not a command of linkwork"
+    from linkwork.cli.application import app, load_commands
+
+    load_commands()
+    monkeypatch.setattr(sys, "argv", words)
+    outcome = app(args=words[1:], standalone_mode=False)
+    assert not outcome, f"{where}: `{line}` ended with {outcome}"
