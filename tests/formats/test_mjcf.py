@@ -155,6 +155,10 @@ def test_forces_linkwork_does_not_know_are_named(caplog):
     read_mjcf_text(robot('<body name="b" gravcomp="1"><joint springdamper="1 1"/><geom size="1" pos="1 0 0"/></body>'))
     assert 'springdamper of joint "b_joint"' in caplog.text
     assert "gravity compensation of b is left out" in caplog.text
+    free = '<body><joint name="f" type="free" armature="1"/><geom size="1"/></body>'
+    read_mjcf_text(robot(free, '<option density="1.2"/>'))
+    assert 'armature of free joint "f" acts on body axes' in caplog.text
+    assert "forces of the fluid around are left out" in caplog.text
 
 
 def test_bodies_without_any_mass_make_a_kinematic_robot():

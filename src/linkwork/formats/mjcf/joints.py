@@ -163,6 +163,8 @@ def _free(body: Described, moving: list[_Moving], settings: Settings, remarks: l
         remarks.append(f'the frame of body "{body.name}" stays where the file has it and is not aligned with inertia')
     T = body.placement
     joint = _resisting(Joint(free.name, "floating", None, body.name), free, remarks)
+    if joint.armature:
+        remarks.append(f'armature of free joint "{free.name}" acts on body axes, not on world axes as in MuJoCo')
     return Chain((joint,), (), ((free.name, (*T.position, *to_quaternion(T.rotation))),))
 
 

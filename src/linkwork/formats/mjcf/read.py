@@ -265,6 +265,8 @@ class _Reader:
         lifted = [body.name for body in self.bodies if body.element.number("gravcomp", 0.0)]
         if lifted:
             self.remarks.append(f"gravity compensation of {listed(lifted, 4)} is left out")
+        if any(option.number(word, 0.0) for option in self.root.all("option") for word in ("density", "viscosity")):
+            self.remarks.append("forces of the fluid around are left out")
         plugins = [each for body in self.bodies for each in body.element.all("plugin")]
         if plugins or any(section.all("flex") for section in self.root.all("deformable")):
             self.remarks.append("forces of plugins and flexes are left out")

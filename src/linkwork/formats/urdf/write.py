@@ -71,6 +71,7 @@ def _left_out(model: Model) -> list[tuple[str, object]]:
         ("some shapes", not all(_can_be_drawn(s) for body in model.bodies for s in (*body.visuals, *body.collisions))),
         ("motions", model.motions),
         ("named configurations", model.configurations),
+        ("motors and tendons", model.carried),
         ("notes", model.notes or any(body.note for body in model.bodies)),
     ]
 
