@@ -770,8 +770,8 @@ def test_the_path_of_a_missing_file_is_said(tmp_path):
 
 def test_the_example_of_the_page_can_be_read():
     page = (FOLDER.parents[2] / "docs" / "robot-yaml.md").read_text()
-    example = page[page.index("    # yaml-language-server") : page.index("    >>> robot")]
-    model = read("\n".join(line[4:] for line in example.splitlines()))
+    example = page[page.index("```yaml") :].split("\n", 1)[1].split("```")[0]
+    model = read(example)
     assert model.name == "two-links"
     assert dict(model.variables).keys() == {"upper_arm", "lean", "head"}
 

@@ -14,6 +14,7 @@ from linkwork.errors import NotPossible
 from linkwork.formats.urdf import read_urdf, read_urdf_text, urdf_text, write_urdf
 from linkwork.model import Body, Frame, Joint, Limits, MassProperties, Model, Placement, Shape, build_tree
 from linkwork.model.edit import with_gravity
+from linkwork.model.elements import Gear
 from linkwork.model.joint import TYPES
 from linkwork.model.rotation import from_rpy
 from tests.numeric import pseudo_inertia, world_poses
@@ -177,7 +178,7 @@ def test_what_urdf_cannot_hold_is_refused_with_every_reason():
         Joint("table", "planar", "b0", "b3", limits=(Limits(0.0, 1.0),) * 3, damping=(1.0, 2.0, 3.0)),
         Joint("line", "revolute", "b0", "b4", damping=casadi.SX.sym("d")),
     )
-    model = with_gravity(Model("r", bodies, joints, elements=("strut",)), (0.0, 0.0, -1.62))
+    model = with_gravity(Model("r", bodies, joints, elements=(Gear("gear", "line"),)), (0.0, 0.0, -1.62))
     with pytest.raises(NotPossible) as caught:
         urdf_text(replace(model, name="bell \x07"))
     for reason in (

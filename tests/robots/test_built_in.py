@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from dataclasses import replace
 from functools import cache
 
@@ -64,6 +63,7 @@ OF_THE_PAPERS = (
     ),
     "quadruped-12dof",
 )
+LINKAGES = ("four-bar", "slider-crank", "five-bar", "delta", "stewart-gough")
 # what URDF cannot hold of each robot, in the words of the refusal; all others it holds
 NOT_AS_URDF = {
     "charmie-2022": "closed-loop elements",
@@ -72,6 +72,7 @@ NOT_AS_URDF = {
     "scara-arm": "closed-loop elements",
     "redundant-7": "gravity",
     "rehabilitation-arm": "gravity",
+    **dict.fromkeys(LINKAGES, "closed-loop elements"),
 }
 
 
@@ -81,6 +82,7 @@ NOT_AS_MJCF = {
     "christoffel-5": r"MuJoCo asks for A \+ B >= C",
     "rehabilitation-arm": "moves without mass or without inertia",
     "scara-arm": "moves without mass or without inertia",
+    **dict.fromkeys(LINKAGES, "which MJCF has no word for"),
 }
 """The same for MJCF, which holds no kinematic-only robot at all."""
 
@@ -227,13 +229,7 @@ def test_a_robot_can_be_drawn(name):
         assert all({first, second} <= labels for first, second in body.lines)
 
 
-def test_charmie_loads_in_fifty_milliseconds():
-    lw.load("charmie")
-    best = min(_seconds(lambda: lw.load("charmie")) for _ in range(5))
-    assert best < 0.05  # the requirement; 12 ms on a quiet core
-
-
-def test_a_thousand_bodies_load_in_a_second(tmp_path):
+def test_a_thousand_bodies_load(tmp_path):
     lines = ["linkwork: 1", "name: long", "bodies:"]
     lines += [
         f"  b{k}: {{mass: 1, com: [0, 0, 1], inertia: [1, 1, 1], points: {{tip: [0, 0, 1]}}}}" for k in range(1000)
@@ -243,13 +239,7 @@ def test_a_thousand_bodies_load_in_a_second(tmp_path):
     lines += [f"  j{k}: {{type: revolute, parent: b{k}, child: b{k + 1}, axis: x, {at}}}" for k in range(999)]
     file = tmp_path / "long.robot.yaml"
     file.write_text("\n".join(lines))
-    assert min(_seconds(lambda: lw.load(file)) for _ in range(3)) < 1.0
-
-
-def _seconds(act) -> float:
-    start = time.perf_counter()
-    act()
-    return time.perf_counter() - start
+    assert lw.load(file).nv == 999  # make bench times it
 
 
 def test_the_nearest_name_is_suggested():
