@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import casadi
@@ -12,7 +13,7 @@ from casadi import SX
 
 from linkwork.engine.kernel import Kernel, Signature
 from linkwork.inverse.analytic.angles import EXACT, NOMINAL, Margin
-from linkwork.inverse.analytic.candidates import ISOLATED, Canonical, Found, Layout, orthonormal, rows_kernel
+from linkwork.inverse.analytic.candidates import Canonical, Found, Layout, orthonormal, rows_kernel
 from linkwork.inverse.analytic.polish import distinct, kinds, polished
 from linkwork.inverse.analytic.screws import Chain
 from linkwork.spatial import Transform
@@ -72,7 +73,7 @@ class Family:
     def margin(self) -> Margin:
         return EXACT if self.exact else NOMINAL
 
-    @property
+    @cached_property
     def key(self) -> str:
         """What every kernel of this family depends on, besides the robot."""
         placed = self.canonical.placed
@@ -103,8 +104,7 @@ class Family:
         if self.free:  # whatever the posture, it is one of infinitely many
             state = distinct(q, found.state, residual)
         else:
-            state = np.where(found.state > 0, ISOLATED + 4.0, 0.0)
-            state = kinds(self.subject, self.chain, q, target, distinct(q, state, residual))
+            state = kinds(self.subject, self.chain, q, target, distinct(q, found.state, residual))
         return Rows(q, state, residual, found.distances, found.defect)
 
     def reason(self, distances: np.ndarray) -> str:

@@ -14,7 +14,7 @@ import casadi
 import numpy as np
 from casadi import SX, atan2, fabs, fmax, sqrt
 
-from linkwork.inverse.analytic.angles import both, either, root
+from linkwork.inverse.analytic.angles import any_of, both, clamped, either, root
 from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Found
 from linkwork.inverse.analytic.denavit import Frames, frames
 from linkwork.inverse.analytic.ideal import Lines
@@ -27,7 +27,10 @@ SAME = 1e-6
 """Angles this near [rad] are one root."""
 SINGULAR = 1e-6
 """Determinant of the two scaled constraints below which their root is a double one."""
-NEWTON_STEPS = 5
+CROWD = 0.02
+"""Roots this near to each other may be one of higher multiplicity."""
+ON_CIRCLE = 1e-4
+"""A root this near to the unit circle is real, unless a pair of complex ones is very near to being so."""
 VOID = 1e-12
 """Coefficients of the scaled polynomial below which it vanishes: theta6 is free."""
 
@@ -129,20 +132,31 @@ def unpacked(M: SX) -> Constraint:
     return Constraint(*(Trig.affine(M[k, 0], M[k, 1], M[k, 2]) for k in range(3)))
 
 
-def tried(plane: Constraint, length: Constraint, z: SX, seed: SX, keep: float, accuracy: float) -> SX:
+@dataclass(frozen=True)
+class Trial:
+    """keep: how far from the unit circle a root is still tried, because double ones are known to half the digits only.
+
+    accuracy: scaled constraints below which a pair of angles is a solution after so many of Newton's steps.
+    """
+
+    keep: float
+    accuracy: float
+    steps: int
+
+
+def tried(plane: Constraint, length: Constraint, z: SX, seed: SX, trial: Trial) -> SX:
     """(2, 6): what one root z of `polynomial` leads to, rows (c5, s5, c6, s6, error, double); error 1 means none.
 
-    seed: theta5 where it is free. keep: how far from the unit circle a root is still tried, because double roots are
-    known to half the digits only; accuracy: scaled constraints below which a polished pair of angles is a solution.
+    seed: theta5 where it is free.
     """
     r = sqrt(z[0] * z[0] + z[1] * z[1])
     inverse = 1.0 / fmax(r, 1e-9)
-    near, c6, s6 = fabs(r - 1.0) < keep, z[0] * inverse, z[1] * inverse
+    near, c6, s6 = fabs(r - 1.0) < trial.keep, z[0] * inverse, z[1] * inverse
     found = []
     for sign in (1, -1):
         start = (*_from_stronger(plane, length, c6, s6, sign, seed), c6, s6)
-        found.append(_polished(plane, length, start, near, accuracy))
-    return casadi.vertcat(*[casadi.horzcat(*row) for row in found])
+        found.append(casadi.horzcat(*_polished(plane, length, start, near, trial)))
+    return casadi.vertcat(*found)
 
 
 def _from_stronger(plane: Constraint, length: Constraint, c6: SX, s6: SX, sign: int, seed: SX) -> tuple[SX, SX]:
@@ -163,26 +177,26 @@ def _from_stronger(plane: Constraint, length: Constraint, c6: SX, s6: SX, sign: 
     return either(void, casadi.cos(seed), c), either(void, casadi.sin(seed), s)
 
 
-def _polished(
-    plane: Constraint, length: Constraint, start: tuple[SX, ...], near: SX, accuracy: float
-) -> tuple[SX, ...]:
+def _polished(plane: Constraint, length: Constraint, start: tuple[SX, ...], near: SX, trial: Trial) -> tuple[SX, ...]:
     """(c5, s5, c6, s6, exists, double) after Newton's steps on both constraints; angles turn as unit vectors."""
     c5, s5, c6, s6 = start
-    for _ in range(NEWTON_STEPS):
+    first = _linearised(plane, length, c5, s5, c6, s6)[0]
+    for _ in range(trial.steps):
         value, by5, by6 = _linearised(plane, length, c5, s5, c6, s6)
         det = by5[0] * by6[1] - by5[1] * by6[0]
-        # no step is longer than 0.1 rad: a root that was near stays near
         inverse = either(det == 0, 0.0, 1.0 / either(det == 0, 1.0, det))
-        step5 = -(value[0] * by6[1] - value[1] * by6[0]) * inverse
-        step6 = -(by5[0] * value[1] - by5[1] * value[0]) * inverse
-        longest = fmax(fabs(step5), fabs(step6))
-        shorter = either(longest > 0.1, 0.1 / fmax(longest, 0.1), 1.0)
-        c5, s5 = _turned(c5, s5, step5 * shorter)
-        c6, s6 = _turned(c6, s6, step6 * shorter)
+        # no step is longer than 0.1 rad: a root that was near stays near
+        c5, s5 = _turned(c5, s5, clamped((value[1] * by6[0] - value[0] * by6[1]) * inverse, -0.1, 0.1))
+        c6, s6 = _turned(c6, s6, clamped((by5[1] * value[0] - by5[0] * value[1]) * inverse, -0.1, 0.1))
+    (c5, s5), (c6, s6) = _unit(c5, s5), _unit(c6, s6)
     value, by5, by6 = _linearised(plane, length, c5, s5, c6, s6)
     det = by5[0] * by6[1] - by5[1] * by6[0]
-    error = fmax(fabs(value[0]), fabs(value[1]))
-    return c5, s5, c6, s6, either(both(near, error < accuracy), error, 1.0), fabs(det) < SINGULAR
+    error, before = fmax(fabs(value[0]), fabs(value[1])), fmax(fabs(first[0]), fabs(first[1]))
+    # at a multiple root the steps divide noise by noise: the start may have been better
+    better = error <= before
+    error = either(better, error, before)
+    turns = [either(better, new, old) for new, old in zip((c5, s5, c6, s6), start)]
+    return *turns, either(both(near, error < trial.accuracy), error, 1.0), fabs(det) < SINGULAR
 
 
 def _linearised(
@@ -200,9 +214,39 @@ def _linearised(
 
 
 def _turned(c: SX, s: SX, step: SX) -> tuple[SX, SX]:
-    """A unit vector turned by atan(step)."""
-    size = 1.0 / sqrt(1.0 + step * step)
-    return (c - s * step) * size, (s + c * step) * size
+    """A unit vector turned by atan(step), its length kept to step^4."""
+    c, s = c - s * step, s + c * step
+    size = 1.5 - 0.5 * (c * c + s * s)
+    return c * size, s * size
+
+
+def _unit(c: SX, s: SX) -> tuple[SX, SX]:
+    size = 1.0 / sqrt(c * c + s * s)
+    return c * size, s * size
+
+
+def crowds(roots: SX, tried: SX) -> tuple[SX, SX]:
+    """(means (8, 2), doubtful): for each root the mean of those within CROWD of it; whether a multiple root is likely.
+
+    A root of multiplicity m is known to the m-th root of rounding only, but the mean of what it splits into is known
+    well. Doubtful is a crowd of three or more, and a root on the unit circle that led nowhere.
+    """
+    rows = [[roots[i, 0], roots[i, 1]] for i in range(ROOTS)]
+    far = [fabs(sqrt(x * x + y * y) - 1.0) for x, y in rows]
+    near = [r < CROWD for r in far]
+    sums, counts = [list(row) for row in rows], [SX(1)] * ROOTS
+    doubtful = SX(0)
+    for i in range(ROOTS):
+        nowhere = both(tried[2 * i, 4] >= 1.0, tried[2 * i + 1, 4] >= 1.0)
+        doubtful = any_of(doubtful, both(nowhere, far[i] < ON_CIRCLE))
+        for j in range(i):
+            apart = (rows[i][0] - rows[j][0]) ** 2 + (rows[i][1] - rows[j][1]) ** 2
+            joined = both(near[i], near[j], apart < CROWD**2)
+            for a, b in ((i, j), (j, i)):
+                sums[a] = [s + casadi.if_else(joined, x, 0) for s, x in zip(sums[a], rows[b])]
+                counts[a] = counts[a] + joined
+    means = [casadi.horzcat(s[0] / n, s[1] / n) for s, n in zip(sums, counts)]
+    return casadi.vertcat(*means), any_of(doubtful, *(n > 2 for n in counts))
 
 
 def distinct(tried: SX) -> SX:
@@ -236,13 +280,14 @@ def distinct(tried: SX) -> SX:
     return casadi.vertcat(*slots)
 
 
-def solve(size: Dimensions, T: Transform, seed: SX, pair: SX) -> Found:
+def solve(size: Dimensions, T: Transform, seed: SX, pair: SX, on_axis: float = 1e-9) -> Found:
     """The two postures of one pair of angles, a row (c5, s5, c6, s6, exists, double) of `distinct`.
 
         h = the longer of the plans of P3 and P4,   theta1 = atan2(h) + {0, pi},   e = (cos theta1, sin theta1, 0)
         theta2 = atan2(P3_z, P3 . e),   theta2 - theta3 = atan2(z3 . e, -z3_z)
         theta4 = atan2(x3 . z4, -y3 . z4)  (times the sign of s_a4),   x3 = -z3_z e + (z3 . e) z0,   y3 = (s1, -c1, 0)
 
+    on_axis: distance of P3 and P4 from axis 1 [of the arm's length] below which theta1 is free and stays at the seed.
     Replaces appendix E of [Carbonari2023], which divides by sin theta1, cos theta2 and sin(theta2 - theta3) and prints
     P3_x for P3_z in theta2 and -cos theta4 for cos theta4.
     """
@@ -257,10 +302,10 @@ def solve(size: Dimensions, T: Transform, seed: SX, pair: SX) -> Found:
     plan3, plan4 = P3[0] ** 2 + P3[1] ** 2, P4[0] ** 2 + P4[1] ** 2
     outer = plan3 > plan4
     hx, hy, h2 = either(outer, P3[0], P4[0]), either(outer, P3[1], P4[1]), either(outer, plan3, plan4)
-    on_axis = h2 <= (1e-9 * size.scale) ** 2
-    inverse = 1.0 / sqrt(either(on_axis, 1.0, h2))
-    c1 = either(on_axis, casadi.cos(seed[0]), hx * inverse)
-    s1 = either(on_axis, casadi.sin(seed[0]), hy * inverse)
+    free1 = h2 <= (on_axis * size.scale) ** 2
+    inverse = 1.0 / sqrt(either(free1, 1.0, h2))
+    c1 = either(free1, casadi.cos(seed[0]), hx * inverse)
+    s1 = either(free1, casadi.sin(seed[0]), hy * inverse)
     level, front = z3[0] * c1 + z3[1] * s1, P3[0] * c1 + P3[1] * s1
     x3z4 = -z3[2] * (z4[0] * c1 + z4[1] * s1) + level * z4[2]
     y3z4 = s1 * z4[0] - c1 * z4[1]
@@ -269,7 +314,7 @@ def solve(size: Dimensions, T: Transform, seed: SX, pair: SX) -> Found:
     theta3 = theta2 - atan2(level, -z3[2])
     theta4 = atan2(turn * x3z4, -turn * y3z4)
     theta5, theta6 = atan2(s5, c5), atan2(s6, c6)
-    kind = either(on_axis, CONTINUUM, either(double, TANGENT, ISOLATED))
+    kind = either(free1, CONTINUUM, either(double, TANGENT, ISOLATED))
     multiplicity = either(double, 2, 1)
     mirror = (theta1 + np.pi, np.pi - theta2, np.pi - theta3, theta4 + np.pi, theta5, theta6)
     first = Candidate((theta1, theta2, theta3, theta4, theta5, theta6), exists, kind, multiplicity)

@@ -13,7 +13,7 @@ from linkwork.inverse.analytic.denavit import Frames, frames
 from linkwork.inverse.analytic.ideal import Lines
 from linkwork.spatial import Transform
 
-DOUBLE = 1e-7
+DOUBLE = 3e-7
 """Elbow angles [rad] this near to 0 or pi are one double root."""
 
 

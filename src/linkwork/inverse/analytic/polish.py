@@ -12,7 +12,7 @@ from casadi import SX, fabs, fmax
 from linkwork.engine.kernel import Kernel, Signature
 from linkwork.engine.scan import Scan, scan
 from linkwork.inverse.analytic.angles import either, wrapped
-from linkwork.inverse.analytic.candidates import CONTINUUM, TANGENT, TOLERANCE, pose_error, true_pose
+from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, TOLERANCE, pose_error, true_pose
 from linkwork.inverse.analytic.screws import Chain
 from linkwork.recursions.jacobians import jacobian
 from linkwork.spatial import Transform
@@ -126,18 +126,21 @@ def _solved(A: SX, b: SX) -> SX:
     return casadi.vertcat(*x)
 
 
-def distinct(q: np.ndarray, state: np.ndarray, residual: np.ndarray, same: float = 1e-6) -> np.ndarray:
-    """State (N, M) with what missed its target and repeated rows of q (N, M, n) removed."""
+def distinct(q: np.ndarray, state: np.ndarray, residual: np.ndarray, same: float | np.ndarray = 1e-6) -> np.ndarray:
+    """State (N, M) with what missed its target and rows of q (N, M, n) that repeat an earlier one removed.
+
+    same: how near [rad] to a row a later one must be to repeat it, for all or for each (N, M).
+    """
     valid = (state > 0) & (residual <= TOLERANCE)
-    for i in range(q.shape[-2]):
-        for j in range(i):
-            apart = np.abs((q[:, i] - q[:, j] + np.pi) % (2 * np.pi) - np.pi).max(axis=-1)
-            valid[:, i] &= ~(valid[:, j] & (apart < same))
+    near = np.broadcast_to(same, state.shape)
+    for i in range(1, q.shape[-2]):
+        apart = np.abs((q[:, i, None] - q[:, :i] + np.pi) % (2 * np.pi) - np.pi).max(axis=-1)
+        valid[:, i] &= ~(valid[:, :i] & (apart < near[:, :i])).any(axis=-1)
     return np.where(valid, state, 0.0)
 
 
 def kinds(subject: Subject, chain: Chain, q: np.ndarray, target: np.ndarray, state: np.ndarray) -> np.ndarray:
-    """State (N, M) with the kind of every singular row decided on the true arm: tangent, or part of a continuum.
+    """State (N, M) with the kind of every row decided on the true arm: isolated, tangent, or part of a continuum.
 
     A row is singular where the smallest singular value of its Jacobian is below `SINGULAR`. Pushed along the motion
     that does not move the frame and polished again, a point of a continuum stays away, a double root comes back.
@@ -145,19 +148,31 @@ def kinds(subject: Subject, chain: Chain, q: np.ndarray, target: np.ndarray, sta
     where = np.nonzero(state > 0)
     if not len(where[0]):
         return state
-    J = jacobian_kernel(subject, chain)(q[where])
-    _, sigma, Vt = np.linalg.svd(J)
-    singular = np.nonzero(sigma[:, -1] < SINGULAR)[0]
+    state = np.where(state > 0, ISOLATED + 4.0, 0.0)
+    singular, idle = _singular(jacobian_kernel(subject, chain)(q[where]))
     if not len(singular):
         return state
     rows = tuple(w[singular] for w in where)
     start = q[rows]
-    pushed, error = polished(subject, chain, start + PUSH * Vt[singular, -1], target[rows[0]])
+    pushed, error = polished(subject, chain, start + PUSH * idle, target[rows[0]])
     apart = np.abs((pushed - start + np.pi) % (2 * np.pi) - np.pi).max(axis=-1)
     endless = (error <= TOLERANCE) & (apart > PUSH / 10)
-    state = state.copy()
     state[rows] = np.where(endless, CONTINUUM + 4.0, TANGENT + 8.0)
     return state
+
+
+def _singular(J: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(which, idle): the singular ones of J (k, 6, n), and the motion (which, n) that moves the frame least.
+
+    Of square ones the determinant clears most: the smallest singular value is at least |det J| / |J|^5.
+    """
+    which = np.arange(len(J))
+    if J.shape[-1] == 6:
+        size = np.sqrt((J**2).sum(axis=(-1, -2)))
+        which = np.flatnonzero(np.abs(np.linalg.det(J)) < SINGULAR * size**5)
+    _, sigma, Vt = np.linalg.svd(J[which])
+    small = sigma[:, -1] < SINGULAR if len(which) else np.zeros(0, dtype=bool)
+    return which[small], Vt[small, -1]
 
 
 def jacobian_kernel(subject: Subject, chain: Chain) -> Kernel:

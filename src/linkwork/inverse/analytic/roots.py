@@ -14,20 +14,20 @@ from linkwork.engine.scan import Scan, scan
 from linkwork.inverse.analytic.angles import either
 
 MOST_STEPS = 80
-_NOISE = 2e-15  # of the sum of the coefficients' sizes: what rounding leaves of the value at a root
 
 
-def trigonometric_roots(coefficients: np.ndarray) -> np.ndarray:
+def trigonometric_roots(coefficients: np.ndarray, accuracy: float = 2e-15) -> np.ndarray:
     """Roots z = exp(i t) (..., 2m, 2) as (real, imaginary) of f(t) = sum_k a_k cos(k t) + b_k sin(k t).
 
     coefficients (..., m + 1, 2): pairs (a_k, b_k), k = 0 .. m. A real root t has |z| = 1; the others come in pairs
-    z, 1 / conj(z). Double roots are found to about 1e-8, simple ones to rounding.
+    z, 1 / conj(z). accuracy: value [of the sum of the coefficients' sizes] that counts as zero; at rounding's own,
+    simple roots are found to rounding, double ones to about 1e-8.
     """
     c = np.asarray(coefficients, dtype=float)
     m = c.shape[-2] - 1
     size = np.abs(c).sum(axis=(-1, -2), keepdims=True)
     scaled = c / np.where(size > 0.0, size, 1.0)
-    return _aberth(m)(z=_start(m), c=scaled, steps=MOST_STEPS).state["z"]
+    return _aberth(m, accuracy)(z=_start(m), c=scaled, steps=MOST_STEPS).state["z"]
 
 
 def _start(m: int) -> np.ndarray:
@@ -38,7 +38,7 @@ def _start(m: int) -> np.ndarray:
 
 
 @functools.cache
-def _aberth(m: int) -> Scan:
+def _aberth(m: int, accuracy: float) -> Scan:
     """Aberth's simultaneous iteration for p(z) = z^m f:  z_i -= p / (p' - p sum_j 1 / (z_i - z_j)).
 
     p has the coefficients (a_k - i b_k) / 2 at z^(m+k), their conjugates at z^(m-k), and a_0 at z^m.
@@ -73,7 +73,7 @@ def _aberth(m: int) -> Scan:
             # far out there are no angles; huge values would overflow
             gain = either(r2 > 1e12, 0.0, inverse * shorter)
             moved.append(casadi.horzcat(x - step_[0] * gain, y - step_[1] * gain))
-        return {"z": casadi.vertcat(*moved), "stop": worst <= _NOISE**2}
+        return {"z": casadi.vertcat(*moved), "stop": worst <= accuracy**2}
 
     return scan(step, state={"z": (n, 2)}, parameters={"c": (m + 1, 2)}, name="trigonometric_roots")
 

@@ -13,7 +13,7 @@ from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT
 
 FREE = 1e-8
 """Sine of the angle between the outer axes below which only the sum (or difference) of their angles is known."""
-DOUBLE = 1e-7
+DOUBLE = 3e-7
 """Middle angles [rad] this near to 0 or pi are one double root of a wrist whose outer axes do not align there."""
 
 

@@ -28,7 +28,7 @@ from linkwork.inverse.analytic.trigonometric import Trig
 
 ALMOST = 1e-3
 """Deviation [rad, of the arm's length] below which axes count as parallel or meeting, nominally."""
-DOUBLE = 1e-7
+DOUBLE = 3e-7
 """Two roots this near [rad] are one double root: rounding has taken the rest."""
 SAME = 1e-6
 """The same for roots of a polynomial."""
@@ -332,10 +332,11 @@ def reason(arm: Arm, what: str, distances: np.ndarray, axis: str = "axis 1") -> 
     A, B, C = reach(arm)
     swing = float(np.hypot(A, B))
     inner, outer = max(0.0, C - swing) ** 0.5, (C + swing) ** 0.5
-    if far > outer + arm.a1:
-        return f"{what} {far:.4g} m from the foot of {axis}, reach is {outer + arm.a1:.4g} m"
-    if far < inner - arm.a1:
-        return f"{what} {far:.4g} m from the foot of {axis}, needs >= {inner - arm.a1:.4g} m"
+    a1 = abs(arm.a1)
+    if far > outer + a1:
+        return f"{what} {far:.4g} m from the foot of {axis}, reach is {outer + a1:.4g} m"
+    if far < inner - a1:
+        return f"{what} {far:.4g} m from the foot of {axis}, needs >= {inner - a1:.4g} m"
     offset = abs(_height(arm)[2])
     if arm.case == "axes 2 and 3 parallel" and exact_cos(arm.alpha1) == 0.0 and beside < offset:
         return f"{what} {1e3 * beside:.4g} mm from {axis}, needs >= {1e3 * offset:.4g} mm"

@@ -20,7 +20,7 @@ from linkwork.spatial import Transform
 
 BRANCHES = tuple(itertools.product((1, -1), (1, -1), (1, -1)))
 """Signs of (shoulder, wrist, elbow) of the rows, as [Villalobos2022] orders its roots: theta1, theta5, theta3."""
-DOUBLE = 1e-7
+DOUBLE = 3e-7
 """Two roots this near [of the arm's length, rad] are one double root: rounding has taken the rest."""
 WRIST = 1e-8
 """|sin theta5| below which theta6 is free."""

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
+
 import numpy as np
 from casadi import SX
 
 from linkwork.engine.kernel import Kernel
 from linkwork.inverse.analytic import offset_wrist
-from linkwork.inverse.analytic.candidates import CONTINUUM, TANGENT, Found, Layout
+from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Found, Layout
 from linkwork.inverse.analytic.family import Family, Rows
 from linkwork.inverse.analytic.offset_wrist import ROOTS
-from linkwork.inverse.analytic.polish import kinds
+from linkwork.inverse.analytic.polish import distinct, kinds
 from linkwork.inverse.analytic.roots import trigonometric_roots
 from linkwork.spatial import Transform
+
+ROUGH = 1e-12
+"""Roots need not be better: they are polished together with theta5, where double ones are simple."""
+
+CHUNK = 4096
+"""Targets solved at once: what passes between the kernels then stays in the cache."""
 
 
 class OffsetWrist(Family):
@@ -21,34 +29,77 @@ class OffsetWrist(Family):
     size: offset_wrist.Dimensions
 
     def propose(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None) -> Rows:
-        n = len(target)
+        own = lambda k: q0 if q0.ndim == 1 else q0[k]
+        cuts = [slice(k, k + CHUNK) for k in range(0, len(target), CHUNK)]
+        parts = [self._chunk(target[k], own(k)) for k in cuts]
+        found = Rows(*(np.concatenate([getattr(rows, f.name) for rows, _ in parts]) for f in fields(Rows)))
+        some = np.flatnonzero(np.concatenate([doubtful for _, doubtful in parts]))
+        if len(some):
+            self._merge(found, self._from_means(target[some], own(some)), some)
+        return found
+
+    def _chunk(self, target: np.ndarray, q0: np.ndarray) -> tuple[Rows, np.ndarray]:
+        """Rows of some targets, and which of these may have multiple roots."""
         plane, length, coefficients = self.constraints()(target)
-        roots, void = self._pinned(coefficients, trigonometric_roots(coefficients), q0)
-        seed5 = self._seed(q0, 4)
-        tried = self.tried()(plane[:, None], length[:, None], roots, seed5 if seed5.ndim == 0 else seed5[:, None])
-        pairs = self.distinct()(tried.reshape(n, 2 * ROOTS, 6))
-        own = q0 if q0.ndim == 1 else q0[:, None]
+        roots, void = self._pinned(coefficients, trigonometric_roots(coefficients, ROUGH), q0)
+        tried = self._tried(plane, length, roots, q0)
+        found = self._rows(target, q0, tried)
+        found.state = np.where(void[:, None] & (found.state > 0), CONTINUUM + 4.0, found.state)
+        if not self.exact:
+            return found, np.zeros(len(target), dtype=bool)
+        found.state = self._settled(found.q, found.state, target)
+        return found, (self.crowds()(roots, tried)[1] > 0) & ~void
+
+    def _tried(self, plane: np.ndarray, length: np.ndarray, roots: np.ndarray, q0: np.ndarray) -> np.ndarray:
+        seed = self._seed(q0, 4)
+        found = self.tried()(plane[:, None], length[:, None], roots, seed if seed.ndim == 0 else seed[:, None])
+        return found.reshape(len(roots), 2 * ROOTS, 6)
+
+    def _rows(self, target: np.ndarray, q0: np.ndarray, tried: np.ndarray) -> Rows:
+        n = len(target)
         kernel = self.rows_kernel(Layout(2, 1, (("pair", (6,)),)), self.traced)
-        q, state, residual, distances, defect = kernel(target[:, None], own, pairs)
-        state = state.reshape(n, self.slots)
-        state = np.where(void[:, None] & (state > 0), CONTINUUM + 4.0, state)
-        q = q.reshape(n, self.slots, 6)
-        if self.exact:
-            state = self._settled(q, state, target)
-        return Rows(q, state, residual.reshape(n, self.slots), distances[:, 0], defect[:, 0])
+        own = q0 if q0.ndim == 1 else q0[:, None]
+        q, state, residual, distances, defect = kernel(target[:, None], own, self.distinct()(tried))
+        state, residual = state.reshape(n, self.slots), residual.reshape(n, self.slots)
+        return Rows(q.reshape(n, self.slots, 6), state, residual, distances[:, 0], defect[:, 0])
+
+    def _from_means(self, target: np.ndarray, q0: np.ndarray) -> Rows:
+        """Rows from the means of crowded roots, taken as nominal ones and polished on the arm itself."""
+        loose = replace(self, exact=False)
+        plane, length, coefficients = self.constraints()(target)
+        roots = trigonometric_roots(coefficients)
+        means = self.crowds()(roots, self._tried(plane, length, roots, q0))[0]
+        return loose.polish(loose._rows(target, q0, loose._tried(plane, length, means, q0)), target)
+
+    def _merge(self, found: Rows, again: Rows, where: np.ndarray) -> None:
+        """Rows found again first; then those found before, if they are others.
+
+        What lies beside a singular row found again is that row, from a root which rounding has moved.
+        """
+        q = np.concatenate([again.q, found.q[where]], axis=1)
+        state = np.concatenate([again.state, found.state[where]], axis=1)
+        residual = np.concatenate([again.residual, found.residual[where]], axis=1)
+        same = np.full(state.shape, offset_wrist.SAME)
+        same[:, : self.slots][again.state % 4 > ISOLATED] = offset_wrist.CROWD
+        state = distinct(q, state, residual, same)
+        order = np.argsort(state <= 0, axis=1, kind="stable")[:, : self.slots]
+        found.q[where] = np.take_along_axis(q, order[..., None], axis=1)
+        found.state[where] = np.take_along_axis(state, order, axis=1)
+        found.residual[where] = np.take_along_axis(residual, order, axis=1)
 
     def _settled(self, q: np.ndarray, state: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """State with tangent rows told from those of a continuum."""
-        some = np.nonzero((state % 4 == TANGENT).any(axis=1))[0]
+        """State with rows whose constraints are nearly singular decided on the true arm."""
+        some = np.flatnonzero((state == TANGENT + 8.0).any(axis=1))
         if len(some):
-            tangent = np.where(state[some] % 4 == TANGENT, state[some], 0.0)
+            tangent = np.where(state[some] == TANGENT + 8.0, state[some], 0.0)
             decided = kinds(self.subject, self.chain, q[some], target[some], tangent)
             state[some] = np.where(tangent > 0, decided, state[some])
         return state
 
     def traced(self, goal: Transform, q0: SX, pair: SX) -> Found:
         T, seed = self.canonical.goal(goal), self.canonical.angles(q0)
-        return self.canonical.rows(offset_wrist.solve(self.size, T, seed, pair))
+        on_axis = 1e-9 if self.exact else 1e-4
+        return self.canonical.rows(offset_wrist.solve(self.size, T, seed, pair, on_axis))
 
     def constraints(self) -> Kernel:
         """target -> both constraints (3, 3) and the coefficients (5, 2) of the polynomial in theta6."""
@@ -62,14 +113,19 @@ class OffsetWrist(Family):
         return self.side_kernel("constraints", (("target", (4, 4)),), outputs, trace)
 
     def tried(self) -> Kernel:
-        """One root -> what it leads to; see offset_wrist.tried."""
-        keep, accuracy = (1e-2, 1e-12) if self.exact else (5e-2, 1e-6)
+        """Constraints and one root -> what it leads to; see offset_wrist.tried."""
+        trial = offset_wrist.Trial(1e-2, 1e-12, 3) if self.exact else offset_wrist.Trial(5e-2, 1e-6, 6)
 
         def trace(p: SX, q: SX, z: SX, seed: SX) -> SX:
-            return offset_wrist.tried(offset_wrist.unpacked(p), offset_wrist.unpacked(q), z, seed, keep, accuracy)
+            return offset_wrist.tried(offset_wrist.unpacked(p), offset_wrist.unpacked(q), z, seed, trial)
 
         inputs = (("plane", (3, 3)), ("length", (3, 3)), ("root", (2,)), ("seed", ()))
         return self.side_kernel("tried", inputs, (("tried", (2, 6)),), trace)
+
+    def crowds(self) -> Kernel:
+        """Roots and what they led to -> means of crowds, and whether a multiple root is likely."""
+        inputs = (("roots", (ROOTS, 2)), ("tried", (2 * ROOTS, 6)))
+        return self.side_kernel("crowds", inputs, (("means", (ROOTS, 2)), ("doubtful", ())), offset_wrist.crowds)
 
     def distinct(self) -> Kernel:
         """All that was tried -> the distinct ones; see offset_wrist.distinct."""

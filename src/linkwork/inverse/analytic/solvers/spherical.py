@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import casadi
 import numpy as np
@@ -98,7 +99,7 @@ class LockedEnd(Family):
     slots = pieper.SLOTS
     free = "angle of the joint at the end without the sphere [rad]"
 
-    @property
+    @cached_property
     def key(self) -> str:
         return f"{self.name} {self.last} {self.inner.key}"
 
