@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from linkwork.loops.assembly import Assembly
     from linkwork.loops.loads import Loads
     from linkwork.loops.members import Members
+    from linkwork.loops.mobility import Mobility
     from linkwork.loops.motions import Motions, SampledMotion
     from linkwork.studies.bounds import ChristoffelBounds
 
@@ -588,6 +589,31 @@ class Robot:
 
         start = assembly.reference(self.subject) if q0 is None else q0
         return assembly.assemble(self.subject, start, hold)
+
+    def mobility(self, q: ArrayLike | None = None) -> Mobility:
+        """Degrees of freedom by counting and by rank, redundant constraints by name. See loops/mobility.py."""
+        from linkwork.loops.mobility import mobility as mobility_of
+
+        return mobility_of(self.subject, q)
+
+    def loop_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        effort: ArrayLike,
+        stabilisation: float = 0.0,
+        variables: Variables | None = None,
+    ) -> np.ndarray:
+        """a (..., nv) for efforts (..., nc) of `actuators`, loops kept closed. See loops/dynamics.py."""
+        from linkwork.loops import dynamics
+
+        return dynamics.loop_dynamics(self.subject, q, v, effort, stabilisation, variables)
+
+    def consistent(self, q: ArrayLike | None = None, v: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """The nearest state q, v with closed loops, to start a simulation from. See loops/dynamics.py."""
+        from linkwork.loops import dynamics
+
+        return dynamics.consistent(self.subject, q, v)
 
     def christoffel(
         self,

@@ -101,6 +101,11 @@ def _by_rank(subject: Subject, samples: list[np.ndarray]) -> tuple[int, tuple[tu
     return subject.nv - best, spare
 
 
+def redundant_rows(subject: Subject) -> tuple[tuple[str, str], ...]:
+    """Rows of closures and couplings that add nothing to those before them, in a generic configuration."""
+    return _by_rank(subject, generic_configurations(subject))[1]
+
+
 def free_motions(subject: Subject, q: Any) -> np.ndarray:
     """(degrees, nv): orthonormal velocities that keep every loop closed at q."""
     if not has_closures(subject):

@@ -291,6 +291,11 @@ def plant_of(mechanism: Any, payload: Payload | Sequence[Payload] | None = None)
     subject = getattr(mechanism, "subject", mechanism)
     if not isinstance(subject, Subject):
         raise InvalidInput(f"simulate: got {type(mechanism).__name__}, expected a Robot or a System")
+    if subject.model.elements:
+        from linkwork.loops.dynamics import LoopPlant, has_loop_dynamics  # which knows plants itself
+
+        if has_loop_dynamics(subject):
+            return LoopPlant(subject, payloads)
     return RobotPlant(subject, payloads)
 
 

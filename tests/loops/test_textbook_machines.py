@@ -1,0 +1,261 @@
+"""Text-book linkages, built in as data: their closed forms, statics, and motion under forces."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import linkwork as lw
+from linkwork.errors import InvalidInput
+from linkwork.loops.dynamics import consistent, loop_dynamics
+from linkwork.loops.mobility import mobility
+from linkwork.loops.transmissions import rocker_angle
+from linkwork.model import validated
+from linkwork.model.elements import Damper, FourBarLoop, LoopClosure, Point, Spring, TorsionSpring
+from tests.loops.machines import scissor_lift, slope
+from tests.pinocchio_models import twin_of
+
+LINKAGES = {"four-bar": 1, "slider-crank": 1, "five-bar": 2, "delta": 3, "stewart-gough": 6}
+
+
+def around(robot: lw.Robot, n: int = 30, spread: float = 0.15, seed: int = 0):
+    """Commands around the reference, with rates."""
+    rng = np.random.default_rng(seed)
+    c0 = robot.to_actuators(robot.assemble().q)[0]
+    c, cd, cdd = (rng.uniform(-1, 1, (n, len(c0))) for _ in range(3))
+    scale = 0.05 if robot.name == "stewart-gough" else spread
+    return c0 + scale * c, 0.5 * cd, 0.5 * cdd
+
+
+@pytest.fixture(scope="module", params=LINKAGES)
+def robot(request) -> lw.Robot:
+    return lw.load(request.param)
+
+
+def test_as_many_commands_as_degrees_of_freedom(robot):
+    assert mobility(robot.subject).degrees == len(robot.actuators) == LINKAGES[robot.name]
+
+
+def test_loads_and_forward_dynamics_undo_each_other(robot):
+    """Efforts that give an acceleration give it back, and every body is in equilibrium on the way."""
+    q, v, a = robot.from_actuators(*around(robot))
+    loads = robot.loads(q, v, a)
+    assert np.abs(loads.residual).max() < 1e-10
+    again = loop_dynamics(robot.subject, q, v, loads.efforts)
+    assert np.abs(again - a).max() < 1e-9 * np.abs(a).max()
+
+
+def test_rates_are_slopes(robot):
+    t = np.linspace(0.0, 0.4, 81)
+    c0 = robot.to_actuators(robot.assemble().q)[0]
+    size = 0.05 * np.arange(1, len(c0) + 1) / len(c0)
+    c, cd, cdd = c0 + np.sin(t)[:, None] * size, np.cos(t)[:, None] * size, -np.sin(t)[:, None] * size
+    q, v, a = robot.from_actuators(c, cd, cdd)
+    assert np.abs(slope(q, t[1]) - v[2:-2]).max() < 1e-8
+    assert np.abs(slope(v, t[1]) - a[2:-2]).max() < 1e-8
+
+
+# closed forms
+
+
+def test_the_four_bar_follows_freudenstein():
+    robot = lw.load("four-bar")
+    c = np.linspace(0.0, 6.2, 50)[:, None]
+    q, _, _ = robot.from_actuators(c)
+    loop = FourBarLoop(1.0, 0.3, 0.9, 0.7)
+    assert np.abs(q[:, 2] - [float(rocker_angle(loop, x)) for x in c[:, 0]]).max() < 1e-12
+
+
+def test_the_piston_stands_where_the_engine_formula_says():
+    """x = r cos + sqrt(l^2 - r^2 sin^2), its two derivatives, and the torque by virtual work of the gas force."""
+    robot = lw.load("slider-crank")
+    theta = np.linspace(0.1, 6.0, 60)
+    w = 20.0
+    q, v, a = robot.from_actuators(theta[:, None], np.full((60, 1), w), np.zeros((60, 1)))
+    r, l = 0.05, 0.17
+    s, c = np.sin(theta), np.cos(theta)
+    root = np.sqrt(l**2 - (r * s) ** 2)
+    assert q[:, 2] == pytest.approx(r * c + root, abs=1e-14)
+    assert v[:, 2] == pytest.approx(w * (-r * s - r**2 * s * c / root), abs=1e-12)
+    acceleration = w**2 * (-r * c - (r**2 * (c**2 - s**2) / root + (r**2 * s * c) ** 2 / root**3))
+    assert a[:, 2] == pytest.approx(acceleration, abs=1e-9)
+    gas = {"piston": np.array([-500.0, 0.0, 0.0, 0.0, 0.0, 0.0])}
+    with_gas, without = robot.loads(q, v, a, forces=gas), robot.loads(q, v, a)
+    torque = (with_gas.actuator("crank") - without.actuator("crank")) * w
+    assert torque == pytest.approx(500.0 * v[:, 2], rel=1e-10)
+
+
+def test_the_pen_of_the_five_bar_is_where_two_circles_meet():
+    robot = lw.load("five-bar")
+    c, cd, cdd = around(robot, 40, 0.4)
+    q, _, _ = robot.from_actuators(c, cd, cdd)
+    elbows = [np.stack([x + 0.2 * np.cos(c[:, k]), 0.2 * np.sin(c[:, k])], 1) for k, x in ((0, -0.1), (1, 0.1))]
+    middle, across = (elbows[0] + elbows[1]) / 2, elbows[1] - elbows[0]
+    gap = np.linalg.norm(across, axis=1, keepdims=True)
+    height = np.sqrt(0.3**2 - gap**2 / 4)
+    pen = middle + height * np.stack([-across[:, 1], across[:, 0]], 1) / gap
+    found = robot.points(q)["lower_left"]["C"][:, [0, 2]]
+    assert np.abs(found - pen).max() < 1e-12
+
+
+def test_the_delta_platform_solves_the_inverse_kinematics_of_each_arm():
+    """E cos + F sin + G = 0 of every arm (the usual closed form) is met by the found position."""
+    robot = lw.load("delta")
+    c, cd, cdd = around(robot, 40, 0.3)
+    q, _, _ = robot.from_actuators(c, cd, cdd)
+    p = robot.points(q)["platform"]["tool"] + [0.0, 0.0, 0.03]
+    for k in range(3):
+        turn = 2 * np.pi * k / 3
+        x = p[:, 0] * np.cos(turn) + p[:, 1] * np.sin(turn) + 0.05 - 0.2
+        y, z = -p[:, 0] * np.sin(turn) + p[:, 1] * np.cos(turn), p[:, 2]
+        E, F = -2 * 0.25 * x, 2 * 0.25 * z
+        G = x**2 + y**2 + z**2 + 0.25**2 - 0.6**2
+        assert np.abs(E * np.cos(c[:, k]) + F * np.sin(c[:, k]) + G).max() < 1e-12
+
+
+def test_the_stewart_platform_finds_the_pose_of_its_legs_and_their_forces():
+    robot = lw.load("stewart-gough")
+    rng = np.random.default_rng(3)
+    q = np.array([0, 0, 0.6, 0, 0, 0]) + rng.uniform(-1, 1, (40, 6)) * [0.1, 0.1, 0.08, 0.2, 0.15, 0.15]
+    points = robot.points(q)
+    legs = np.stack([points["platform"][f"P{k}"] - points["ground"][f"B{k}"] for k in range(6)], 1)
+    lengths = np.linalg.norm(legs, axis=2)
+    assert np.abs(robot.to_actuators(q)[0] - lengths).max() < 1e-15
+    found, v, a = robot.from_actuators(lengths)
+    assert np.abs(found - q).max() < 1e-12
+    unit = legs / lengths[..., None]
+    origin = robot.forward_kinematics(q).position[:, robot.bodies.index("platform")]
+    arms = np.stack([points["platform"][f"P{k}"] for k in range(6)], 1) - origin[:, None]
+    wrench = np.concatenate([unit, np.cross(arms, unit)], axis=2).transpose(0, 2, 1)
+    com = robot.forward_kinematics(q).rotation[:, robot.bodies.index("platform")] @ np.array([0.01, 0.0, 0.03])
+    weight = np.array([0.0, 0.0, 20 * 9.81])
+    wanted = np.linalg.solve(wrench, np.concatenate([np.tile(weight, (40, 1)), np.cross(com, weight)], 1)[..., None])
+    assert robot.loads(q, v, a).efforts == pytest.approx(wanted[..., 0], abs=1e-10)
+
+
+def test_a_leg_out_of_its_stroke_is_refused():
+    robot = lw.load("stewart-gough")
+    with pytest.raises(InvalidInput, match=r'actuator "leg_2": length 1.3 m outside 0.3 .. 1.2 m'):
+        robot.from_actuators([0.7, 0.7, 1.3, 0.7, 0.7, 0.7])
+
+
+# motion under forces
+
+
+def test_accelerations_agree_with_pinocchio_s_constraint_dynamics():
+    """The four-bar closed by a point: Pinocchio's own constrained forward dynamics."""
+    robot = lw.load("four-bar")
+    model = replace(robot.model, elements=(replace(robot.model.elements[0], kind="point"),))
+    closed = lw.Robot(validated(model))
+    twin = twin_of(replace(model, elements=()))
+    theirs = twin.model
+    ids = [theirs.getJointId(name) for name in ("coupler", "rocker")]
+    places = [pin.SE3(np.eye(3), np.array([x, 0.0, 0.0])) for x in (0.9, 0.7)]
+    constraint = pin.RigidConstraintModel(
+        pin.ContactType.CONTACT_3D, theirs, ids[0], places[0], ids[1], places[1], pin.ReferenceFrame.LOCAL
+    )
+    models, held = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    models.append(constraint)
+    held.append(constraint.createData())
+    data = theirs.createData()
+    pin.initConstraintDynamics(theirs, data, models, held)
+    settings = pin.ProximalSettings(1e-14, 1e-14, 200)
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        q, v, _ = closed.from_actuators([rng.uniform(0.3, 5.0)], [rng.normal()], [0.0])
+        torque = rng.normal()
+        state = (twin.q(q), twin.v(v), twin.v([torque, 0.0, 0.0]))
+        expected = pin.constraintDynamics(theirs, data, *state, models, held, settings)[twin.index]
+        ours = loop_dynamics(closed.subject, q, v, [torque])
+        assert ours == pytest.approx(expected, abs=1e-8)  # the proximal solver's own accuracy on a redundant row
+
+
+def test_the_four_bar_keeps_its_energy_for_ten_seconds():
+    robot = lw.load("four-bar")
+    q, v = consistent(robot.subject)
+    run = lw.simulate(robot, q, v, duration=10.0, tolerance=1e-10, sample=0.05)
+    energy = run["energy.kinetic"] + run["energy.potential"]
+    assert np.ptp(energy) < 1e-6 * np.ptp(run["energy.kinetic"])
+    points = robot.points(run.q)
+    assert np.abs(points["coupler"]["C"] - points["rocker"]["C"]).max() < 1e-8
+    assert np.ptp(run.q[:, 0]) > 1.0
+
+
+def test_a_stewart_platform_with_locked_legs_keeps_its_energy_for_ten_seconds():
+    """Three legs of fixed length, three free: the platform swings on what is left."""
+    whole = lw.load("stewart-gough")
+    legs = [e for e in whole.model.elements if e.name in ("leg_0", "leg_2", "leg_4")]
+    lengths = whole.to_actuators([0.0, 0.0, -0.6, 0.0, 0.0, 0.0])[0]
+    rods = tuple(
+        LoopClosure(e.name, "distance", e.foot, e.head, length=float(lengths[whole.actuators.index(e.name)]))
+        for e in legs
+    )
+    model = replace(whole.model, elements=rods, configurations=(("reference", (("z", (-0.6,)),)),))
+    robot = lw.Robot(validated(model))
+    assert mobility(robot.subject).degrees == 3
+    q, v = consistent(robot.subject, v=np.array([0.1, -0.2, 0.0, 0.5, 0.1, -0.1]))
+    run = lw.simulate(robot, q, v, duration=10.0, tolerance=1e-10, sample=0.05)
+    energy = run["energy.kinetic"] + run["energy.potential"]
+    assert np.ptp(energy) < 1e-6 * np.ptp(run["energy.kinetic"])
+    members = robot.members(run.q)
+    for rod in rods:
+        assert np.abs(members[rod.name].length - rod.length).max() < 1e-8
+    assert np.ptp(run["energy.kinetic"]) > 0.1
+
+
+def test_springs_and_dampers_take_part_in_the_motion():
+    """A pendulum on a spring, a torsion spring and a damper: energy falls by exactly what the damper eats."""
+    from linkwork.model import Joint, Model
+    from tests.loops.machines import link
+
+    elements = (
+        Spring("s", Point("base", (0.3, 0.2, 0.0)), Point("arm", (0.5, 0.0, 0.0)), 40.0, 0.1, 1.0),
+        TorsionSpring("t", "joint", 0.5, 0.1, 0.05),
+        Damper("d", Point("base", (-0.1, 0.3, 0.0)), Point("arm", (0.4, 0.0, 0.0)), 0.5),
+    )
+    joints = (Joint("root", "fixed", None, "base"), Joint("joint", "revolute", "base", "arm"))
+    robot = lw.Robot(validated(Model("m", (link("base", 0.5), link("arm", 0.5)), joints, elements=elements)))
+    run = lw.simulate(robot, [1.4], [0.0], duration=2.0, tolerance=1e-11, sample=0.002)
+    energy = run["energy.kinetic"] + run["energy.potential"]
+    assert energy[-1] < energy[0] - 0.01
+    lost = 0.5 * robot.members(run.q, run.v)["d"].rate ** 2
+    assert np.abs(slope(energy, 0.002) + lost[2:-2]).max() < 1e-6
+    assert np.abs(run["energy.balance"]).max() < 1e-6
+
+
+def test_the_scissor_lift_falls_and_its_efforts_hold_it():
+    robot = scissor_lift()
+    q, v, a = robot.from_actuators(robot.to_actuators([0.5, -1.0, 0.5])[0])
+    free = loop_dynamics(robot.subject, q, v, [0.0])
+    assert free[0] < -0.1 and free[1] == pytest.approx(-2 * free[0], rel=1e-9)
+    tau = robot.inverse_dynamics(q, v, a)
+    held = float(tau @ [1.0, -2.0, 1.0])  # virtual work of the open tree along the lift's only motion
+    members = robot.members(q, [1.0, -2.0, 1.0])
+    spring = robot.loads(q, v, a).spring("spring") * members["spring"].rate
+    effort = (held + spring) / members["strut_left"].rate
+    assert np.abs(loop_dynamics(robot.subject, q, v, [effort])).max() < 1e-9
+
+
+def test_drift_is_pulled_back_by_stabilisation():
+    robot = lw.load("four-bar")
+    q, v, _ = robot.from_actuators([1.0], [0.5], [0.0])
+    open_ = q + [0.0, 1e-3, 0.0]
+    gap = robot.points(open_)["rocker"]["C"] - robot.points(open_)["coupler"]["C"]
+    plain = loop_dynamics(robot.subject, open_, v, [0.0])
+    pulled = loop_dynamics(robot.subject, open_, v, [0.0], stabilisation=10.0)
+    h = 1e-4
+    after = [robot.points(open_ + h * v + h * h / 2 * a) for a in (plain, pulled)]
+    rates = [(p["rocker"]["C"] - p["coupler"]["C"]) @ gap for p in after]
+    assert rates[1] < rates[0]
+
+
+def test_consistent_states_keep_the_loops_closed():
+    robot = lw.load("five-bar")
+    q, v = consistent(robot.subject, robot.assemble().q + 0.05, np.array([1.0, -0.5, 0.3, 0.2]))
+    h = 1e-6
+    tips = [robot.points(q + s * h * v) for s in (-1, 1)]
+    gap = [t["lower_left"]["C"] - t["lower_right"]["C"] for t in tips]
+    assert np.abs(gap[1] - gap[0]).max() / (2 * h) < 1e-8
