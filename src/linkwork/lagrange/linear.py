@@ -38,6 +38,17 @@ class Factored:
         return casadi.vertcat(*x) if x else SX(0, b.shape[1])
 
 
+def solved(M: SX, b: SX) -> tuple[SX, SX]:
+    """(x, margins) of M x = b; two equations by their determinant: one quotient, and none waits for another."""
+    if M.shape[0] == 2:
+        a, c, d = M[0, 0], M[1, 0], M[1, 1]
+        determinant = a * d - c * c
+        x = casadi.vertcat(d * b[0] - c * b[1], a * b[1] - c * b[0]) * (1 / determinant)
+        return x, casadi.vertcat(a, determinant - SINGULAR * (a * d))
+    F = factored(M)
+    return F.solve(b), F.margins
+
+
 def factored(M: SX) -> Factored:
     """The factors of a symmetric positive definite matrix; only its lower triangle is read."""
     L: list[list[SX]] = []

@@ -12,7 +12,7 @@ from casadi import SX
 from linkwork.errors import NotPossible
 from linkwork.lagrange.columns import rates, together
 from linkwork.lagrange.expressions import stacked
-from linkwork.lagrange.linear import factored
+from linkwork.lagrange.linear import factored, solved
 from linkwork.lagrange.terms import Body
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ def _solved(system: System, x: dict[str, SX]) -> tuple[SX, SX, SX]:
     (M,) = mass_matrix(system, x)
     if system.constraints:
         return constrained(system, M, x["tau"] - h)
-    F = factored(M)
-    return F.solve(x["tau"] - h), SX(0, 1), F.margins
+    a, margins = solved(M, x["tau"] - h)
+    return a, SX(0, 1), margins
 
 
 def constrained(system: System, M: SX, f: SX) -> tuple[SX, SX, SX]:

@@ -13,7 +13,7 @@ from linkwork.arguments import as_doubles
 from linkwork.errors import InvalidInput
 from linkwork.simulate.algebra import clipped, is_symbolic, joined, where
 from linkwork.simulate.plant import Plant
-from linkwork.simulate.signals import Signal
+from linkwork.simulate.signals import Signal, Source
 from linkwork.simulate.tracing import UserFunction
 
 
@@ -65,11 +65,11 @@ class PD(Controller):
     """tau = kp (target - q) + kd (target' - v). Gains: one number or one a coordinate.
 
     target: a configuration (..., nq), a function of time that gives it (with its derivatives, or differentiated where
-    it can be traced), or PerStep rows.
+    it can be traced; it is read when the controller is made), or PerStep rows.
     """
 
     def __init__(self, kp: ArrayLike, kd: ArrayLike, target: Any) -> None:
-        self.kp, self.kd, self.target = kp, kd, target
+        self.kp, self.kd, self.target = kp, kd, Source(target, "PD: target")
 
     def bound(self, plant: Plant, prefix: str = "control") -> Bound:
         return _BoundPD(self, plant, prefix)
@@ -85,7 +85,8 @@ class PID(Controller):
     def __init__(
         self, kp: ArrayLike, ki: ArrayLike, kd: ArrayLike, target: Any, limit: ArrayLike | None = None
     ) -> None:
-        self.kp, self.ki, self.kd, self.target, self.limit = kp, ki, kd, target, limit
+        self.kp, self.ki, self.kd, self.limit = kp, ki, kd, limit
+        self.target = Source(target, "PID: target")
 
     def bound(self, plant: Plant, prefix: str = "control") -> Bound:
         return _BoundPID(self, plant, prefix)
@@ -102,7 +103,7 @@ class ComputedTorque(Controller):
     """tau = inverse dynamics of target'' + kd (target' - v) + kp (target - q)."""
 
     def __init__(self, kp: ArrayLike, kd: ArrayLike, target: Any) -> None:
-        self.kp, self.kd, self.target = kp, kd, target
+        self.kp, self.kd, self.target = kp, kd, Source(target, "ComputedTorque: target")
 
     def bound(self, plant: Plant, prefix: str = "control") -> Bound:
         return _BoundComputedTorque(self, plant, prefix)
@@ -176,7 +177,7 @@ class _BoundPD(Bound):
         self.prefix = prefix
         self._number(f"{prefix}_kp", given.kp, plant.nv, f"{who}: kp")
         self._number(f"{prefix}_kd", given.kd, plant.nv, f"{who}: kd")
-        self.target = Signal(given.target, (plant.nq,), f"{prefix}_target", f"{who}: target")
+        self.target = Signal(given.target, (plant.nq,), f"{prefix}_target")
         self.parameters |= self.target.parameters
         self.sequences |= self.target.sequences
         self.text = f"{who} {prefix} {self.target.text}"

@@ -19,7 +19,7 @@ from linkwork.simulate.loop import Loop, Sampling
 from linkwork.simulate.plant import Plant, SystemPlant, plant_of
 from linkwork.simulate.raw import Raw
 from linkwork.simulate.result import Simulation, columns_of
-from linkwork.simulate.signals import Signal
+from linkwork.simulate.signals import Signal, Source
 from linkwork.simulate.steppers import STEPPERS
 from linkwork.simulate.stops import EndStop, Stops
 
@@ -219,7 +219,7 @@ def _control(control: Any, plant: Plant) -> tuple[Bound, Sampled | None]:
 def _forces(forces: Mapping[str, Any] | None, plant: Plant) -> dict[str, Signal]:
     signals = {}
     for k, (name, given) in enumerate((forces or {}).items()):
-        signal = Signal(given, (2, 3, 6), f"force{k}", f'simulate: force on "{name}"')
+        signal = Signal(Source(given, f'simulate: force on "{name}"'), (2, 3, 6), f"force{k}")
         plant.force_size(name, signal.size)
         signals[name] = signal
     return signals

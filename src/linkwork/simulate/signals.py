@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import casadi
@@ -21,91 +22,82 @@ class PerStep:
 
     values: Any
 
-    def array(self, size: int, who: str) -> np.ndarray:
-        array = as_doubles(self.values, who)
-        if array.ndim < 2 or array.shape[-1] != size:
-            raise InvalidInput(f"{who} has shape {array.shape}, expected (..., steps, {size})")
-        return array
+
+class Source:
+    """What a user gave for a signal, read once: a function is traced when the controller or the run is made."""
+
+    def __init__(self, given: Any, who: str) -> None:
+        self.who, self.function, self.array, self.kind = who, None, np.zeros(0), "numbers"
+        if isinstance(given, PerStep):
+            self.kind, self.array = "rows", as_doubles(given.values, who)
+            if self.array.ndim < 2:
+                raise InvalidInput(f"{who} has shape {self.array.shape}, expected (..., steps, n)")
+        elif callable(given):
+            self.kind, self.function = "function", UserFunction(given, [("t", ())], who)
+        else:
+            self.array = as_doubles(given, who)
+        if not np.isfinite(self.array).all():
+            raise InvalidInput(f"{who} contains {self.array[~np.isfinite(self.array)][0]}, expected finite numbers")
+
+    @cached_property
+    def found(self) -> list[int]:
+        """Numbers of elements of what the signal gives: itself, and its derivatives where a function gives them."""
+        return self.function.sizes() if self.function is not None else [int(x) for x in self.array.shape[-1:] or (0,)]
+
+    @cached_property
+    def rates(self) -> UserFunction:
+        """A traced function of time with its first two derivatives."""
+        assert self.function is not None and self.function.function is not None
+        traced, t = self.function.function, SX.sym("t")
+        results = traced.call([t])
+        x = results[0]
+        xd = results[1] if len(results) > 1 else casadi.jacobian(x, t)
+        whole = casadi.Function("rates", [t], [casadi.densify(e) for e in (x, xd, casadi.jacobian(xd, t))])
+        return UserFunction(lambda t: tuple(whole.call([t])), [("t", ())], self.who)
 
 
 class Signal:
-    """A vector over time.
+    """A vector over time in one run, under a name of its own.
 
     parameters   numbers that may differ between the samples of a batch, by name
     sequences    rows a step, by name
-    python       the function that could not be traced, or None
     """
 
-    def __init__(self, given: Any, sizes: tuple[int, ...], name: str, who: str) -> None:
-        self.name, self.who, self.sizes = name, who, sizes
-        self.parameters: dict[str, np.ndarray] = {}
-        self.sequences: dict[str, np.ndarray] = {}
-        self._function: UserFunction | None = None
-        if isinstance(given, PerStep):
-            self.kind, self.size = "rows", self._one_of(np.shape(given.values)[-1:] or (0,))
-            self.sequences = {name: given.array(self.size, who)}
-        elif callable(given):
-            self.kind = "function"
-            self._function = UserFunction(given, [("t", ())], who)
-            self.found = self._function.sizes()
-            self.size = self._one_of((self.found[0],))
-        else:
-            array = as_doubles(given, who)
-            self.kind, self.size = "numbers", self._one_of(array.shape[-1:] or (0,))
-            if not np.isfinite(array).all():
-                raise InvalidInput(f"{who} contains {array[~np.isfinite(array)][0]}, expected finite numbers")
-            self.parameters = {name: array}
-
-    def _one_of(self, size: tuple[int, ...]) -> int:
-        if size[0] not in self.sizes:
-            raise InvalidInput(f"{self.who} has {size[0]} elements, expected {' or '.join(map(str, self.sizes))}")
-        return int(size[0])
+    def __init__(self, source: Source, sizes: tuple[int, ...], name: str) -> None:
+        self.source, self.name, self.kind, self.size = source, name, source.kind, source.found[0]
+        if self.size not in sizes:
+            raise InvalidInput(f"{source.who} has {self.size} elements, expected {' or '.join(map(str, sizes))}")
+        self.parameters: dict[str, np.ndarray] = {name: source.array} if self.kind == "numbers" else {}
+        self.sequences: dict[str, np.ndarray] = {name: source.array} if self.kind == "rows" else {}
 
     @property
     def python(self) -> UserFunction | None:
         """The function, if it must be called in Python."""
-        return self._function if self._function is not None and self._function.function is None else None
+        function = self.source.function
+        return function if function is not None and function.function is None else None
 
     @property
     def text(self) -> str:
         """The structure of the signal, as a key; numbers are not part of it."""
-        traced = self._function is not None and self._function.function is not None
-        return f"{self.name} {self.kind} {self.size} {self._function.text if traced and self._function else ''}"
+        function = self.source.function
+        traced = function.text if function is not None and function.function is not None else ""
+        return f"{self.name} {self.kind} {self.size} {traced}"
 
     def at(self, t: Any, p: Mapping[str, Any]) -> list[Any]:
-        """The vector at time t, and its derivatives where the function gave or implies them."""
-        if self._function is None:
-            return [p[self.name]]
-        return self._function(t)
+        """The vector at time t, and its derivatives where the function gives them."""
+        return [p[self.name]] if self.source.function is None else self.source.function(t)
 
     def with_rates(self, t: Any, p: Mapping[str, Any]) -> list[Any]:
         """[x, x', x'']: as given, or by differentiating a traced function of time; zero for numbers and rows."""
-        found = self.at(t, p)
-        if self._function is None:
-            zero = 0.0 * found[0]
-            return [found[0], zero, zero]
-        if len(found) >= 3:
-            return found[:3]
-        if self._function.function is None:
+        function = self.source.function
+        if function is None:
+            x = p[self.name]
+            return [x, 0.0 * x, 0.0 * x]
+        if len(self.source.found) >= 3:
+            return function(t)[:3]
+        if function.function is None:
             raise InvalidInput(
-                f"{self.who} cannot be differentiated ({self._function.why_not}); let it give position, velocity and "
+                f"{self.source.who} cannot be differentiated ({function.why_not}); let it give position, velocity and "
                 "acceleration"
             )
-        return self._derivatives()(t)
-
-    def _derivatives(self) -> UserFunction:
-        if not hasattr(self, "_rates"):
-            f = self._function
-            assert f is not None and f.function is not None
-            traced, given = f.function, len(self.found)
-
-            def rates(t: SX) -> tuple[SX, SX, SX]:
-                results = traced.call([t])
-                x = results[0]
-                xd = results[1] if given > 1 else casadi.jacobian(x, t)
-                return x, xd, casadi.jacobian(xd, t)
-
-            s = SX.sym("t")
-            whole = casadi.Function("rates", [s], [casadi.densify(x) for x in rates(s)])
-            self._rates = UserFunction(lambda t: tuple(whole.call([t])), [("t", ())], self.who)
-        return self._rates
+        return self.source.rates(t)

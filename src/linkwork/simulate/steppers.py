@@ -18,22 +18,23 @@ def rk4(plant: Plant, rate: Rate, t: Any, q: Any, v: Any, s: Any, w: Any, h: Any
     (Runge-Kutta-Munthe-Kaas). Quaternions stay unit because (+) multiplies unit quaternions.
     Source: [Hairer2006] section IV.8.
     """
+    half, third, sixth = h * 0.5, h * (1 / 3), h * (1 / 6)
     a1, s1, p1 = rate(t, q, v, s)
     d1 = v
-    at, v2 = h / 2 * d1, v + h / 2 * a1
+    at, v2 = half * d1, v + half * a1
     q2, d2 = plant.integrate(q, at), plant.pulled(at, v2)
-    a2, s2, p2 = rate(t + h / 2, q2, v2, s + h / 2 * s1)
-    at, v3 = h / 2 * d2, v + h / 2 * a2
+    a2, s2, p2 = rate(t + half, q2, v2, s + half * s1)
+    at, v3 = half * d2, v + half * a2
     q3, d3 = plant.integrate(q, at), plant.pulled(at, v3)
-    a3, s3, p3 = rate(t + h / 2, q3, v3, s + h / 2 * s2)
+    a3, s3, p3 = rate(t + half, q3, v3, s + half * s2)
     at, v4 = h * d3, v + h * a3
     q4, d4 = plant.integrate(q, at), plant.pulled(at, v4)
     a4, s4, p4 = rate(t + h, q4, v4, s + h * s3)
     return (
-        plant.integrate(q, h / 6 * (d1 + 2 * (d2 + d3) + d4)),
-        v + h / 6 * (a1 + 2 * (a2 + a3) + a4),
-        s + h / 6 * (s1 + 2 * (s2 + s3) + s4),
-        w + h / 6 * (p1(v) + 2 * (p2(v2) + p3(v3)) + p4(v4)),
+        plant.integrate(q, sixth * (d1 + d4) + third * (d2 + d3)),
+        v + sixth * (a1 + a4) + third * (a2 + a3),
+        s + sixth * (s1 + s4) + third * (s2 + s3),
+        w + sixth * (p1(v) + p4(v4)) + third * (p2(v2) + p3(v3)),
     )
 
 

@@ -10,6 +10,7 @@ import copy
 import types
 import warnings
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import casadi
@@ -38,7 +39,7 @@ class UserFunction:
         self._trace()
         self._kernel: Callable[..., Any] | None = None
 
-    @property
+    @cached_property
     def text(self) -> str:
         """What the trace computes, as a key."""
         assert self.function is not None
