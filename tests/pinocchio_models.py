@@ -13,9 +13,11 @@ import numpy as np
 import pinocchio as pin
 
 from linkwork.model import Joint, Model, Placement
+from linkwork.model.joint import TYPES
 from linkwork.model.tree import simple_joints
 from linkwork.robot import Robot
 from tests.published import URDFS
+from tests.random_models import random_model
 from tests.robots_list import robot
 
 
@@ -70,6 +72,12 @@ def twin(name: str, root: str = "fixed") -> Twin:
     armature = [x for joint in ours.joints for x in [ours.model.joint(joint).armature] * ours.model.joint(joint).nv]
     theirs.armature[result.index] = armature
     return result
+
+
+@cache
+def random_twin(seed: int, bodies: int = 8, types: tuple[str, ...] = TYPES) -> Twin:
+    """A random tree without mimic, of joints of these types."""
+    return twin_of(random_model(seed, bodies, types, mimic=False))
 
 
 def twin_of(model: Model) -> Twin:
