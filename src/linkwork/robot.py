@@ -682,10 +682,12 @@ class Robot:
         The result is called with the quantity's arguments:
         value, gradient = robot.gradient("gravity_torque", "upper_arm", "norm")(q, variables={"upper_arm": lengths})
         """
+        _bring(quantity)
         return gradient_of(self.subject, quantity, variable, reduce, frame)
 
     def function(self, name: str, frame: str | None = None) -> casadi.Function:
         """A quantity as a CasADi function, to use in the user's own optimisation."""
+        _bring(name)
         return quantities.trace(self.subject, name, frame)
 
     def export_c(self, name: str, path: str | Path, frame: str | None = None) -> Path:
@@ -701,6 +703,7 @@ class Robot:
     def prepare(self, *names: str, frame: str | None = None) -> Robot:
         """Compile these quantities now (or load them from the cache), for single samples and batches."""
         for name in names:
+            _bring(name)
             framed = quantities.quantity(name).frame
             quantities.kernel_of(self.subject, name, frame if framed else None).prepare()
         return self
@@ -737,6 +740,12 @@ class Robot:
         if parametric is not None:
             parametric = Edited(parametric, apply, f"{function.__name__} {arguments!r}")
         return Robot(apply(self.model), parametric, self.subject.live)
+
+
+def _bring(name: str) -> None:
+    """Quantities of the loops room join the table when it is imported."""
+    if name not in quantities.QUANTITIES:
+        from linkwork.loops import loads, members, residual  # noqa: F401
 
 
 def _referred(name: str, reference: str) -> str:
