@@ -318,6 +318,12 @@ def caller(subject: Subject, name: str, frame: str | None = None) -> Callable[..
     return with_variables
 
 
+def writer(subject: Subject, name: str, frame: str | None = None) -> Callable[[Sequence[Any], Any], Any]:
+    """The fastest callable (arguments, out) of a quantity without live variables."""
+    kernel, context = kernel_of(subject, name, frame), context_of(subject)
+    return lambda arguments, out: kernel.call(arguments, out, context)
+
+
 def quantity(name: str) -> Quantity:
     """The line of the table, or UnknownName."""
     found = QUANTITIES.get(name)

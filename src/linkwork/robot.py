@@ -718,6 +718,12 @@ class Robot:
         out: Any = None,
         **arguments: Any,
     ) -> Any:
+        if forces is None and payload is None and variables is None and out is not None and not self.subject.live:
+            key = (name, frame, "out")
+            write = self._callers.get(key)
+            if write is None:
+                write = self._callers[key] = quantities.writer(self.subject, name, frame)
+            return write(tuple(arguments.values()), out)
         if forces is None and payload is None and out is None:
             if variables is None:
                 return self._direct(name, frame)(*arguments.values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,9 +16,10 @@ import numpy as np
 
 from linkwork.arguments import as_doubles
 from linkwork.engine import cache, codegen, machine, python_call
+from linkwork.engine.batch_call import BatchCall
 from linkwork.engine.fuse import optimised
 from linkwork.engine.program import Program, from_casadi
-from linkwork.engine.threads import run_shared
+from linkwork.engine.threads import WORTH_SHARING, run_shared, threads
 from linkwork.errors import ComputationError, InvalidInput
 
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 4, ctypes.c_int64, ctypes.c_int64)
@@ -61,6 +63,7 @@ class Kernel:
         self._counts: dict[str, int] = {}
         self._program: Program | None = None
         self._sizes = [math.prod(shape) for _, shape in signature.inputs]
+        self._batch: BatchCall | None = None  # once the code for batches is loaded
 
     def __repr__(self) -> str:
         arguments = ", ".join(f"{name} {shape}" for name, shape in self.signature.inputs)
@@ -108,6 +111,10 @@ class Kernel:
 
     def call(self, args: Sequence[Any], out: Any, context: Context, width: int | None = None) -> Any:
         """Convert, check, compute, explain."""
+        if width is None and self._batch is not None:
+            done = self._batch(args, out, self._most_for_one_thread())
+            if done is not None:
+                return done[0] if len(done) == 1 else tuple(done)
         arrays, batch = self._arrays(args, context)
         outs = self._outputs(out, batch, arrays, context)
         samples = math.prod(batch)
@@ -119,6 +126,10 @@ class Kernel:
             if bad >= 0:
                 self._explain(arrays, outs, batch, context)
         return outs[0] if len(outs) == 1 else tuple(outs)
+
+    def _most_for_one_thread(self) -> int:
+        """Samples of a batch that are not worth sharing."""
+        return sys.maxsize if threads() == 1 else WORTH_SHARING // max(1, self._counts["operations"])
 
     def _compute_single(self, arrays: list[np.ndarray], outs: list[np.ndarray]) -> int:
         self._load(1)
@@ -251,6 +262,9 @@ class Kernel:
             if "call_table" in exports:
                 python_call.fill_table(code.addresses["call_table"])
             self._run[width] = _RUN(code.addresses["run"]) if width != 1 else _SINGLE(code.addresses["single"])
+            if width == BATCH:
+                sides = [[shape for _, shape in side] for side in (self.signature.inputs, self.signature.outputs)]
+                self._batch = BatchCall(self._run[BATCH], self._counts[f"scratch{BATCH}"], *sides)
 
     def _compile(self, width: int) -> tuple[dict[str, int], bytes]:
         counts["compiled"] += 1

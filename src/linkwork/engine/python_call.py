@@ -21,7 +21,7 @@ from linkwork.engine.codegen import POINTER
 from linkwork.engine.emit import I8, I32, I64
 
 # Offsets of PyObject and PyArrayObject (numpy 1.x and 2.x, 64 bit); `available` verifies them before use.
-_TYPE, _DATA, _NDIM, _DIMENSIONS, _DESCR, _FLAGS = 8, 16, 24, 32, 56, 64
+_TYPE, DATA, _NDIM, _DIMENSIONS, _DESCR, _FLAGS = 8, 16, 24, 32, 56, 64
 _CARRAY = 0x0001 | 0x0100  # C contiguous and aligned
 _NPY_DOUBLE = 12
 _PYARRAY_NEW = 93  # index in numpy's table of C functions
@@ -68,7 +68,7 @@ def emit_call(
         dimensions = field(array, _DIMENSIONS, POINTER)
         for axis, size in enumerate(shape):
             require(equal(field(dimensions, 8 * axis, I64), size))
-        b.store(field(array, _DATA, I64), b.gep(in_pointers, [ir.Constant(I64, j)]))
+        b.store(field(array, DATA, I64), b.gep(in_pointers, [ir.Constant(I64, j)]))
 
     new_type = ir.FunctionType(POINTER, [POINTER, I32, POINTER, I32, POINTER, POINTER, I32, I32, POINTER])
     decref_type = ir.FunctionType(ir.VoidType(), [POINTER])
@@ -98,7 +98,7 @@ def emit_call(
         b.ret(null)  # numpy has set MemoryError
         b.position_at_end(made)
         results.append(array)
-        b.store(field(array, _DATA, I64), b.gep(out_pointers, [ir.Constant(I64, j)]))
+        b.store(field(array, DATA, I64), b.gep(out_pointers, [ir.Constant(I64, j)]))
 
     bad = b.call(single, [b.bitcast(in_pointers, POINTER), b.bitcast(out_pointers, POINTER)])
     good, refuse = function.append_basic_block("good"), function.append_basic_block("refuse")
@@ -182,7 +182,7 @@ def available() -> bool:
         right = (
             ctypes.sizeof(ctypes.c_void_p) == 8
             and ctypes.c_size_t.from_address(base + _TYPE).value == id(np.ndarray)
-            and ctypes.c_size_t.from_address(base + _DATA).value == probe.ctypes.data
+            and ctypes.c_size_t.from_address(base + DATA).value == probe.ctypes.data
             and ctypes.c_int32.from_address(base + _NDIM).value == 2
             and list((ctypes.c_int64 * 2).from_address(dimensions)) == [2, 3]
             and ctypes.c_size_t.from_address(base + _DESCR).value == id(np.dtype(np.float64))
