@@ -77,6 +77,15 @@ def test_conversion_round_trip(tmp_path):
         (("reproduce", "99"), 3, 'no cases for paper "99"'),
         (("convert", "ur5e", "x.step"), 1, "x.step"),
         (("nonsense",), 2, "No such command"),
+        (
+            ("study", "sweep", "charmie", "--vary", "torso=1", "--column", "actuator.act5"),
+            5,
+            "variable=first:last:count",
+        ),
+        (("minimum-time", "ur5e", "--through", "neutral"), 5, "expected at least 2"),
+        (("report", "charmie", "--motion", "validatoin"), 3, 'did you mean "validation"'),
+        (("new", "arm.yaml"), 5, "ends in .robot.yaml"),
+        (("simulate", "ur5e", "--control", "held"), 5, "hold"),
     ],
 )
 def test_errors_are_one_sentence_and_a_code(command, code, says, tmp_path):
@@ -108,7 +117,10 @@ def test_a_target_that_is_a_folder_is_a_sentence(tmp_path):
 
 
 def test_interrupting_is_quiet(tmp_path):
-    code = "import sys; from linkwork.cli import main; print('ready', flush=True); sys.argv = ['linkwork', 'reproduce']; main()"
+    code = (
+        "import sys; from linkwork.cli import main; print('ready', flush=True); "
+        "sys.argv = ['linkwork', 'reproduce']; main()"
+    )
     process = subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
     )
@@ -118,3 +130,84 @@ def test_interrupting_is_quiet(tmp_path):
     _, errors = process.communicate(timeout=60)
     assert process.returncode in (0, 130) and "Traceback" not in errors
     assert not list(tmp_path.iterdir())
+
+
+def test_every_posture_and_an_exit_code_for_none():
+    robot = lw.load("ur5e")
+    target = ("--xyz", "0.4 0.1 500mm", "--rpy", "180deg 0 0", "--frame", "tool0")
+    done = run("ik", "ur5e", *target, "--all", "--json")
+    assert done.returncode == 0, done.stderr
+    T = np.array([[1, 0, 0, 0.4], [0, -1, 0, 0.1], [0, 0, -1, 0.5], [0, 0, 0, 1]])
+    postures = np.array(json.loads(done.stdout)["q"])
+    assert postures.shape == (8, 6)
+    np.testing.assert_allclose(robot.pose(postures, "tool0"), np.broadcast_to(T, (8, 4, 4)), atol=1e-12)
+    away = run("ik", "ur5e", "--xyz", "5 0 0", "--frame", "tool0")
+    assert away.returncode == 1 and "out of reach" in away.stdout
+
+
+def test_a_simulation_that_holds_its_start(tmp_path):
+    done = run(
+        "simulate", "arm-2", "--q", "random", "--duration", "0.5", "--control", "hold", "--out", "a.csv", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    table = np.genfromtxt(tmp_path / "a.csv", delimiter=",", names=True, deletechars="")
+    robot = lw.load("arm-2")
+    np.testing.assert_allclose(table[f"q.{robot.joints[1]}"], robot.random(seed=0)[1], atol=1e-9)
+
+
+def test_studies_answer_as_the_library():
+    done = run("study", "sweep", "charmie", "--vary", "torso_spring=0:2000:5", "--column", "actuator.act5", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    peaks = found["results"]["actuator.act5.peak"]
+    assert peaks[0] == pytest.approx(
+        np.abs(lw.load("charmie").analyse("validation", steps=1000)["actuator.act5"]).max()
+    )
+    assert found["best"]["actuator.act5.peak"] == 3
+    done = run("study", "balance", "charmie", "--variable", "torso_spring", "--actuator", "act5", "--json")
+    assert 1500 < json.loads(done.stdout)["variables"]["torso_spring"] < 1600  # beside the best of the sweep, 1500
+    done = run("study", "actuators", "charmie", "--json")
+    assert {row["actuator"]: row["kind"] for row in json.loads(done.stdout)["actuators"]}["act5"] == "linear"
+
+
+def test_the_fastest_motion_uses_a_limit_everywhere():
+    ends = ("--through", "0 -1 1 0 0 0", "--through", "1 -1.5 0.5 0 0 0")
+    found = json.loads(run("minimum-time", "ur5e", *ends, "--json").stdout)
+    assert 0.2 < found["duration"] < 0.4
+    assert max(found["peak_torque"][:2]) == pytest.approx(lw.load("ur5e").limits.effort[1], rel=1e-3)
+
+
+def test_a_new_robot_is_valid_and_is_not_written_over(tmp_path):
+    done = run("new", "arm.robot.yaml", "--joints", "rrp", "--length", "300mm", "--mass", "1.5", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    robot = lw.load(tmp_path / "arm.robot.yaml")
+    assert robot.nv == 3
+    np.testing.assert_allclose(robot.pose(robot.neutral(), "tool")[:3, 3], [0, 0, 0.9], atol=1e-12)
+    before = (tmp_path / "arm.robot.yaml").read_text()
+    again = run("new", "arm.robot.yaml", "--joints", "r", "--length", "1", "--mass", "1", cwd=tmp_path)
+    assert again.returncode == 5 and (tmp_path / "arm.robot.yaml").read_text() == before
+
+
+def test_a_report_is_written(tmp_path):
+    done = run("report", "ur5e", "--out", "a.html", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "a.html").read_text("utf-8").startswith("<!doctype html>")
+
+
+def test_timings_are_positive():
+    found = json.loads(run("bench", "arm-2", "--samples", "256", "--json").stdout)
+    assert all(row["batch_ns"] > 0 and row["single_us"] > 0 for row in found["quantities"])
+
+
+def test_a_full_disk_leaves_the_old_file(tmp_path):
+    """Writing fails as it does on a full disk: the old file stays, and nothing is left beside it."""
+    (tmp_path / "a.html").write_text("old")
+    code = (
+        "import os, sys; from linkwork.formats import files\n"
+        "def full(handle): raise OSError(28, 'No space left on device')\n"
+        "files.os.fsync = full\n"
+        "from linkwork.cli import main; sys.argv = ['linkwork', 'report', 'arm-2', '--out', 'a.html']; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 1 and "No space left" in " ".join(done.stderr.split()) and "Traceback" not in done.stderr
+    assert (tmp_path / "a.html").read_text() == "old" and [p.name for p in tmp_path.iterdir()] == ["a.html"]

@@ -50,7 +50,7 @@ def main() -> None:
     debug = "--debug" in sys.argv
     try:
         load_commands()
-        app(standalone_mode=False)
+        code = app(standalone_mode=False)  # an exit comes back as its code
     except typer.Exit as stop:
         sys.exit(stop.exit_code)
     except (typer.Abort, KeyboardInterrupt):
@@ -73,3 +73,4 @@ def main() -> None:
         error.show()  # type: ignore[attr-defined]  # a usage error of the command line itself
         sys.exit(getattr(error, "exit_code", 2))
     sys.stdout.flush()
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,63 @@
+"""linkwork simulate: the motion of a robot over time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+import linkwork as lw
+from linkwork.arguments import choice
+from linkwork.cli.arguments import Configuration, Json, RobotName, configuration, vector
+from linkwork.cli.output import console, print_json, print_table
+from linkwork.simulate import PD, GravityCompensation
+
+
+def register(app: typer.Typer) -> None:
+    @app.command()
+    def simulate(
+        robot: RobotName,
+        duration: Annotated[float, typer.Option(help="How long [s].")] = 1.0,
+        q: Configuration = None,
+        v: Annotated[str | None, typer.Option(help="Joint velocities at the start; left out: zero.")] = None,
+        control: Annotated[
+            str, typer.Option(help="none: falls freely; gravity: its weight is carried; hold: it is held at its start.")
+        ] = "none",
+        stiffness: Annotated[float, typer.Option(help="Of hold [N m/rad, N/m].")] = 500.0,
+        damping: Annotated[float, typer.Option(help="Of hold [N m s/rad, N s/m].")] = 50.0,
+        step: Annotated[float | None, typer.Option(help="A fixed step [s]; left out: chosen by the error.")] = None,
+        out: Annotated[Path | None, typer.Option(help="A CSV file for every column.")] = None,
+        as_json: Json = False,
+    ) -> None:
+        """Forward dynamics over time, with the account of energies.
+
+        Example:  linkwork simulate ur5e --q random --duration 2 --control hold --out fall.csv
+        """
+        loaded = lw.load(robot)
+        start = configuration(loaded, q)
+        laws = {
+            "none": None,
+            "gravity": GravityCompensation(),
+            "hold": GravityCompensation() + PD(stiffness, damping, start),
+        }
+        law = laws[choice(control, tuple(laws), "simulate: --control")]
+        speed = vector(v, loaded.nv, "--v")
+        run = lw.simulate(
+            loaded, start, speed, duration=duration, step=step, control=law, progress=console().is_terminal
+        )
+        if out is not None:
+            run.to_csv(out)
+        drift = float(np.abs(run["energy.balance"]).max()) if "energy.balance" in run else None
+        names = [n.removeprefix("q.") for n in run.columns if n.startswith("q.")]
+        if as_json:
+            facts = {"time": float(run.time[-1]), "q": run.q[-1], "v": run.v[-1], "method": run.method}
+            print_json({"robot": loaded.name, **facts, "energy_off": drift, "columns": list(run.columns)})
+            return
+        rows = zip(names, run.q[0].tolist(), run.q[-1].tolist(), strict=True)
+        print_table(f"{loaded.name}, {run.time[-1]:g} s by {run.method}", ("coordinate", "start", "end"), rows)
+        if drift is not None:
+            console().print(f"energies are off by at most {drift:.2e} J")
+        if out is not None:
+            console().print(f"wrote {out}")
