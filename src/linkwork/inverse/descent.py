@@ -61,8 +61,8 @@ def step_towards(
     weights = [w * scale(mechanism, goals) for w in found.weights]
     loops = mechanism.loop_rows(q)
     if loops is not None:
-        e, J = casadi.vertcat(e, -loops.r), casadi.vertcat(J, mechanism.columns(loops.J))
-        weights += [max(weights)] * loops.r.numel()
+        e, J = casadi.vertcat(e, -loops[0]), casadi.vertcat(J, mechanism.columns(loops[1]))
+        weights += [max(weights)] * loops[0].numel()
     J = casadi.densify(J)
     m, n = J.shape
     w = np.array(weights)

@@ -89,7 +89,7 @@ class Loop:
             here, i = casadi.logic_and(here, i >= 0), i + WISHES
         found = casadi.logic_or(near, here)
         ends = casadi.logic_and(casadi.logic_or(slow, over), casadi.logic_not(found))
-        better = step.ee < ee_best
+        better, arrives = step.ee < ee_best, casadi.logic_and(near, casadi.logic_not(here))
         following = seed(self.mechanism, given["attempt"] + 1, x, centre, spread)
         return {
             "x": casadi.if_else(ends, following, step.x),
@@ -98,7 +98,7 @@ class Loop:
             "i": casadi.if_else(ends, 0, i + 1),
             "before": casadi.if_else(ends, HUGE, casadi.vertcat(step.ee, before[0])),
             "best_ee": casadi.fmin(step.ee, ee_best),
-            "best": casadi.if_else(near, step.x, casadi.if_else(better, x, given["best"])),
+            "best": casadi.if_else(arrives, step.x, casadi.if_else(better, x, given["best"])),
             "tolerance": given["tolerance"],
             "stop": casadi.logic_or(found, casadi.logic_and(ends, given["left"] <= 0)),
         }

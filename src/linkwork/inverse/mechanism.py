@@ -17,6 +17,7 @@ from linkwork.errors import InvalidInput, NotPossible
 from linkwork.inverse.targets import Goal
 from linkwork.loops.constraints import Rows, closure_rows
 from linkwork.loops.layout import layout_of
+from linkwork.loops.transmissions import Drive
 from linkwork.model.elements import Coupling, LoopClosure
 from linkwork.model.placement import Placement
 from linkwork.model.tree import Tree
@@ -121,11 +122,13 @@ class Mechanism:
         own = self.tree.independent[0]
         return casadi.vertcat(*[q[own[k]] for k in self.q])
 
-    def loop_rows(self, q_tree: SX) -> Rows | None:
-        """Residuals of the closed loops, in coordinates of the tree."""
+    def loop_rows(self, q_tree: SX) -> tuple[SX, SX] | None:
+        """(residuals, Jacobian) of the closed loops, in coordinates of the tree."""
         if not self.elements:
             return None
-        return closure_rows(self.tree, q_tree, SX.zeros(self.tree.nv), self.elements)
+        q, rows = _closures(self.tree, self.elements)
+        r, J = casadi.substitute([rows.r, rows.J], [q], [q_tree])
+        return r, J
 
 
 def mechanism(who: str, subject: Subject, goals: tuple[Goal, ...]) -> Mechanism:
@@ -173,10 +176,15 @@ def _loops_among(subject: Subject, moving: set[int]) -> tuple[Any, ...]:
 
 def _touched(subject: Subject, element: Any) -> set[int]:
     """Independent velocity coordinates that a closure or coupling depends on."""
-    tree = subject.tree
-    q = SX.sym("q", tree.nq)
-    J = closure_rows(tree, q, SX.zeros(tree.nv), (element,)).J @ casadi.sparsify(DM(tree.mimic_map[2]))
+    _, rows = _closures(subject.tree, (element,))
+    J = casadi.sparsify(rows.J @ casadi.sparsify(DM(subject.tree.mimic_map[2])))
     return set(J.sparsity().get_col())
+
+
+def _closures(tree: Tree, elements: tuple[Any, ...]) -> tuple[SX, Rows]:
+    """(coordinates of the tree, rows over them)."""
+    q, v = SX.sym("q", tree.nq), SX.sym("v", tree.nv)
+    return q, closure_rows(tree, q, v, elements)
 
 
 def stroke(subject: Subject) -> tuple[np.ndarray, np.ndarray]:
@@ -189,12 +197,19 @@ def stroke(subject: Subject) -> tuple[np.ndarray, np.ndarray]:
         span = driven.drive.span()
         if span is None or len(driven.q) != 1:
             continue
-        ends = [driven.drive.forward([SX(c)], [SX(0)], [SX(0)])[0][0] for c in span if math.isfinite(c)]
-        values = sorted(float(casadi.DM(e)) for e in ends)
-        if len(values) == 2:
-            at = driven.q[0]
-            lower[at], upper[at] = max(lower[at], values[0]), min(upper[at], values[1])
+        at = driven.q[0]
+        for end, inwards in zip(span, (1e-6, -1e-6), strict=True):
+            if math.isfinite(end):
+                value, beside = (_joint_value(driven.drive, c) for c in (end, end + inwards))
+                if beside > value:
+                    lower[at] = max(lower[at], value)
+                else:
+                    upper[at] = min(upper[at], value)
     return lower, upper
+
+
+def _joint_value(drive: Drive, c: float) -> float:
+    return float(DM(drive.forward([SX(c)], [SX(0)], [SX(0)])[0][0]))
 
 
 def limits_of(who: str, subject: Subject, given: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -90,7 +90,7 @@ class Solver:
         position, turn = errors(m.tree, q, self.goals, m.places, target)
         loops = m.loop_rows(q)
         if loops is not None:
-            for row in casadi.vertsplit(loops.r):
+            for row in casadi.vertsplit(loops[0]):
                 position = casadi.fmax(position, casadi.fabs(row))
         function = casadi.Function("verify", [x, target], [position, turn], {"cse": True})
         return CompiledFunction(self.who, [("q", (len(m.q),)), ("target", (self.size,))], function)
@@ -105,6 +105,13 @@ class Solver:
     @functools.cached_property
     def plain(self) -> Plain:
         return Plain(self)
+
+    def plain_start(self) -> np.ndarray:
+        """The flat state from which a single target without q0 and options begins."""
+        loop = self.loop(False, False)
+        x0 = self.neutral[self.moving]
+        x0[loop.single] = box(self.mechanism, *(x[self.moving][loop.single] for x in self.limits))[0]
+        return loop.flat(x0, RESTARTS, TOLERANCE, TOLERANCE)
 
     def many(self, targets: tuple[np.ndarray, ...], q0: np.ndarray | None, settings: Settings) -> InverseKinematics:
         """One target or a batch, with any settings."""
@@ -204,9 +211,7 @@ class Plain:
         self.verify = solver.verify.caller(solver.context)
         self.run = self.loop.call
         self.floor, self.ceiling = (x[solver.moving] for x in solver.limits)
-        x0 = solver.neutral[solver.moving]
-        x0[self.loop.single] = box(solver.mechanism, self.floor[self.loop.single], self.ceiling[self.loop.single])[0]
-        self.start = self.loop.flat(x0, RESTARTS, TOLERANCE, TOLERANCE)
+        self.start = solver.plain_start()
         self.steps = np.array((RESTARTS + 1.0) * LONG_PATIENCE)
         self.endless = solver.endless(solver.limits)
 
