@@ -32,7 +32,7 @@ def test_torque_tables_agree(file):
 
 
 def test_a_robot_can_be_extended_by_anything():
-    """A spring from the hand to the wall, a mass on a slider that hangs on the arm: one more coordinate, two columns."""
+    """A spring from the hand to the wall, a mass on a slider at the hand: one more coordinate, two columns."""
     robot = lw.load(next(path for path in URDFS.values() if path.name == "ur5_robot.urdf"))
     system = System.from_robot(robot)
     hand = "wrist_3_link"

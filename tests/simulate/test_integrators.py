@@ -69,20 +69,25 @@ def test_semi_implicit_euler_is_symplectic_on_an_oscillator():
     assert explicit_growth > 1e20  # what explicit Euler would do
 
 
-def test_quaternions_stay_unit_and_momentum_is_kept():
-    """No gravity: linear and angular momentum of the pair are constant, by every integrator."""
-    robot = floating().with_gravity((0.0, 0.0, 0.0))
-    q, v = FREE, SPIN
+def test_a_falling_pair_of_bodies_keeps_its_laws():
+    """Unit quaternions, a centre that falls as a parabola, constant angular momentum about it; by every integrator."""
+    robot = floating()
     runs = [
-        simulate(robot, q, v, duration=2, sample=0.5, tolerance=1e-11),
-        simulate(robot, q, v, duration=2, sample=0.5, step=1e-3),
-        simulate(robot, q, v, duration=2, sample=0.5, step=1e-4, method="semi_implicit_euler"),
+        simulate(robot, FREE, SPIN, duration=0.8, sample=0.2, tolerance=1e-11),
+        simulate(robot, FREE, SPIN, duration=0.8, sample=0.2, step=1e-3),
+        simulate(robot, FREE, SPIN, duration=0.8, sample=0.2, step=1e-4, method="semi_implicit_euler"),
     ]
-    for run, accuracy in zip(runs, (1e-8, 1e-8, 2e-2), strict=True):
+    for run, accuracy in zip(runs, (1e-7, 1e-7, 1e-2), strict=True):
         norms = [np.linalg.norm(run.q[:, at], axis=1) for at in (slice(3, 7), slice(7, 11))]
         np.testing.assert_allclose(norms, 1.0, rtol=0, atol=1e-14)
         momentum = world_momentum(robot, run.q, run.v)
-        np.testing.assert_allclose(momentum, np.broadcast_to(momentum[0], momentum.shape), atol=accuracy)
+        centers = np.array([center(robot, q) for q in run.q])
+        t = run.time[:, None]
+        parabola = momentum[0, :3] / 2.7 * t + np.array([0, 0, -9.81]) * t**2 / 2
+        np.testing.assert_allclose(centers - centers[0], parabola, atol=accuracy)
+        spin = momentum[:, 3:] - np.cross(centers, momentum[:, :3])
+        np.testing.assert_allclose(spin, np.broadcast_to(spin[0], spin.shape), atol=accuracy)
+        assert np.abs(run["energy.balance"]).max() < 10 * accuracy
     assert distance(robot, runs[0].q[-1], runs[1].q[-1]) < 1e-8
 
 
@@ -104,19 +109,6 @@ def world_momentum(robot, q, v):
     return np.array(found)
 
 
-def test_a_falling_body_keeps_spinning():
-    """A free body in gravity: the floating base falls as a parabola whatever it does otherwise."""
-    robot = floating()
-    run = simulate(robot, FREE, SPIN, duration=1, step=1e-3, sample=0.25)
-    mass = 2.7
-    com = [center(robot, q) for q in run.q]
-    fall = np.array([c - com[0] for c in com])
-    start = world_momentum(robot, run.q[:1], run.v[:1])[0, :3] / mass
-    t = run.time[:, None]
-    np.testing.assert_allclose(fall, start * t + np.array([0, 0, -9.81]) * t**2 / 2, atol=1e-6)
-    np.testing.assert_allclose(run["energy.balance"], 0.0, atol=1e-7)
-
-
 def center(robot, q):
     poses = robot.forward_kinematics(q)
     parts = [
@@ -127,15 +119,15 @@ def center(robot, q):
 
 
 def test_robot_and_system_move_alike():
-    robot = ur5()
+    robot = ur5().locked(wrist_1_joint=0.3, wrist_2_joint=-0.4, wrist_3_joint=0.5)
     system = System.from_robot(robot)
-    q, v = robot.random(seed=3), np.linspace(-1, 1, 6)
+    q, v = np.array([0.2, -1.0, 0.7]), np.linspace(-1, 1, 3)
     one = simulate(robot, q, v, duration=0.5, step=1e-3, sample=0.1)
     other = simulate(system, q, v, duration=0.5, step=1e-3, sample=0.1)
     np.testing.assert_allclose(one.q, other.q, atol=1e-10)
     np.testing.assert_allclose(one.v, other.v, atol=1e-9)  # a tenth of a second of chaos and a condition of 1e3
     np.testing.assert_allclose(one["energy.kinetic"], other["energy.kinetic"], atol=1e-9)
-    assert list(one)[:7] == ["time", *[f"q.{name}" for name in robot.joints]]
+    assert list(one)[:4] == ["time", *[f"q.{name}" for name in robot.joints]]
 
 
 def test_a_batch_is_its_samples_bit_for_bit():

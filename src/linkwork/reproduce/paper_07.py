@@ -94,7 +94,7 @@ def _pd(kp: Sequence[float], target: np.ndarray) -> Callable[[Any], Any]:
 
 def _motions(one: System, two: System, three: System, slider: System) -> list[Case]:
     def run(system: System, duration: float, sample: float, control: Any = None, q: Any = None) -> np.ndarray:
-        return simulate(system, q, duration=duration, sample=sample, control=control, tolerance=1e-11).q
+        return simulate(system, q, duration=duration, sample=sample, control=control, tolerance=1e-10).q
 
     found = []
 
@@ -169,7 +169,7 @@ def complexity(links: Sequence[int] = (1, 2, 3, 5, 7, 10, 14, 20)) -> dict[str, 
         for label, results in (("naive", by_body), ("full", whole), ("recursive", summed)):
             f = casadi.Function("f", arguments, [results], {"cse": True})
             found[label].append(optimised(from_casadi(f)).operations)
-        found["columns"].append(system.kernel("torque_table").operations)
+        found["columns"].append(system.kernel("torque_table").program.operations)
     return found
 
 
