@@ -257,9 +257,7 @@ def order_of(who: str, mechanism: Mechanism, order: Any, partial: bool) -> tuple
     chosen = tuple(k for name in order for k in own[name])
     if len(set(chosen)) < len(chosen) or (not partial and len(chosen) < count):
         missing = [name for name in own if name not in order]
-        raise InvalidInput(
-            f"{who}: order must name each joint once, {missing} are missing; partial=True leaves them at rest"
-        )
+        raise InvalidInput(f"{who}: order is {list(order)}, expected each joint once; partial=True lets {missing} rest")
     return chosen
 
 
