@@ -90,6 +90,14 @@ def test_pivots_that_vanish_at_some_states_only_are_no_reason_to_refuse():
     assert without_inertia(pivots, {"x": 0.5}) == [0]
 
 
+def test_a_pendulum():
+    """One coordinate: m (c^2 + k^2) a = tau - m g c sin q about a horizontal axis."""
+    rod = MassProperties(2.0, (0.0, 0.0, -0.5), ((0.1, 0.0, 0.0), (0.0, 0.1, 0.0), (0.0, 0.0, 0.0)))
+    swing = Robot(Model("swing", (Body("rod", rod),), (Joint("pivot", "revolute", None, "rod", axis=(0.0, 1.0, 0.0)),)))
+    a = swing.forward_dynamics([[0.3], [0.0]], [[1.0], [5.0]], [[0.7], [1.2]])
+    assert a[:, 0] == pytest.approx([(0.7 - 9.81 * np.sin(0.3)) / 0.6, 1.2 / 0.6], rel=1e-14)
+
+
 def test_a_robot_without_joints():
     still = Robot(Model("rock", (Body("rock", BALL),), ()))
     assert still.forward_dynamics(np.zeros((3, 0)), np.zeros((3, 0)), np.zeros((3, 0))).shape == (3, 0)

@@ -32,7 +32,7 @@ def articulated_body(tree: Tree, q: SX, v: SX, tau: SX, forces: dict[int, Force]
     X = carriers(tree, q)
     F = body_forces(tree, X, v, SX(tree.nv, 1), forces)
     IA = [ArticulatedInertia.of(inertia(node)) for node in tree.nodes]
-    joints: list[Elimination] = [Elimination.of(tree.nodes[0], IA[0], F[0], tau)] * len(tree.nodes)
+    joints: dict[int, Elimination] = {}
     for i in tree.inward:
         node, p = tree.nodes[i], tree.parent(i)
         joints[i] = Elimination.of(node, IA[i], F[i], tau)
@@ -105,7 +105,7 @@ class Elimination:
 
     @staticmethod
     def of(node: Node, body: ArticulatedInertia, force: Force, tau: SX) -> Elimination:
-        A, F, own = body.matrix(), casadi.vertcat(force.linear, force.angular), tau[node.v : node.v + node.nv]
+        A, F, own = body.matrix(), casadi.vertcat(force.linear, force.angular), tau[node.v : node.v + node.nv, 0]
         S = SX(6, node.nv)
         for k, motion in enumerate(subspace(node)):
             S[:, k] = casadi.vertcat(motion.linear, motion.angular)
