@@ -109,7 +109,7 @@ def emit_body(
 ) -> list[ir.Value]:
     """Emit every operation; gives all values. `load(builder, argument, element)` supplies inputs.
 
-    `finished(builder, k, value)` is told each value as soon as it exists, to store results early; gives the stores made.
+    `finished(builder, k, value)` is told each value as soon as it exists, to store results early; gives its stores.
     """
     type_ = lanes(width)
     values: list[ir.Value] = []
