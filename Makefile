@@ -9,13 +9,14 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONPATH
 unexport PYTHONHOME
 
-.PHONY: help demo test check lint format flip examples bench browser clean
+.PHONY: help demo test check lint format flip examples bench docs browser clean
 
 help:
 	@echo "make demo     install what is needed and run the main job"
 	@echo "make test     install what is needed and run all tests"
 	@echo "make check    format, lint, types, sign-flip mutations, examples"
 	@echo "make bench    measure, beside peers"
+	@echo "make docs     build the pages into site/; a warning is an error"
 	@echo "make browser  install chromium for the browser tests"
 	@echo "make clean    remove what make made"
 
@@ -56,6 +57,9 @@ examples: .venv/installed-dev
 
 bench: .venv/installed-bench
 	@$(BIN)/python -m benchmarks
+
+docs: .venv/installed-docs
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 browser:
 	@command -v chromium > /dev/null || \
