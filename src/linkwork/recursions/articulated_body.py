@@ -44,10 +44,10 @@ def articulated_body(tree: Tree, q: SX, v: SX, tau: SX, forces: dict[int, Force]
     for i in tree.outward:
         node, p = tree.nodes[i], tree.parent(i)
         carried = X[i].inv @ A[p] if p else Motion()
-        own = joints[i].acceleration(carried)
+        rates = joints[i].acceleration(carried)
         for k, S in enumerate(subspace(node)):
-            a[node.v + k] = own[k]
-            carried = carried + S * own[k]
+            a[node.v + k] = rates[k]
+            carried = carried + S * rates[k]
         A.append(carried)
     return casadi.densify(a)
 

@@ -65,7 +65,7 @@ class Force:
 class Transform:
     """T_parent_child: x_parent = R x_child + p. `T @ x` brings x from child to parent, `T.inv @ x` back."""
 
-    R: SX
+    R: Any  # a matrix, or a Turn, which knows its own zeros
     p: SX
 
     def __matmul__(self, x: Any) -> Any:

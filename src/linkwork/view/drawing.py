@@ -16,7 +16,7 @@ WIDTHS = {"body": 2.6, "actuator": 3.2, "spring": 1.8, "member": 1.6}
 
 def draw_robot(axes: Any, robot: Robot, q: np.ndarray, strength: float = 1.0) -> None:
     """The stick figure of one configuration q (nq,) on 3-D axes of matplotlib."""
-    from mpl_toolkits.mplot3d.art3d import Line3DCollection
+    from mpl_toolkits.mplot3d.art3d import Line3DCollection  # type: ignore[import-untyped]
 
     figure = segments(robot, np.asarray(q, dtype=float))
     for kind, color in COLORS.items():

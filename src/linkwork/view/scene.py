@@ -125,7 +125,7 @@ class RobotScene:
         elif shape.mesh is not None and Path(shape.mesh).is_file():
             import trimesh
 
-            mesh = trimesh.load(shape.mesh, force="mesh")
+            mesh: Any = trimesh.load(shape.mesh, force="mesh")
             mesh.apply_scale(size)
             scene.add_mesh_simple(name, mesh.vertices, mesh.faces, color=color, **at)
         else:

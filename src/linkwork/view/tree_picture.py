@@ -21,18 +21,18 @@ def tree_picture(model: Model) -> str:
     rows: list[tuple[int, int, str, str]] = [(0, 0, "world", "")]
     stack = [(1, 0, *entry) for entry in reversed(carried.get(None, []))]
     while stack:
-        depth, parent, name, joint = stack.pop()
-        rows.append((depth, parent, name, joint))
+        depth, parent, name, label = stack.pop()
+        rows.append((depth, parent, name, label))
         at = len(rows) - 1
         stack += [(depth + 1, at, *entry) for entry in reversed(carried.get(name, []))]
     parts = []
-    for k, (depth, parent, name, joint) in enumerate(rows):
+    for k, (depth, parent, name, label) in enumerate(rows):
         x, y = LEFT + INDENT * depth, ROW * k + ROW / 2
         if k:
             parts.append(f'<path d="M{x - INDENT} {ROW * parent + ROW / 2 + 5} V{y} H{x - 5}"/>')
         parts.append(f'<circle cx="{x}" cy="{y}" r="4"/>')
         parts.append(
-            f'<text x="{x + 9}" y="{y + 4}">{escape(name)} <tspan class="joint">{escape(joint)}</tspan></text>'
+            f'<text x="{x + 9}" y="{y + 4}">{escape(name)} <tspan class="joint">{escape(label)}</tspan></text>'
         )
     width = LEFT + INDENT * max(depth for depth, *_ in rows) + 360
     size = f'width="{width}" height="{ROW * len(rows)}"'

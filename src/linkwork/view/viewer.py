@@ -26,7 +26,7 @@ class Viewer:
         except ImportError:
             raise NotPossible('the viewer needs the extra "view": pip install "linkwork[view]"') from None
         self.robot = robot
-        self.server = viser.ViserServer(
+        self.server: Any = viser.ViserServer(
             host=host, port=port or _free_port(host), label=f"linkwork: {robot.name}", verbose=False
         )
         self.address = f"http://{host}:{self.server.get_port()}"
@@ -208,12 +208,15 @@ class Viewer:
             self.target_status = self.server.gui.add_markdown("")
         self.target = self.server.scene.add_transform_controls("/target", 0.15 * reach(self.robot), visible=False)
         self.target_shown.on_update(lambda _: self._start_target())
-        self.target.on_update(lambda _: self.follow(np.array(self.target.position), np.array(self.target.wxyz)))
+        self.target.on_update(lambda _: self._follow_target())
 
     def _start_target(self) -> None:
         pose = self.robot.pose(self.scene.q, self.target_frame.value)
         self.target.position, self.target.wxyz = pose[:3, 3], quaternion(pose[:3, :3])
         self.target.visible = self.target_shown.value
+
+    def _follow_target(self) -> None:
+        self.follow(np.array(self.target.position), np.array(self.target.wxyz))
 
     def follow(self, position: np.ndarray, wxyz: np.ndarray) -> bool:
         """Move the chosen frame to a pose by inverse kinematics from where the robot stands; says whether it could."""

@@ -33,7 +33,9 @@ def inverse_dynamics_derivatives(tree: Tree, q: SX, v: SX, a: SX) -> tuple[SX, S
     T, g = root_transforms(tree, q)
     S, I = axes(tree, T), moments(tree, T)
     V, A, B, F = [Motion()], [Motion()], [Gyration(ZERO3, SX(3, 3))], [Force()]
-    S1, S2, S3 = [[]], [[]], [[]]  # S', S'' and S' + V x S
+    S1: list[list[Motion]] = [[]]
+    S2: list[list[Motion]] = [[]]
+    S3: list[list[Motion]] = [[]]  # S', S'' and S' + V x S
     for i in tree.outward:
         node, p = tree.nodes[i], tree.parent(i)
         own = range(node.v, node.v + node.nv)
