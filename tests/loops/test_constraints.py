@@ -80,3 +80,29 @@ def test_a_coupling_is_a_row():
     assert r.item() == pytest.approx(2 * 0.2 - 0.4 - 0.5, abs=1e-15)
     assert np.array_equal(J, [[0.0, 2.0, 0.0, -1.0]])
     assert not drift.any()
+
+
+@pytest.mark.parametrize("axis", range(3))
+def test_a_weld_measures_the_angle_about_each_axis(axis):
+    """Two bodies turned by 1e-4 rad about one axis: the residual is that angle there and zero elsewhere."""
+    from linkwork.model import Joint, Model, validated
+    from tests.loops.machines import link
+
+    n = tuple(float(k == axis) for k in range(3))
+    joints = (Joint("ja", "revolute", None, "a", axis=n), Joint("jb", "revolute", None, "b", axis=n))
+    weld = LoopClosure("w", "weld", Point("a"), Point("b"))
+    model = validated(Model("m", (link("a", 1.0), link("b", 1.0)), joints, elements=(weld,)))
+    tree = build_tree(model)
+    q, v = SX.sym("q", 2), SX.sym("v", 2)
+    r = casadi.Function("r", [q], [closure_rows(tree, q, v, model.elements).r])
+    expected = np.zeros(6)
+    expected[3 + axis] = 1e-4
+    assert np.array(r([0.5, 0.5 + 1e-4])).ravel() == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.36, 0.48, 0.8), (-0.6, 0.0, 0.8)])
+def test_two_directions_across_an_axis_make_a_frame_with_it(n):
+    from linkwork.loops.geometry import across_pair
+
+    frame = np.array([n, *across_pair(n)])
+    assert np.abs(frame @ frame.T - np.eye(3)).max() < 1e-15

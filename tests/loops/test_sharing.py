@@ -116,6 +116,20 @@ def test_a_bar_too_short_for_its_slider_says_by_how_much():
     assert robot.members(np.array([-0.2]))["bar"].length == pytest.approx(0.3, abs=1e-15)
 
 
+def test_points_of_a_bar_ride_in_its_own_axes():
+    """x to the tip, z along the hinge: a spring's end off the bar's line, from the poses of the ends alone."""
+    bar = Bar("bar", Point("base", (0.1, 0.0, 0.0)), 0.3, (0.0, 0.0, 1.0))
+    slider = Slider("slider", "bar", Point("arm", (0.0, 0.2, 0.0)), (1.0, 0.0, 0.0))
+    spring = Spring("spring", Point("base", (0.0, 0.5, 0.0)), Point("bar", (0.12, 0.05, 0.02)), 100.0)
+    robot = arm(bar, slider, spring, joints=SLIDE)
+    members = robot.members(np.array([-0.1]))
+    pivot, tip = members["bar"].first, members["bar"].second
+    assert tip[1] == pytest.approx(0.1, abs=1e-15)
+    x = (tip - pivot) / 0.3
+    y = np.cross((0.0, 0.0, 1.0), x)
+    assert members["spring"].second == pytest.approx(pivot + 0.12 * x + 0.05 * y + [0.0, 0.0, 0.02], abs=1e-14)
+
+
 # springs and dampers
 
 

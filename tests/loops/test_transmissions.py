@@ -259,3 +259,16 @@ def test_forward_and_backward_are_the_same_symbols_as_casadi_differentiates():
     assert value == pytest.approx(0.55, abs=1e-15)
     assert v0 == pytest.approx(1 / first, rel=1e-13)
     assert a0 == pytest.approx(-second / first**3, rel=1e-12)
+
+
+def test_margins_are_negative_exactly_where_a_length_is_out_of_range():
+    from linkwork.loops.layout import layout_of
+
+    slide = lw.Robot(hinge_with_strut((0.2, 0.0, 0.0), (0.0, 0.0, 0.1), kind="prismatic", lower=0.1, upper=0.6))
+    hinge = lw.Robot(hinge_with_strut((0.5, 0.0, 0.0), (0.2, 0.0, 0.0), lower=0.35, upper=0.6))
+    for robot in (slide, hinge):
+        drive = layout_of(robot.subject).driven[0].drive
+        low, high = drive.span()
+        for length in (0.15, low - 1e-6, low + 1e-6, (low + high) / 2, high - 1e-6, high + 1e-6):
+            margins = [float(m) for m in drive.inside([casadi.SX(length)])]
+            assert (min(margins) >= 0.0) == (low <= length <= high)

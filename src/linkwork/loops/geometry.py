@@ -43,7 +43,7 @@ class BarPose:
 
     n, s     unit vectors of the hinge and of the guide; t = n x s
     arm      (tip - pivot).s, signed: what the guide's reaction has as lever about the pivot
-    position of the slider along the guide from the guide's point
+    inside   what must not be negative for the bar to reach the guide [m^2]
     """
 
     pair: Pair
@@ -51,7 +51,6 @@ class BarPose:
     s: SX
     t: SX
     arm: SX
-    position: SX
     inside: SX
 
 
@@ -139,7 +138,7 @@ class Geometry:
         inside = SX(bar.length) ** 2 - casadi.dot(ends.across, ends.across) + along**2
         reach = bar.branch * casadi.sqrt(inside)
         tip = Pair(ends.base, ends.first, ends.second, ends.p_first, ends.p_second + (reach - along) * s)
-        found = BarPose(tip, n, s, cross(n, s), reach, reach - along, inside)
+        found = BarPose(tip, n, s, cross(n, s), reach, inside)
         self._bar_poses[name] = found
         return found
 
