@@ -25,8 +25,9 @@ class Margin:
 
 
 EXACT = Margin()
-NOMINAL = Margin(slack=0.05, spread=0.1)
-"""For a robot that only nearly has the geometry of its family."""
+SLACK = 0.05
+SPREADS = (0.1, 0.02, 0.3)
+"""For a robot that nearly has the geometry of its family: double roots are tried at the first spread, then others."""
 
 
 def wrapped(x: SX) -> SX:

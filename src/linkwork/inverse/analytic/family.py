@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ import numpy as np
 from casadi import SX
 
 from linkwork.engine.kernel import Kernel, Signature
-from linkwork.inverse.analytic.angles import EXACT, NOMINAL, Margin
+from linkwork.inverse.analytic.angles import EXACT, SLACK, SPREADS, Margin
 from linkwork.inverse.analytic.candidates import Canonical, Found, Layout, orthonormal, rows_kernel
 from linkwork.inverse.analytic.polish import distinct, kinds, polished
 from linkwork.inverse.analytic.screws import Chain
@@ -44,6 +44,7 @@ class Family:
     canonical   between the robot and the frames in which the family is solved
     size        the numbers of the canonical arm
     exact       the robot has the family's geometry to rounding; otherwise its rows are polished on the true one
+    spread      angle between the starts that a double root of the nominal arm gives [rad]
 
     position    targets are points (3,), otherwise poses (4, 4)
     free        what a free parameter means, "" where there is none
@@ -55,6 +56,7 @@ class Family:
     canonical: Canonical
     size: Any
     exact: bool
+    spread: float = SPREADS[0]
 
     name: ClassVar[str]
     title: ClassVar[str]
@@ -71,14 +73,15 @@ class Family:
 
     @property
     def margin(self) -> Margin:
-        return EXACT if self.exact else NOMINAL
+        return EXACT if self.exact else Margin(SLACK, self.spread)
 
     @cached_property
     def key(self) -> str:
         """What every kernel of this family depends on, besides the robot."""
         placed = self.canonical.placed
         numbers = [x.tolist() for x in (placed.base, placed.tool, placed.offset, placed.sign)]
-        return f"{self.name} {self.canonical.backward} {self.size} {self.exact} {numbers} {self.chain.columns}"
+        how = f"{self.canonical.backward} {self.exact} {self.spread} {self.chain.columns}"
+        return f"{self.name} {how} {self.size} {numbers}"
 
     @property
     def parameters(self) -> Mapping[str, float]:
@@ -88,7 +91,20 @@ class Family:
     def rows(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None = None) -> Rows:
         """Every solution of every target (N, 4, 4) or (N, 3); q0 (n,) or (N, n) pins what is free."""
         found = self.propose(target, q0, free)
-        return found if self.exact else self.polish(found, target)
+        if self.exact:
+            return found
+        rows = self.polish(found, target)
+        double = np.flatnonzero((found.state >= 8.0).any(axis=1))
+        for spread in SPREADS[1:] if len(double) else ():
+            own = q0 if q0.ndim == 1 else q0[double]
+            own_free = free if free is None or free.ndim == 1 else free[double]
+            wider = self.with_spread(spread)
+            merge(rows, wider.polish(wider.propose(target[double], own, own_free), target[double]), double)
+        return rows
+
+    def with_spread(self, spread: float) -> Family:
+        """This solver with starts at other distances from double roots."""
+        return replace(self, spread=spread)
 
     def propose(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None) -> Rows:
         """Rows of the canonical arm; of an exact one they are verified."""
@@ -156,6 +172,25 @@ class ClosedForm(Family):
     def found(self, T: Transform, seed: SX) -> Found:
         """Rows in canonical angles."""
         raise NotImplementedError
+
+
+def merge(found: Rows, more: Rows, where: np.ndarray, same: np.ndarray | float = 1e-6) -> None:
+    """Rows of `more`, for the targets `where`, joined with those found before: these come after, if they are others.
+
+    same: how near [rad] to a row of `more` a later one must be to repeat it, for all or for each (len(where), M).
+    """
+    slots = found.state.shape[1]
+    q, state, residual = (
+        np.concatenate([getattr(more, name), getattr(found, name)[where]], axis=1)
+        for name in ("q", "state", "residual")
+    )
+    near = np.full(state.shape, 1e-6)
+    near[:, : more.state.shape[1]] = same
+    state = distinct(q, state, residual, near)
+    order = np.argsort(state <= 0, axis=1, kind="stable")[:, :slots]
+    found.q[where] = np.take_along_axis(q, order[..., None], axis=1)
+    found.state[where] = np.take_along_axis(state, order, axis=1)
+    found.residual[where] = np.take_along_axis(residual, order, axis=1)
 
 
 def over_free(

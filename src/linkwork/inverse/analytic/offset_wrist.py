@@ -137,11 +137,13 @@ class Trial:
     """keep: how far from the unit circle a root is still tried, because double ones are known to half the digits only.
 
     accuracy: scaled constraints below which a pair of angles is a solution after so many of Newton's steps.
+    nominal: the true arm is only nearly this one, and what is found here will be polished there.
     """
 
     keep: float
     accuracy: float
     steps: int
+    nominal: bool
 
 
 def tried(plane: Constraint, length: Constraint, z: SX, seed: SX, trial: Trial) -> SX:
@@ -152,10 +154,14 @@ def tried(plane: Constraint, length: Constraint, z: SX, seed: SX, trial: Trial) 
     r = sqrt(z[0] * z[0] + z[1] * z[1])
     inverse = 1.0 / fmax(r, 1e-9)
     near, c6, s6 = fabs(r - 1.0) < trial.keep, z[0] * inverse, z[1] * inverse
+    if trial.nominal:
+        # a complex pair of the nominal arm may be real on the true one: two starts as far apart as its halves
+        c6, s6 = _unit(*_turned(c6, s6, r - 1.0))
     found = []
     for sign in (1, -1):
         start = (*_from_stronger(plane, length, c6, s6, sign, seed), c6, s6)
-        found.append(casadi.horzcat(*_polished(plane, length, start, near, trial)))
+        stays = fabs(r - 1.0) > 1e-3 if trial.nominal else SX(0)
+        found.append(casadi.horzcat(*_polished(plane, length, start, near, stays, trial)))
     return casadi.vertcat(*found)
 
 
@@ -177,8 +183,10 @@ def _from_stronger(plane: Constraint, length: Constraint, c6: SX, s6: SX, sign: 
     return either(void, casadi.cos(seed), c), either(void, casadi.sin(seed), s)
 
 
-def _polished(plane: Constraint, length: Constraint, start: tuple[SX, ...], near: SX, trial: Trial) -> tuple[SX, ...]:
-    """(c5, s5, c6, s6, exists, double) after Newton's steps on both constraints; angles turn as unit vectors."""
+def _polished(
+    plane: Constraint, length: Constraint, start: tuple[SX, ...], near: SX, stays: SX, trial: Trial
+) -> tuple[SX, ...]:
+    """(c5, s5, c6, s6, error, double) after Newton's steps on both constraints (none where it stays at its start)."""
     c5, s5, c6, s6 = start
     first = _linearised(plane, length, c5, s5, c6, s6)[0]
     for _ in range(trial.steps):
@@ -193,10 +201,10 @@ def _polished(plane: Constraint, length: Constraint, start: tuple[SX, ...], near
     det = by5[0] * by6[1] - by5[1] * by6[0]
     error, before = fmax(fabs(value[0]), fabs(value[1])), fmax(fabs(first[0]), fabs(first[1]))
     # at a multiple root the steps divide noise by noise: the start may have been better
-    better = error <= before
+    better = both(error <= before, 1 - stays)
     error = either(better, error, before)
     turns = [either(better, new, old) for new, old in zip((c5, s5, c6, s6), start)]
-    return *turns, either(both(near, error < trial.accuracy), error, 1.0), fabs(det) < SINGULAR
+    return *turns, either(both(near, error < either(stays, 0.05, trial.accuracy)), error, 1.0), fabs(det) < SINGULAR
 
 
 def _linearised(

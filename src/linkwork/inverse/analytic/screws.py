@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -35,18 +36,23 @@ class Chain:
     def __len__(self) -> int:
         return len(self.directions)
 
-    @property
+    @cached_property
     def length(self) -> float:
-        """The way along the axes from the first to the frame [m]: what lengths and errors are measured against."""
+        """The way along the axes from the first to the frame [m]: what lengths and errors are measured against.
+
+        From axis to axis along common normals; of axes that are nearly parallel, straight across from where one is.
+        """
         total, here = 0.0, None
         for i in range(len(self) - 1):
             first, second = common_normal(self, i, i + 1)
-            total += float(np.linalg.norm(second - first)) + (
-                0.0 if here is None else float(np.linalg.norm(first - here))
-            )
+            if angle(self, i, i + 1) < 0.05:
+                first = self.points[i] if here is None else here
+                w = self.points[i + 1] - first
+                second = first + w - (w @ self.directions[i + 1]) * self.directions[i + 1]
+            total += float(np.linalg.norm(second - first))
+            total += 0.0 if here is None else float(np.linalg.norm(first - here))
             here = second
-        tip = self.home[:3, 3]
-        total += float(np.linalg.norm(tip - (self.points[-1] if here is None else here)))
+        total += float(np.linalg.norm(self.home[:3, 3] - (self.points[-1] if here is None else here)))
         return total if total > 0.0 else 1.0
 
     def backward(self) -> Chain:

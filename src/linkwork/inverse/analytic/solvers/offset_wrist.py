@@ -10,15 +10,16 @@ from casadi import SX
 from linkwork.engine.kernel import Kernel
 from linkwork.inverse.analytic import offset_wrist
 from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Found, Layout
-from linkwork.inverse.analytic.family import Family, Rows
+from linkwork.inverse.analytic.family import Family, Rows, merge
 from linkwork.inverse.analytic.offset_wrist import ROOTS
-from linkwork.inverse.analytic.polish import distinct, kinds
+from linkwork.inverse.analytic.polish import kinds
 from linkwork.inverse.analytic.roots import trigonometric_roots
 from linkwork.spatial import Transform
 
 ROUGH = 1e-12
 """Roots need not be better: they are polished together with theta5, where double ones are simple."""
 
+EXACT, NOMINAL = offset_wrist.Trial(1e-2, 1e-12, 3, False), offset_wrist.Trial(0.15, 1e-6, 6, True)
 CHUNK = 4096
 """Targets solved at once: what passes between the kernels then stays in the cache."""
 
@@ -35,7 +36,9 @@ class OffsetWrist(Family):
         found = Rows(*(np.concatenate([getattr(rows, f.name) for rows, _ in parts]) for f in fields(Rows)))
         some = np.flatnonzero(np.concatenate([doubtful for _, doubtful in parts]))
         if len(some):
-            self._merge(found, self._from_means(target[some], own(some)), some)
+            # what lies beside a singular row found again is that row, from a root which rounding has moved
+            again = self._from_means(target[some], own(some))
+            merge(found, again, some, np.where(again.state % 4 > ISOLATED, offset_wrist.CROWD, offset_wrist.SAME))
         return found
 
     def _chunk(self, target: np.ndarray, q0: np.ndarray) -> tuple[Rows, np.ndarray]:
@@ -71,22 +74,6 @@ class OffsetWrist(Family):
         means = self.crowds()(roots, self._tried(plane, length, roots, q0))[0]
         return loose.polish(loose._rows(target, q0, loose._tried(plane, length, means, q0)), target)
 
-    def _merge(self, found: Rows, again: Rows, where: np.ndarray) -> None:
-        """Rows found again first; then those found before, if they are others.
-
-        What lies beside a singular row found again is that row, from a root which rounding has moved.
-        """
-        q = np.concatenate([again.q, found.q[where]], axis=1)
-        state = np.concatenate([again.state, found.state[where]], axis=1)
-        residual = np.concatenate([again.residual, found.residual[where]], axis=1)
-        same = np.full(state.shape, offset_wrist.SAME)
-        same[:, : self.slots][again.state % 4 > ISOLATED] = offset_wrist.CROWD
-        state = distinct(q, state, residual, same)
-        order = np.argsort(state <= 0, axis=1, kind="stable")[:, : self.slots]
-        found.q[where] = np.take_along_axis(q, order[..., None], axis=1)
-        found.state[where] = np.take_along_axis(state, order, axis=1)
-        found.residual[where] = np.take_along_axis(residual, order, axis=1)
-
     def _settled(self, q: np.ndarray, state: np.ndarray, target: np.ndarray) -> np.ndarray:
         """State with rows whose constraints are nearly singular decided on the true arm."""
         some = np.flatnonzero((state == TANGENT + 8.0).any(axis=1))
@@ -114,7 +101,7 @@ class OffsetWrist(Family):
 
     def tried(self) -> Kernel:
         """Constraints and one root -> what it leads to; see offset_wrist.tried."""
-        trial = offset_wrist.Trial(1e-2, 1e-12, 3) if self.exact else offset_wrist.Trial(5e-2, 1e-6, 6)
+        trial = EXACT if self.exact else NOMINAL
 
         def trace(p: SX, q: SX, z: SX, seed: SX) -> SX:
             return offset_wrist.tried(offset_wrist.unpacked(p), offset_wrist.unpacked(q), z, seed, trial)

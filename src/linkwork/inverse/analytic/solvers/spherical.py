@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import casadi
@@ -106,6 +106,9 @@ class LockedEnd(Family):
     @property
     def parameters(self) -> Mapping[str, float]:
         return self.inner.parameters
+
+    def with_spread(self, spread: float) -> LockedEnd:
+        return replace(self, spread=spread, inner=replace(self.inner, spread=spread))
 
     @property
     def held(self) -> int:
