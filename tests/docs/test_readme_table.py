@@ -1,0 +1,48 @@
+"""The tables of the README say what was measured and what is reproduced."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+
+from linkwork.reproduce import papers
+from tests.docs.code_blocks import ROOT
+
+_spec = importlib.util.spec_from_file_location("readme_table", ROOT / "tools" / "readme_table.py")
+readme_table = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(readme_table)
+
+ABOUT = {"about": {"cpu": "some", "python": "3.11"}}
+
+
+def test_a_measured_row_is_written_with_units_and_ratio():
+    row = {
+        "question": "inverse dynamics",
+        "case": "UR5",
+        "ours": 16.5e-9,
+        "peer": 840e-9,
+        "peer_name": "pin",
+        "unit": "s",
+    }
+    text = readme_table.benchmark_table({**ABOUT, "rows": [{**row, "ratio": 840 / 16.5}]})
+    assert "| inverse dynamics | UR5 | 16.5 ns | 840 ns pin | 50.9x |" in text and "cpu some, python 3.11" in text
+
+
+def test_only_what_stands_between_markers_changes():
+    page = "a\n<!-- begin x -->\nold\n<!-- end x -->\nb\n<!-- begin y -->\nkept\n<!-- end y -->\n"
+    new = readme_table.filled(page, {"x": "new \\1\n"})
+    assert new == page.replace("old\n", "\nnew \\1\n\n")
+    assert readme_table.filled(new, {"x": "new \\1\n"}) == new
+
+
+def test_the_readme_claims_no_paper_that_is_not_computed():
+    text = (ROOT / "README.md").read_text("utf-8")
+    claimed = re.findall(r"^\| (\d\d) \|.*\| (\d+) of (\d+) \|$", text, re.M)
+    assert claimed and {number for number, _, _ in claimed} <= set(papers())
+    assert all(passed == total for _, passed, total in claimed)
+
+
+def test_every_key_of_a_paper_is_in_the_references():
+    keys = set(re.findall(r"^@\w+\{(\w+),", (ROOT / "docs" / "references.bib").read_text("utf-8"), re.M))
+    assert {key for _, key, _ in readme_table.PAPERS.values()} <= keys
+    assert list(readme_table.PAPERS) == list(range(1, 18))
