@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from linkwork.inverse.result import InverseKinematics
     from linkwork.inverse.singularity import Singularity
     from linkwork.inverse.targets import Goal
+    from linkwork.inverse.tasks import Task
     from linkwork.loops.analyse import Analysis
     from linkwork.loops.assembly import Assembly
     from linkwork.loops.loads import Loads
@@ -337,6 +338,22 @@ class Robot:
         from linkwork.inverse.solve import inverse_kinematics as solve_inverse_kinematics
 
         return solve_inverse_kinematics(self.subject, target, frame, q0, method, options)
+
+    def differential_inverse_kinematics(
+        self,
+        q: ArrayLike,
+        tasks: Sequence[Task],
+        dt: float,
+        v: ArrayLike | None = None,
+        limits: bool | tuple[ArrayLike, ArrayLike] = True,
+        acceleration: ArrayLike | None = None,
+        constraints: Sequence[Task] = (),
+        damping: float = 1e-12,
+    ) -> np.ndarray:
+        """The joint velocity (..., nv) that does best for weighted tasks within limits. See inverse/differential.py."""
+        from linkwork.inverse.differential import differential_inverse_kinematics as solve_tasks
+
+        return solve_tasks(self.subject, q, tasks, dt, v, limits, acceleration, constraints, damping)
 
     # dynamics
 

@@ -1,0 +1,199 @@
+"""Differential inverse kinematics: the joint velocity that does the best for weighted tasks within limits, by one QP.
+
+    minimise over dq = v dt:   sum_tasks |W (gain e - J dq)|^2 + (mu + damping |W e|^2) |dq|^2
+
+with intervals for every joint from its limits of position, speed and acceleration, and with tasks that must be met
+exactly as equalities. Errors and Jacobians of all tasks are one compiled kernel.
+
+Source: [Caron2024] for the weighting and the limits.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import casadi
+import numpy as np
+from casadi import DM, SX
+
+from linkwork import configurations
+from linkwork.arguments import as_doubles
+from linkwork.engine.compile import CompiledFunction
+from linkwork.engine.kernel import Context
+from linkwork.errors import InvalidInput
+from linkwork.inverse.mechanism import limits_of, stroke
+from linkwork.inverse.qp import solve_qp
+from linkwork.inverse.tasks import Scene, Task, singles
+from linkwork.subject import Subject
+
+WHO = "differential_inverse_kinematics"
+APPROACH = 0.5
+"""Of the way to a position limit that one step may go, so that joints slow down before it."""
+
+
+def differential_inverse_kinematics(
+    subject: Subject,
+    q: Any,
+    tasks: Sequence[Task],
+    dt: float,
+    v: Any = None,
+    limits: Any = True,
+    acceleration: Any = None,
+    constraints: Sequence[Task] = (),
+    damping: float = 1e-12,
+) -> np.ndarray:
+    """The velocity (nv,) for one configuration, or (..., nv) for a batch, one QP each.
+
+    limits         True: the robot's position and speed limits; False: none; or (lower, upper) of q with its own speeds
+    acceleration   largest change of v [rad/s^2, m/s^2], one number or (nv,); v is then the present velocity
+    constraints    tasks that hold exactly (feet on the ground); their costs do not matter
+    damping        mu
+    A joint outside its range moves back as fast as its speed limit allows.
+    """
+    if not (isinstance(dt, (int, float)) and 0 < dt < np.inf):
+        raise InvalidInput(f"{WHO}: dt is {dt!r}, expected a positive time [s]")
+    if not tasks and not constraints:
+        raise InvalidInput(f"{WHO}: there is no task")
+    at = as_doubles(q, f"{WHO}: q")
+    if at.ndim == 0 or at.shape[-1] != subject.nq:
+        raise InvalidInput(f'{WHO}: q has shape {at.shape}, expected (..., {subject.nq}): robot "{subject.model.name}"')
+    bounds = _Bounds(subject, limits, acceleration, v, float(dt))
+    aims, holds = _Stack(subject, tuple(tasks)), _Stack(subject, tuple(constraints))
+    rows = at.reshape(-1, subject.nq)
+    found = np.array([_one(row, k, aims, holds, bounds, float(damping)) for k, row in enumerate(rows)])
+    return found.reshape((*at.shape[:-1], subject.nv)) / dt
+
+
+def _one(q: np.ndarray, k: int, aims: _Stack, holds: _Stack, bounds: _Bounds, damping: float) -> np.ndarray:
+    H, c = aims.objective(q, damping)
+    A, b = holds.equalities(q)
+    lower, upper = bounds.of(q, k)
+    return solve_qp(WHO, H, c, lower, upper, A, b)
+
+
+class _Stack:
+    """Some tasks as one kernel: (q, numbers) -> (e, J)."""
+
+    def __init__(self, subject: Subject, tasks: tuple[Task, ...]) -> None:
+        self.subject, self.tasks = subject, tasks
+        for task in tasks:
+            if not all(hasattr(task, name) for name in ("rows", "numbers", "costs", "gain", "damping", "key")):
+                raise InvalidInput(f"{WHO}: {task!r} is not a task")
+            if not 0 <= task.gain <= 1 or not task.damping >= 0:
+                raise InvalidInput(
+                    f"{WHO}: gain {task.gain!r} must lie in [0, 1], damping {task.damping!r} not below 0"
+                )
+        if not tasks:
+            return
+        self.numbers = np.concatenate([task.numbers(subject) for task in tasks])
+        costs = [task.costs(subject) for task in tasks]
+        self.costs = np.concatenate(costs)
+        self.gains = np.repeat([task.gain for task in tasks], [len(c) for c in costs])
+        self.dampings = np.repeat([task.damping for task in tasks], [len(c) for c in costs])
+        self.call = _kernel_of(subject, tasks)
+
+    def objective(self, q: np.ndarray, damping: float) -> tuple[np.ndarray, np.ndarray]:
+        """(H, c) of dq."""
+        n = self.subject.nv
+        if not self.tasks:
+            return damping * np.eye(n), np.zeros(n)
+        e, J = self.call(q, self.numbers)
+        error, slope = self.costs * e, self.costs[:, None] * J
+        H = slope.T @ slope
+        H.reshape(-1)[:: n + 1] += damping + self.dampings @ (error * error)
+        return H, -slope.T @ (self.gains * error)
+
+    def equalities(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(A, b) of A dq = b."""
+        if not self.tasks:
+            return np.zeros((0, self.subject.nv)), np.zeros(0)
+        e, J = self.call(q, self.numbers)
+        return J, self.gains * e
+
+
+class _Bounds:
+    """Intervals of dq for every joint."""
+
+    def __init__(self, subject: Subject, limits: Any, acceleration: Any, v: Any, dt: float) -> None:
+        facts = _facts_of(subject)
+        self.at_q, self.at_v = facts.at_q, facts.at_v
+        self.floor, self.ceiling = (facts.floor, facts.ceiling) if limits is True else limits_of(WHO, subject, limits)
+        self.fast = np.full(subject.nv, np.inf) if limits is False else facts.speed * dt
+        self.change: np.ndarray | None = None
+        if acceleration is not None:
+            a = as_doubles(acceleration, f"{WHO}: acceleration")
+            if a.shape not in ((), (subject.nv,)) or not (a > 0).all():
+                raise InvalidInput(
+                    f"{WHO}: acceleration has shape {a.shape}, expected positive numbers ({subject.nv},)"
+                )
+            if v is None:
+                raise InvalidInput(f"{WHO}: acceleration limits need the present velocity v")
+            now = as_doubles(v, f"{WHO}: v")
+            if now.shape[-1:] != (subject.nv,) or not np.isfinite(now).all():
+                raise InvalidInput(f"{WHO}: v has shape {now.shape}, expected finite numbers (..., {subject.nv})")
+            self.change, self.present = np.broadcast_to(a, (subject.nv,)) * dt * dt, now.reshape(-1, subject.nv) * dt
+
+    def of(self, q: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """(lower, upper) of dq. A narrower limit gives way where a wider one leaves it nothing: never empty."""
+        lower, upper = -self.fast, self.fast.copy()
+        if self.change is not None:
+            now = self.present[k % len(self.present)]
+            lower, upper = (np.minimum(np.maximum(now + s * self.change, lower), upper) for s in (-1.0, 1.0))
+        own, v = q[self.at_q], self.at_v
+        low, high = APPROACH * (self.floor[self.at_q] - own), APPROACH * (self.ceiling[self.at_q] - own)
+        least, most = lower[v], upper[v]
+        lower[v] = np.minimum(np.maximum(least, low), most)
+        upper[v] = np.maximum(np.minimum(most, high), least)
+        return lower, upper
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What a subject's limits are, and where its one-coordinate joints stand in q and in v."""
+
+    floor: np.ndarray
+    ceiling: np.ndarray
+    speed: np.ndarray
+    at_q: np.ndarray
+    at_v: np.ndarray
+
+
+_facts: weakref.WeakKeyDictionary[Subject, _Facts] = weakref.WeakKeyDictionary()
+
+
+def _facts_of(subject: Subject) -> _Facts:
+    found = _facts.get(subject)
+    if found is None:
+        pairs = np.array(singles(subject), dtype=int).reshape(-1, 2)
+        speed = configurations.limits(subject).velocity
+        found = _facts[subject] = _Facts(*stroke(subject), speed, pairs[:, 0], pairs[:, 1])
+    return found
+
+
+_kernels: weakref.WeakKeyDictionary[Subject, dict[tuple, Callable[..., Any]]] = weakref.WeakKeyDictionary()
+
+
+def _kernel_of(subject: Subject, tasks: tuple[Task, ...]) -> Callable[..., Any]:
+    """(q, numbers) -> (e (m,), J (m, nv)), compiled once for tasks of these kinds and frames."""
+    known = _kernels.setdefault(subject, {})
+    key = tuple(task.key for task in tasks)
+    if key not in known:
+        tree = subject.tree
+        Gq, b, G = tree.mimic_map
+        q = SX.sym("q", subject.nq)
+        scene = Scene(subject, tree, q, casadi.sparsify(DM(Gq)) @ q + b, casadi.sparsify(DM(G)))
+        sizes = [len(task.numbers(subject)) for task in tasks]
+        numbers, e, J, at = SX.sym("numbers", sum(sizes)), [], [], 0
+        for task, size in zip(tasks, sizes, strict=True):
+            rows = task.rows(scene, numbers[at : at + size])
+            e.append(rows[0])
+            J.append(rows[1])
+            at += size
+        function = casadi.Function("tasks", [q, numbers], [casadi.vertcat(*e), casadi.vertcat(*J)], {"cse": True})
+        kernel = CompiledFunction(WHO, [("q", (subject.nq,)), ("targets", (sum(sizes),))], function)
+        context = Context(f'robot "{subject.model.name}"', {"q": f'robot "{subject.model.name}" has nq = {subject.nq}'})
+        known[key] = kernel.caller(context)
+    return known[key]

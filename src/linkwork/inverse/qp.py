@@ -1,0 +1,47 @@
+"""The quadratic program of differential inverse kinematics, solved by the dual active-set solver DAQP.
+
+    minimise  x'H x / 2 + c'x    with    lower <= x <= upper,   A x = b
+
+Of the solvers at hand this one is exact on the ill-conditioned problems that weakly damped tasks make: within 2e-9 of
+quadprog's optimum where H has a condition of 1e14. (CasADi's own qrqp reports success far from the optimum there, and
+its copy of DAQP loses all digits.)
+
+Source: [Arnstrom2022].
+"""
+
+from __future__ import annotations
+
+import functools
+from types import ModuleType
+
+import numpy as np
+
+from linkwork.errors import NotPossible
+
+_ENDLESS = 1e30
+_EQUALITY = 5  # what DAQP calls a constraint that is always active
+_SOLVED = 1
+
+
+def solve_qp(
+    who: str, H: np.ndarray, c: np.ndarray, lower: np.ndarray, upper: np.ndarray, A: np.ndarray, b: np.ndarray
+) -> np.ndarray:
+    """x (n,), or NotPossible where equalities and bounds contradict each other."""
+    low, high = np.maximum(lower, -_ENDLESS), np.minimum(upper, _ENDLESS)
+    n, m = len(c), len(b)
+    sense = np.zeros(n + m, dtype=np.int32)
+    sense[n:] = _EQUALITY
+    above, below = np.concatenate([high, b]), np.concatenate([low, b])  # the first n rows are bounds on x itself
+    x, _, flag, _ = _daqp(who).solve(np.ascontiguousarray(H), c, np.ascontiguousarray(A), above, below, sense)
+    if flag != _SOLVED:
+        raise NotPossible(f"{who}: the constraints cannot be met within the limits of this step")
+    return np.minimum(np.maximum(x, low), high)
+
+
+@functools.cache
+def _daqp(who: str) -> ModuleType:
+    try:
+        import daqp
+    except ImportError:
+        raise NotPossible(f"{who} needs the QP solver DAQP: pip install 'linkwork[qp]'") from None
+    return daqp
