@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.engine import python_call
+from linkwork.engine import buffers, python_call
 
 _DOUBLE = np.dtype(np.float64)
 Shapes = Sequence[tuple[int, ...]]
@@ -39,7 +39,7 @@ class BatchCall:
         samples = math.prod(lead) if lead else 0
         if not 0 < samples <= most:
             return None
-        outs = [np.empty(lead + shape) for shape in self.outputs] if out is None else self._given(args, out, lead)
+        outs = [buffers.empty(lead + shape) for shape in self.outputs] if out is None else self._given(args, out, lead)
         if outs is None:
             return None
         address, scratch = self._address, np.empty(self.scratch)

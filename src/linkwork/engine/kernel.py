@@ -15,7 +15,7 @@ import casadi
 import numpy as np
 
 from linkwork.arguments import as_doubles
-from linkwork.engine import cache, codegen, machine, python_call
+from linkwork.engine import buffers, cache, codegen, machine, python_call
 from linkwork.engine.batch_call import BatchCall
 from linkwork.engine.fuse import optimised
 from linkwork.engine.program import Program, from_casadi
@@ -189,7 +189,7 @@ class Kernel:
     ) -> list[np.ndarray]:
         shapes = [(label, batch + shape) for label, shape in self.signature.outputs]
         if out is None:
-            return [np.empty(shape) for _, shape in shapes]
+            return [buffers.empty(shape) for _, shape in shapes]
         outs = list(out) if isinstance(out, (tuple, list)) else [out]
         name = self.signature.name
         if len(outs) != len(shapes):
@@ -255,7 +255,9 @@ class Kernel:
             else:
                 header, object_file = found
                 counts["loaded"] += 1
-            exports = ("run",) if width != 1 else ("single", "call", "call_table")[: 3 if python_call.available() else 1]
+            exports = (
+                ("run",) if width != 1 else ("single", "call", "call_table")[: 3 if python_call.available() else 1]
+            )
             code = machine.Code(object_file, exports)
             self._counts.update(header)
             self._code[width] = code
