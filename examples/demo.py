@@ -90,13 +90,17 @@ def main() -> None:
 
 
 def serve(robot: lw.Robot, console: Console) -> None:
-    """The motion in the browser, from this machine alone."""
+    """The motion in the browser, from this machine alone; without a screen the address is printed."""
+    import webbrowser
+
     from linkwork.view.viewer import Viewer
 
     with Viewer(robot, port=0) as viewer:
         viewer.load_motion("validation")
         viewer.playing.value = True
         console.print(f"the viewer plays the motion at {viewer.address} (Ctrl-C ends)")
+        if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+            webbrowser.open(viewer.address)
         try:
             viewer.wait()
         except KeyboardInterrupt:

@@ -40,6 +40,7 @@ def register(app: typer.Typer) -> None:
             print_table("variables", ("name", "value [SI]"), loaded.model.variables)
         for note in loaded.model.notes:
             console().print(f"- {escape(note)}")
+        console().print(f"inverse kinematics of {loaded.bodies[-1]}: {_family(loaded)}", markup=False)
         if not loaded.model.kinematic_only:
             loaded.prepare("inverse_dynamics")
             (kernel,) = loaded.kernels.values()
@@ -68,6 +69,15 @@ def _dh(robot: lw.Robot) -> str:
         return f"{len(robot.to_dh())} rows"
     except LinkworkError as error:
         return f"no ({error})"
+
+
+def _family(robot: lw.Robot) -> str:
+    """The first line of what `lw.classify` says about the last body."""
+    try:
+        said = str(lw.classify(robot, robot.bodies[-1])).splitlines()[0].partition(": ")[2]
+        return said.replace("(none; exact)", "(numeric)")
+    except LinkworkError as error:
+        return f"numeric ({error})"
 
 
 def _facts(robot: lw.Robot) -> dict[str, Any]:
