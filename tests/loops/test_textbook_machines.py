@@ -259,3 +259,23 @@ def test_consistent_states_keep_the_loops_closed():
     tips = [robot.points(q + s * h * v) for s in (-1, 1)]
     gap = [t["lower_left"]["C"] - t["lower_right"]["C"] for t in tips]
     assert np.abs(gap[1] - gap[0]).max() / (2 * h) < 1e-8
+
+
+@pytest.mark.parametrize("kind", ["tension", "compression", "both"])
+def test_springs_pull_with_the_slope_of_their_energy(kind):
+    import casadi
+
+    from linkwork.loops.dynamics import element_energy, element_forces
+    from linkwork.model import Joint, Model, build_tree
+    from tests.loops.machines import link
+
+    spring = Spring("s", Point("base", (0.3, 0.2, 0.0)), Point("arm", (0.5, 0.0, 0.0)), 40.0, 0.35, 1.5, kind)
+    turn = TorsionSpring("t", "joint", 0.5, 0.1, 0.05)
+    joints = (Joint("root", "fixed", None, "base"), Joint("joint", "revolute", "base", "arm"))
+    model = validated(Model("m", (link("base", 0.5), link("arm", 0.5)), joints, elements=(spring, turn)))
+    tree = build_tree(model)
+    q, v = casadi.SX.sym("q", 1), casadi.SX.sym("v", 1)
+    force = casadi.Function("force", [q, v], [element_forces(tree, q, v)])
+    slope_of_energy = casadi.Function("slope", [q], [casadi.gradient(element_energy(tree, q), q)])
+    for angle in np.linspace(-2.0, 2.5, 10):  # the spring is longer and shorter than its free length on the way
+        assert float(force(angle, 0.0)) == pytest.approx(-float(slope_of_energy(angle)), abs=1e-12)
