@@ -45,7 +45,7 @@ class Pair:
 @cache
 def pair(name: str) -> Pair:
     logging.getLogger("linkwork").setLevel(logging.ERROR)
-    path = _robots_folder() / FILES[name]
+    path = robots_folder() / FILES[name]
     robot = lw.load(path, mimic="independent")
     model = pin.buildModelFromUrdf(str(path))
     order = np.array([model.joints[model.getJointId(j)].idx_v for j in robot.joints])
@@ -53,7 +53,7 @@ def pair(name: str) -> Pair:
 
 
 @cache
-def _robots_folder() -> Path:
+def robots_folder() -> Path:
     files = distribution("example-robot-data").files or []
     marker = next(f for f in files if str(f).endswith(FILES["UR5"]))
     return Path(str(marker.locate())).resolve().parents[2]
