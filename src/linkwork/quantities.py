@@ -196,9 +196,7 @@ QUANTITIES: dict[str, Quantity] = {
     "gravity_torque": Quantity(
         lambda t, x: (newton_euler(t, x.q, x.v, x.a),), "q", (("tau", "v"),), dynamic=True, joint_space=True
     ),
-    "mass_matrix": Quantity(
-        lambda t, x: (mass_matrix(t, x.q),), "q", (("M", "v v"),), dynamic=True, joint_space=True
-    ),
+    "mass_matrix": Quantity(lambda t, x: (mass_matrix(t, x.q),), "q", (("M", "v v"),), dynamic=True, joint_space=True),
     "coriolis_matrix": Quantity(
         lambda t, x: (coriolis_matrix(t, x.q, x.v),), "q v", (("C", "v v"),), dynamic=True, joint_space=True
     ),
@@ -224,9 +222,7 @@ QUANTITIES: dict[str, Quantity] = {
     "jacobian_derivative_body": Quantity(
         lambda t, x: (seen_from_frame(*jacobian_derivative(t, x.q, x.v, x.frame)),), "q v", (("Jd", "6 v"),), frame=True
     ),
-    "regressor": Quantity(
-        lambda t, x: (regressor(t, x.q, x.v, x.a),), "q v a", (("Y", "v p"),), merged=False
-    ),
+    "regressor": Quantity(lambda t, x: (regressor(t, x.q, x.v, x.a),), "q v a", (("Y", "v p"),), merged=False),
     "torque_table": Quantity(
         lambda t, x: (torque_table(t, x.q, x.v, x.a),), "q v a", (("table", "v b"),), merged=False, dynamic=True
     ),
@@ -416,7 +412,8 @@ def trace(
         tree = regrouped(tree)
     wrenches = {f: SX.sym(f"force_{k}", 6) for k, f in enumerate(forces)}
     loads = [
-        (body, SX.sym(f"mass_{k}"), SX.sym(f"com_{k}", 3), SX.sym(f"inertia_{k}", 3, 3)) for k, body in enumerate(payloads)
+        (body, SX.sym(f"mass_{k}"), SX.sym(f"com_{k}", 3), SX.sym(f"inertia_{k}", 3, 3))
+        for k, body in enumerate(payloads)
     ]
     for body, mass, com, inertia in loads:
         tree = _with_payload(tree, body, mass, com, inertia)

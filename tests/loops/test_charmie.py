@@ -415,8 +415,7 @@ def mujoco_model(model) -> mujoco.MjModel:
 
     base = [children[None][0], children["1"][0], children["2"][0]]
     tendons = "".join(
-        f'<spatial name="{e.name}"><site site="{e.name}_0"/><site site="{e.name}_1"/></spatial>'
-        for e in struts
+        f'<spatial name="{e.name}"><site site="{e.name}_0"/><site site="{e.name}_1"/></spatial>' for e in struts
     )
     tree = body(base, base[0].placement)
     options = '<compiler angle="radian" inertiafromgeom="false"/><option gravity="0 0 -9.81"/>'

@@ -274,4 +274,3 @@ def _geometry_ends(drive: StrutOnHinge | StrutOnSlide) -> list[float]:
 
 def _sample(index: np.ndarray) -> str:
     return f" (sample {tuple(int(k) for k in index)})" if len(index) else ""
-

@@ -356,4 +356,3 @@ def _explain(subject: Subject, q: np.ndarray, variables: Mapping[str, Any] | Non
 
 def _six(force: Force) -> SX:
     return casadi.vertcat(force.linear, force.angular)
-

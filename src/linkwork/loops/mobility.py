@@ -73,9 +73,7 @@ def mobility(subject: Subject, q: Any = None) -> Mobility:
         for e in model.elements
         if isinstance(e, (LinearActuator, Spring, Bar, Slider, LoopClosure))
     )
-    return Mobility(
-        bodies, joints, freedoms, loops, couplings, by_type, gruebler, degrees, degrees - gruebler, rows
-    )
+    return Mobility(bodies, joints, freedoms, loops, couplings, by_type, gruebler, degrees, degrees - gruebler, rows)
 
 
 def _by_rank(subject: Subject, samples: list[np.ndarray]) -> tuple[int, tuple[tuple[str, str], ...]]:

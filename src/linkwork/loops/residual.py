@@ -45,9 +45,7 @@ def _motions(tree: Tree, x: Inputs) -> tuple[SX, SX]:
     return velocity, casadi.vertcat(*[casadi.vertcat(pdd[i], wd[i]).T for i in nodes])
 
 
-QUANTITIES["body_motions"] = Quantity(
-    _motions, "q v a", (("velocity", "b 6"), ("acceleration", "b 6")), merged=False
-)
+QUANTITIES["body_motions"] = Quantity(_motions, "q v a", (("velocity", "b 6"), ("acceleration", "b 6")), merged=False)
 
 
 def body_residuals(loads: Loads) -> np.ndarray:
@@ -130,5 +128,3 @@ def _body_of(subject, frame: str) -> str:
         if f.name == frame:
             return f.body
     return frame.split(".")[0]
-
-

@@ -294,9 +294,7 @@ def _refuse_powerless(statics: Statics, row: Row, alone: np.ndarray) -> None:
     (support, fraction), *_ = row.terms
     names = [s.name for s in statics.supports]
     if row.listed and fraction and support in names and not np.abs(alone).max() > RANK_TOLERANCE:
-        raise InvalidModel(
-            f'sharing rule "{row.body}": "{support}" cannot carry {DIRECTIONS[row.direction]} at all'
-        )
+        raise InvalidModel(f'sharing rule "{row.body}": "{support}" cannot carry {DIRECTIONS[row.direction]} at all')
 
 
 def _refuse_decided(row: Row) -> None:

@@ -179,5 +179,3 @@ def loop_elements(tree: Tree) -> tuple[list[Any], list[Spring], list[Damper]]:
     holding = [e for e in tree.elements if isinstance(e, (LinearActuator, Slider, LoopClosure))]
     springs = [e for e in tree.elements if isinstance(e, Spring)]
     return holding, springs, [e for e in tree.elements if isinstance(e, Damper)]
-
-
