@@ -25,11 +25,15 @@ from linkwork.simulate import simulate  # now: a later import of its room would 
 
 if TYPE_CHECKING:
     from linkwork import studies, trajectory
+    from linkwork.inverse import tasks
     from linkwork.inverse.analytic import classify
+    from linkwork.inverse.cycles import cycle_drift, recorded_limits
+    from linkwork.inverse.targets import Goal
     from linkwork.lagrange import System
 
 __version__ = "0.1.0"
 __all__ = [
+    "Goal",
     "LinkworkError",
     "Payload",
     "Robot",
@@ -37,22 +41,29 @@ __all__ = [
     "__version__",
     "classify",
     "compile",
+    "cycle_drift",
     "errors",
     "load",
+    "recorded_limits",
     "robots",
     "save",
     "scan",
     "simulate",
     "studies",
+    "tasks",
     "threads",
     "trajectory",
 ]
 
 # Rooms that not everybody enters are loaded when they are first named: (module, name in it, or the module itself).
 _LATER = {
+    "Goal": ("linkwork.inverse.targets", "Goal"),
     "System": ("linkwork.lagrange", "System"),
     "classify": ("linkwork.inverse.analytic", "classify"),
+    "cycle_drift": ("linkwork.inverse.cycles", "cycle_drift"),
+    "recorded_limits": ("linkwork.inverse.cycles", "recorded_limits"),
     "studies": ("linkwork.studies", None),
+    "tasks": ("linkwork.inverse.tasks", None),
     "trajectory": ("linkwork.trajectory", None),
 }
 

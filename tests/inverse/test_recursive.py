@@ -381,6 +381,33 @@ def test_joints_that_follow_and_screws_have_no_closed_form_but_descend():
     np.testing.assert_allclose(arm.pose(found.q, "d")[:3, 3], p, atol=1.1e-8)
 
 
+def test_two_tips_share_their_trunk():
+    """A trunk of two joints with two branches of three: each joint minimises the sum over the tips it carries."""
+    z, links, bodies = (0.0, 0.0, 1.0), [], []
+    for name, parent, x in [
+        ("t1", None, 0.0),
+        ("t2", "t1", 0.3),
+        *[(f"{s}{k}", (f"{s}{k - 1}" if k else "t2"), 0.25) for s in "lr" for k in range(3)],
+    ]:
+        bodies.append(Body(name))
+        links.append(Joint(f"j_{name}", "revolute", parent, name, Placement(position=(x, 0.0, 0.0)), z))
+    for side in "lr":
+        bodies.append(Body(f"tip_{side}"))
+        links.append(Joint(f"f_{side}", "fixed", f"{side}2", f"tip_{side}", Placement(position=(0.2, 0.0, 0.0))))
+    tree = Robot(Model("two arms", tuple(bodies), tuple(links)))
+    q = np.random.default_rng(5).uniform(-0.8, 0.8, (10, tree.nq))
+    tips = ["tip_l", "tip_r"]
+    p = [tree.pose(q, tip)[:, :3, 3] for tip in tips]
+    found = tree.inverse_kinematics(p, tips, np.full(tree.nq, 0.1), method="recursive", sweeps=20_000)
+    assert found.success.all()
+    for tip, wanted in zip(tips, p, strict=True):
+        np.testing.assert_allclose(tree.pose(found.q, tip)[:, :3, 3], wanted, atol=1.1e-6)
+    goals, endless = tuple(Goal(t, "position") for t in tips), np.full(tree.nq, np.inf)
+    start, rule = np.full(tree.nq, 0.1), Rule("exact", None, ())
+    H, _ = costs_of_moves(tree, goals, [x[0] for x in p], start, rule, (-endless, endless))
+    assert (np.diff(H) <= 1e-12).all()
+
+
 def test_a_batch_gives_what_single_calls_give():
     arm = planar()
     goals = np.random.default_rng(3).uniform(-0.5, 0.5, (37, 3)) * [1, 1, 0]
