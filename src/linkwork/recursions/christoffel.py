@@ -54,7 +54,8 @@ class _Symbols:
     """Gathers c^k_id of one deepest coordinate d after the other and writes them wherever they occur in c."""
 
     def __init__(self, n: int) -> None:
-        self.n, self.values, self.count = n, [], 0
+        self.n, self.count = n, 0
+        self.values: list[SX] = []
         self.places: list[np.ndarray] = []
 
     def add(self, value: SX, path: np.ndarray, depth: np.ndarray, d: int, nv: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -163,4 +164,5 @@ def _matrix(placement: Placement) -> np.ndarray:
 def _placement(T: np.ndarray) -> Placement:
     R = _clean(T[:3, :3])
     R = np.where(np.abs(np.abs(R) - 1.0) <= _ROUNDING, np.sign(R), R)
-    return Placement(tuple(map(tuple, R.tolist())), tuple(_clean(T[:3, 3]).tolist()))
+    rows: Any = tuple(map(tuple, R.tolist()))
+    return Placement(rows, tuple(_clean(T[:3, 3]).tolist()))
