@@ -404,3 +404,20 @@ def test_the_joint_of_a_planar_link_may_have_a_variable_length():
     system = system.with_joint("a", PlanarJoint(length=lambda p: p.l)).with_body("b", 1.0, frame="a")
     close(system.mass_matrix([0.1]), [[0.64]])
     close(system.mass_matrix(np.zeros((3, 1)), variables={"l": [1.0, 2.0, 3.0]})[:, 0, 0], [1, 4, 9])
+
+
+def test_a_spring_pulls_its_ends_together():
+    """Two masses on a line, 3 m apart, a spring of 100 N/m and 2 m: 100 N each, towards each other."""
+    pair = System("x y", gravity=None)
+    pair = pair.with_body("left", 1.0, lambda q: (q.x,)).with_body("right", 1.0, lambda q: (q.y,))
+    pair = pair.with_spring("spring", 100.0, "left", "right", length=2.0)
+    close(pair.gravity_torque([1.0, 4.0]), [-100.0, 100.0])
+    close(pair.energy([1.0, 4.0], [0.0, 0.0])[1], 50.0)
+    close(pair.forward_dynamics([1.0, 4.0], [0.0, 0.0], [0.0, 0.0]), [100.0, -100.0])
+
+
+def test_the_energy_of_a_lagrangian_of_one_s_own():
+    """m v^2 / 2 + b v - m g x: kinetic energy without the part linear in v, the potential as it stands."""
+    system = System("x", gravity=None).with_lagrangian("L", lambda q, v: v.x**2 + 5.0 * v.x - 2.0 * G * q.x)
+    kinetic, potential = system.energy([1.5], [3.0])
+    close([kinetic, potential], [9.0, 3.0 * G])

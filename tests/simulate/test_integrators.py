@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from linkwork.lagrange import System
-from linkwork.simulate import ComputedTorque, simulate
+from linkwork.simulate import PID, ComputedTorque, simulate
 from linkwork.simulate.steppers import ORDERS
 from tests.simulate.mechanisms import CART, DOUBLE_PENDULUM, floating, ur5
 
@@ -40,6 +40,17 @@ def test_order_of_convergence(method, case):
     order = np.log2(errors[0] / errors[1])
     assert order == pytest.approx(ORDERS[method], abs=0.25), errors
     assert errors[1] > 1e-13  # above rounding: the order is measured, not noise
+
+
+def test_order_of_convergence_with_a_control_that_integrates():
+    """The integral of a PID is carried through the stages like the motion itself."""
+    control = PID(30.0, 40.0, 4.0, [0.7, -0.2])
+    options = dict(duration=0.8, sample=0.8, control=control)
+    reference = simulate(DOUBLE_PENDULUM, [0.3, 0.4], tolerance=1e-12, **options).q[-1]
+    errors = [
+        np.abs(simulate(DOUBLE_PENDULUM, [0.3, 0.4], step=0.8 / n, **options).q[-1] - reference).max() for n in (40, 80)
+    ]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(4, abs=0.25), errors
 
 
 @pytest.mark.parametrize(

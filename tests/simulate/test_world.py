@@ -130,6 +130,22 @@ def test_a_hard_stop_returns_its_part_of_the_speed():
     assert resting.q[-1, 0] == pytest.approx(0.0, abs=1e-12)
 
 
+def test_stops_are_the_same_in_python():
+    stops = [EndStop("y", lower=0.0, restitution=0.5), EndStop("y", upper=1.05, stiffness=1e4, damping=3.0)]
+
+    def opaque(t, q, v):
+        return [0.5 if float(t) < 0.1 else 0.0]
+
+    traced = lambda t, q, v: [casadi.if_else(t < 0.1, 0.5, 0.0)]
+    options = dict(duration=0.6, step=1e-3, sample=0.01, stops=stops)
+    python = simulate(BALL, [1.0], [2.0], control=opaque, **options)
+    machine = simulate(BALL, [1.0], [2.0], control=traced, **options)
+    assert (python.where, machine.where) == ("Python", "machine code")
+    np.testing.assert_allclose(python.q, machine.q, atol=1e-12)
+    np.testing.assert_allclose(python["energy.stops"], machine["energy.stops"], atol=1e-11)
+    assert machine["energy.stops"][-1] < -0.5
+
+
 def test_an_impact_goes_through_the_whole_mechanism():
     """Momentum conjugate to the coordinates that do not hit is kept: M (v+ - v-) has an entry at the stop alone."""
     system = DOUBLE_PENDULUM

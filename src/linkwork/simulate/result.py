@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,6 @@ class Simulation(Mapping[str, np.ndarray]):
     step: float | None
     where: str
     why: str = ""
-    names: tuple[tuple[str, ...], tuple[str, ...]] = field(default=((), ()), repr=False)
 
     def __getitem__(self, column: str) -> np.ndarray:
         if column not in self.columns:
