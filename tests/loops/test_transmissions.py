@@ -14,15 +14,16 @@ from linkwork.model import Joint, Model, Placement, validated
 from linkwork.model.elements import Belt, Coupling, Differential, FourBar, FourBarLoop, Gear, LinearActuator, Point
 from linkwork.model.rotation import from_euler
 from tests.loops.machines import four_bar, hinge_with_strut, link, slope
+from tests.numeric import world_poses
 
 RNG = np.random.default_rng(5)
 TURNED = Placement(from_euler("zyx", (0.3, -0.7, 1.1)), (0.2, -0.1, 0.4))
 
 
 def length(robot: lw.Robot, q: float) -> float:
-    """Distance between foot and head, from the poses of the bodies."""
+    """Distance between foot and head, from the poses of the bodies in plain numpy."""
     strut = robot.model.elements[0]
-    poses = robot.forward_kinematics(np.array([q]))
+    poses = world_poses(robot.model, {"root": (), "joint": (q,)})
     ends = [poses[p.body] @ np.array([*p.position, 1.0]) for p in (strut.foot, strut.head)]
     return float(np.linalg.norm((ends[1] - ends[0])[:3]))
 
@@ -31,7 +32,7 @@ def length(robot: lw.Robot, q: float) -> float:
 @pytest.mark.parametrize("kind", ["revolute", "prismatic"])
 @pytest.mark.parametrize("swapped", [False, True])
 def test_a_strut_between_any_two_points_is_inverted_exactly(branch, kind, swapped):
-    for _ in range(6):
+    for _ in range(2):
         foot, head = (tuple(RNG.uniform(-0.5, 0.5, 3)) for _ in range(2))
         axis = tuple(RNG.normal(size=3))
         robot = lw.Robot(hinge_with_strut(foot, head, axis, branch, kind, TURNED))
