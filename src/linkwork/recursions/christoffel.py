@@ -21,8 +21,9 @@ def christoffel(tree: Tree, q: SX) -> SX:
         c^d_ij = -c^i_jd                 deepest index first, j not below i; c^d_ij = c^d_ji otherwise
 
     B(S_d) S_i = (z_i x p, K z_i) of `Gyration` are force and moment of all that matter if each particle had the
-    acceleration z_i x (its velocity from S_d). Symbols of joints that do not lie on one path are zero. Where all joints
-    have one coordinate these are the classical symbols, c^k_ij = c^k_ji.
+    acceleration z_i x (its velocity from S_d). Only the turning part z_i of S_i counts, so that the first line is
+    z_i . (K'z_k + p x s_k): a vector for each pair (k, d), then three products a symbol. Joints that do not lie
+    on one path have zero symbols. Where all joints have one coordinate these are the classical symbols, c^k_ij = c^k_ji.
 
     A ball or floating joint has velocities that are no derivatives of coordinates. There c is the Levi-Civita
     connection of M in these velocities, c^k_ij = <nabla_j E_i, E_k>: M changes along j by c^k_ij + c^i_kj, so that
@@ -42,11 +43,11 @@ def christoffel(tree: Tree, q: SX) -> SX:
         motions = [s for l in tree.paths[D] for s in S[l]]
         for k, S_d in enumerate(S[D]):
             B = Gyration.of(composite, S_d)
-            forces = [B.force(s.angular) for s in motions]
+            turns = casadi.horzcat(*[s.angular for s in motions])
+            value = casadi.horzcat(*[B.transposed(s) for s in motions]).T @ turns
             if node.nv > 1:
-                first = len(motions) - node.nv
-                forces[first:] = [F + composite.momentum(S_d.cross(s)) for F, s in zip(forces[first:], S[D])]
-            symbols.add(_projected(motions, forces), path, depth, node.v + k, node.nv)
+                value[:, -node.nv :] += _projected(motions, [composite.momentum(S_d.cross(s)) for s in S[D]])
+            symbols.add(value, path, depth, node.v + k, node.nv)
     return symbols.tensor()
 
 
