@@ -120,3 +120,16 @@ def test_robots_without_elements_are_analysed_too():
 def test_what_cannot_be_analysed_is_refused(robot, call, error, sentence):
     with pytest.raises(error, match=sentence):
         call(robot)
+
+
+def test_a_spring_that_hangs_loose_is_told(robot, caplog):
+    from dataclasses import replace
+
+    from linkwork.model.elements import Point, Spring
+
+    spring = Spring("slack", Point("base", (0.0, 0.3, 0.0)), Point("arm", (0.1, 0.0, 0.0)), 50.0, free_length=2.0)
+    loose = lw.Robot(validated(replace(robot.model, elements=(*robot.model.elements, spring))))
+    with caplog.at_level("WARNING", logger="linkwork"):
+        analysis = loose.analyse("lift", steps=4)
+    assert 'spring "slack" is shorter than its free length 2 m in 4 of 4 instants and hangs loose' in caplog.text
+    assert not analysis["spring.slack"].any()

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import csv
 import importlib.util
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,10 +33,12 @@ from linkwork.loops.layout import layout_of
 from linkwork.loops.loads import Loads, loads
 from linkwork.loops.members import Members, member_names, members
 from linkwork.loops.motions import Motions, SampledMotion
+from linkwork.model.elements import Spring
 from linkwork.results import Poses
 from linkwork.subject import Subject
 
 AXES = "xyz"
+log = logging.getLogger("linkwork")
 
 
 @dataclass(frozen=True)
@@ -164,6 +167,7 @@ def analyse(
     poses = _poses(subject, q)
     auxiliary = _auxiliary_bodies(subject, q, v)
     found = loads(subject, q, v, a, forces, payload)  # steps 6 and 7
+    _warn_of_loose_springs(subject, found)
     return Analysis(subject, time, c, cd, cdd, q, v, a, poses, auxiliary, found)
 
 
@@ -225,6 +229,17 @@ def _auxiliary_bodies(subject: Subject, q: np.ndarray, v: np.ndarray) -> Members
         n = len(q)
         return Members((), np.zeros((n, 0, 2, 3)), np.zeros((n, 0)), np.zeros((n, 0)))
     return members(subject, q, v)
+
+
+def _warn_of_loose_springs(subject: Subject, found: Loads) -> None:
+    """A tension spring shorter than its free length hangs loose: it carries nothing, which a designer wants to know."""
+    for element in subject.model.elements:
+        if isinstance(element, Spring) and element.kind == "tension":
+            loose = found.spring_length(element.name) < float(element.free_length)
+            if loose.any():
+                sentence = 'robot "%s": spring "%s" is shorter than its free length %.6g m in %d of %d instants'
+                numbers = (float(element.free_length), int(loose.sum()), loose.size)
+                log.warning(f"{sentence} and hangs loose", subject.model.name, element.name, *numbers)
 
 
 def _wrench(into: dict[str, np.ndarray], name: str, wrench: np.ndarray) -> None:
