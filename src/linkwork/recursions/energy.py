@@ -21,6 +21,7 @@ def energy(tree: Tree, q: SX, v: SX) -> tuple[SX, SX]:
     V, kinetic = [Motion()], SX(0)
     for i in tree.outward:
         node, p = tree.nodes[i], tree.parent(i)
+        # flip: equivalent, because with every velocity reversed the energy is the same
         V.append((X[i].inv @ V[p] if p else Motion()) + joint_motion(node, v))
         kinetic = kinetic + V[i].dot(inertia(node) @ V[i]) / 2
         for k in range(node.nv):

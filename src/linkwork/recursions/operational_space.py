@@ -61,7 +61,7 @@ def manipulability(tree: Tree, q: SX, frame: tuple[int, Placement], G: DM | None
         pivot = casadi.fmax(H[k][k], 0)
         det = det * pivot
         inverse = 1 / casadi.if_else(pivot > 0, pivot, 1)
-        for r in range(k + 1, n):
+        for r in range(n):
             for c in range(k + 1, r + 1):
                 H[r][c] = H[r][c] - H[r][k] * inverse * H[c][k]
     return casadi.sqrt(det)

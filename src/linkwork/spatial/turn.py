@@ -147,7 +147,9 @@ def constant_turn(R: np.ndarray) -> Turn:
     """A rotation given in numbers as turns about coordinate axes by at most 45 degrees, and an exchange of axes."""
     R = np.where(np.abs(R) <= _ZERO, 0.0, R)
     planars: list[Planar] = []
-    while (np.count_nonzero(R)) > 3:
+    for _ in range(3):
+        if np.count_nonzero(R) == 3:
+            break
         k, c = _next(R)
         i, j = ((1, 2), (2, 0), (0, 1))[k]
         angle = np.arctan2(R[j, c], R[i, c])
