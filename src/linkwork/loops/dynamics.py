@@ -1,0 +1,210 @@
+"""Forward dynamics with loops: accelerations that keep every loop closed.
+
+    M a + h = tau + Q + J' lambda          Q: springs and dampers, lambda: what the closures hold with
+    J a = -Jd v - 2 alpha J v - alpha^2 r  closed loops, drift of the integration pulled back (alpha = 0: not at all)
+
+Only rows of J that are independent in a generic configuration take part, so redundant closures do no harm.
+Source: [Featherstone2008] section 8.2 (loop-closure constraints), stabilised after [Baumgarte1972].
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+from typing import Any
+
+import casadi
+import numpy as np
+from casadi import DM, SX
+
+from linkwork import quantities
+from linkwork.engine.kernel import Kernel, Signature
+from linkwork.errors import InvalidInput
+from linkwork.lagrange.linear import factored
+from linkwork.loops.assembly import assemble, constraint_kernel, constraint_labels, has_closures, reference
+from linkwork.loops.commands import backward, traced_tree
+from linkwork.loops.constraints import Rows, closure_rows, rate
+from linkwork.loops.geometry import Geometry
+from linkwork.loops.layout import layout_of
+from linkwork.loops.mobility import redundant_rows
+from linkwork.loops.supports import spring_tension
+from linkwork.model import Tree
+from linkwork.model.elements import Bar, Coupling, Damper, LoopClosure, Spring, TorsionSpring
+from linkwork.recursions.joints import transforms
+from linkwork.simulate.plant import RobotPlant, Wrenches
+from linkwork.subject import Subject
+
+ALPHA = 10.0
+"""Stabilisation of simulations [1/s]: a loop that is open by 1 mm is closed to 1 um in about a second."""
+_ACTIVE = (LoopClosure, Coupling, Spring, Damper, TorsionSpring, Bar)
+
+
+def has_loop_dynamics(subject: Subject) -> bool:
+    """Whether elements change the motion of the tree: closures, couplings, springs or dampers."""
+    return any(isinstance(e, _ACTIVE) for e in subject.model.elements)
+
+
+def loop_dynamics(
+    subject: Subject,
+    q: Any,
+    v: Any,
+    effort: Any,
+    stabilisation: float = 0.0,
+    variables: Mapping[str, Any] | None = None,
+) -> np.ndarray:
+    """a (..., nv) for efforts (..., nc) of motors and actuators, in the order of `robot.actuators`."""
+    kernel = subject.kernel("loop_dynamics", lambda key: _kernel(subject, key))
+    given = [q, v, effort, stabilisation, *subject.variable_values(variables)]
+    return kernel.call(given, None, quantities.context_of(subject))
+
+
+def consistent(subject: Subject, q: Any = None, v: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest state with closed loops: q assembled, v projected on the motions that keep them closed."""
+    start = reference(subject) if q is None else np.asarray(q, dtype=float)
+    rates = np.zeros(subject.nv) if v is None else np.asarray(v, dtype=float)
+    if not has_closures(subject):
+        return start, rates
+    found = assemble(subject, start)
+    if not np.all(found.success):
+        raise InvalidInput(f"consistent: {found.reason.ravel()[np.argmin(found.success.ravel())]}")
+    given = [found.q, np.zeros(subject.nv), *subject.variable_values(None)]
+    _, J, _ = constraint_kernel(subject).call(given, None, quantities.context_of(subject))
+    step = np.linalg.pinv(J, rcond=1e-9) @ (J @ rates[..., None])
+    return found.q, rates - step[..., 0]
+
+
+def constrained_acceleration(
+    subject: Subject, tree: Tree, q: SX, v: SX, free: SX, M: SX, alpha: SX
+) -> tuple[SX, SX, tuple[tuple[str, str], ...]]:
+    """(a, lambda, labels of lambda) for generalised forces `free` = tau + Q - h on the independent coordinates."""
+    F = factored(M)
+    rows = independent_rows(subject, tree, q, v)
+    if not rows.labels:
+        return F.solve(free), SX(0, 1), ()
+    a0, Y = F.solve(free), F.solve(rows.J.T)
+    wanted = -rows.drift - 2 * alpha * (rows.J @ v) - alpha * alpha * rows.r
+    reaction = factored(rows.J @ Y).solve(wanted - rows.J @ a0)
+    return a0 + Y @ reaction, reaction, rows.labels
+
+
+def independent_rows(subject: Subject, tree: Tree, q: SX, v: SX) -> Rows:
+    """The equations of closures and couplings in independent coordinates, without those that repeat others."""
+    spare = set(_spare(subject))
+    x, w = SX.sym("q", tree.nq), SX.sym("v", tree.nv)
+    rows = closure_rows(tree, x, w, tree.elements)
+    kept = [k for k, label in enumerate(rows.labels) if label not in spare]
+    Gq, b, G = (casadi.sparsify(DM(matrix)) for matrix in tree.mimic_map)
+    found = [rows.r[kept], rows.J[kept, :] @ G, rows.drift[kept]]
+    r, J, drift = casadi.substitute(found, [x, w], [Gq @ q + b, G @ v])
+    return Rows(tuple(rows.labels[k] for k in kept), r, J, drift)
+
+
+_spares: weakref.WeakKeyDictionary[Subject, tuple[tuple[str, str], ...]] = weakref.WeakKeyDictionary()
+
+
+def _spare(subject: Subject) -> tuple[tuple[str, str], ...]:
+    found = _spares.get(subject)
+    if found is None:
+        found = _spares[subject] = redundant_rows(subject) if constraint_labels(subject) else ()
+    return found
+
+
+def element_forces(tree: Tree, q: SX, v: SX) -> SX:
+    """Q (independent nv): what springs and dampers do, by virtual work: Q = -T dL/dq."""
+    x, w = SX.sym("q", tree.nq), SX.sym("v", tree.nv)
+    geometry = Geometry(tree, transforms(tree, x), tree.elements)
+    total = SX.zeros(tree.nv)
+    for element in tree.elements:
+        if isinstance(element, (Spring, Damper)):
+            length = geometry.pair(element.first, element.second).length
+            speed = casadi.jtimes(length, x, rate(tree, x, w))
+            lever = casadi.jacobian(speed, w)
+            pull = spring_tension(element, length) if isinstance(element, Spring) else SX(element.damping) * speed
+            total = total - lever.T * pull
+        elif isinstance(element, TorsionSpring):
+            at_q, _, at_v, _ = tree.coordinates[element.joint]
+            turn = x[at_q] - SX(element.free)
+            total[at_v] = total[at_v] - SX(element.pretension) - SX(element.stiffness) * turn
+    Gq, b, G = (casadi.sparsify(DM(matrix)) for matrix in tree.mimic_map)
+    (found,) = casadi.substitute([total], [x, w], [Gq @ q + b, G @ v])
+    return G.T @ found
+
+
+def element_energy(tree: Tree, q: SX) -> SX:
+    """Energy stored in springs: the integral of their tension from the free length."""
+    Gq, b, _ = (casadi.sparsify(DM(matrix)) for matrix in tree.mimic_map)
+    x = Gq @ q + b
+    geometry = Geometry(tree, transforms(tree, x), tree.elements)
+    total = SX(0)
+    for element in tree.elements:
+        if isinstance(element, Spring):
+            stretch = geometry.pair(element.first, element.second).length - SX(element.free_length)
+            pre, k = SX(element.pretension), SX(element.stiffness)
+            if element.kind == "compression":
+                stored = casadi.if_else(stretch <= 0, -pre * stretch + k * stretch**2 / 2, 0.0)
+            else:
+                stored = pre * stretch + k * stretch**2 / 2
+                stored = casadi.if_else(stretch >= 0, stored, 0.0) if element.kind == "tension" else stored
+            total = total + stored
+        elif isinstance(element, TorsionSpring):
+            turn = x[tree.coordinates[element.joint][0]] - SX(element.free)
+            total = total + SX(element.pretension) * turn + SX(element.stiffness) * turn**2 / 2
+    return total
+
+
+def damper_power(tree: Tree, q: SX, v: SX) -> SX:
+    """Power lost in dampers: damping times speed squared."""
+    x, w = SX.sym("q", tree.nq), SX.sym("v", tree.nv)
+    geometry = Geometry(tree, transforms(tree, x), tree.elements)
+    total = SX(0)
+    for element in tree.elements:
+        if isinstance(element, Damper):
+            length = geometry.pair(element.first, element.second).length
+            total = total + SX(element.damping) * casadi.jtimes(length, x, rate(tree, x, w)) ** 2
+    Gq, b, G = (casadi.sparsify(DM(matrix)) for matrix in tree.mimic_map)
+    return casadi.substitute([total], [x, w], [Gq @ q + b, G @ v])[0]
+
+
+def generalised(subject: Subject, tree: Tree, q: SX, effort: SX) -> SX:
+    """tau (nv) of motors and actuators: (d command rates / dv)' effort."""
+    v = SX.sym("v", subject.nv)
+    _, cd, _ = backward(subject, tree, q, v, SX.zeros(subject.nv))
+    return casadi.jacobian(cd, v).T @ effort
+
+
+class LoopPlant(RobotPlant):
+    """A robot with closures, couplings, springs or dampers, for simulations."""
+
+    def acceleration(self, q: SX, v: SX, tau: SX, t: SX, wrenches: Wrenches) -> SX:
+        h = self._traced("inverse_dynamics", [q, v, SX(self.nv, 1)], wrenches=wrenches)
+        M = self._traced("mass_matrix", [q])
+        free = tau + element_forces(self.subject.tree, q, v) - h
+        return constrained_acceleration(self.subject, self.subject.tree, q, v, free, M, SX(ALPHA))[0]
+
+    def energy(self, q: SX, v: SX, t: SX) -> SX:
+        kinetic, potential = self._all("energy", [q, v])
+        return casadi.vertcat(kinetic, potential + element_energy(self.subject.tree, q))
+
+    def dissipated(self, q: SX, v: SX, t: SX) -> SX:
+        return damper_power(self.subject.tree, q, v)
+
+    def neutral(self) -> Any:
+        return reference(self.subject)
+
+
+def _kernel(subject: Subject, key: str) -> Kernel:
+    m = layout_of(subject).sizes[1]
+    inputs: list[tuple[str, tuple[int, ...]]] = [("q", (subject.nq,)), ("v", (subject.nv,)), ("effort", (m,))]
+    inputs += [("stabilisation", ()), *((f"variables[{v!r}]", ()) for v in subject.live)]
+
+    def trace() -> casadi.Function:
+        live = {v: SX.sym(v) for v in subject.live}
+        tree = traced_tree(subject, live)
+        q, v, effort, alpha = SX.sym("q", subject.nq), SX.sym("v", subject.nv), SX.sym("effort", m), SX.sym("alpha")
+        (M, *_) = quantities.trace(subject, "mass_matrix").call([q, *live.values()])
+        (h, *_) = quantities.trace(subject, "inverse_dynamics").call([q, v, SX(subject.nv, 1), *live.values()])
+        free = generalised(subject, tree, q, effort) + element_forces(tree, q, v) - h
+        a, _, _ = constrained_acceleration(subject, tree, q, v, free, M, alpha)
+        return casadi.Function("loop_dynamics", [q, v, effort, alpha, *live.values()], [a], {"cse": True})
+
+    return Kernel(Signature("loop_dynamics", tuple(inputs), (("a", (subject.nv,)),)), trace, key)
