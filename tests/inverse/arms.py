@@ -102,7 +102,7 @@ def searched(robot: lw.Robot, frame: str, target: np.ndarray, starts: int = 300,
     """Every solution that damped Newton runs from random starts find on the plain forward kinematics."""
     rng = np.random.default_rng(seed)
     q = rng.uniform(-PI, PI, (starts, robot.nq))
-    for _ in range(80):
+    for _ in range(60):
         T, J = robot.pose(q, frame), robot.jacobian(q, frame)
         E = target[:3, :3] @ np.swapaxes(T[:, :3, :3], -1, -2)
         w = np.stack([E[:, 2, 1] - E[:, 1, 2], E[:, 0, 2] - E[:, 2, 0], E[:, 1, 0] - E[:, 0, 1]], axis=-1) / 2

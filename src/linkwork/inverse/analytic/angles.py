@@ -10,6 +10,10 @@ import casadi
 from casadi import SX, fmax, fmin, if_else, sqrt
 
 TAU = 2.0 * math.pi
+FREE = 3e-11
+"""Sizes [of the arm's length, sine] below which a direction means nothing: the angle is pinned, and the error of that
+stays below the tolerance of a row (candidates.TOLERANCE). Above it the direction has enough digits for its small size.
+"""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import casadi
 import numpy as np
 from casadi import SX, atan2, fabs, fmax, sqrt
 
-from linkwork.inverse.analytic.angles import any_of, both, clamped, either, root
+from linkwork.inverse.analytic.angles import FREE, any_of, both, clamped, either, root
 from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Found
 from linkwork.inverse.analytic.denavit import Frames, frames
 from linkwork.inverse.analytic.ideal import Lines
@@ -257,39 +257,28 @@ def crowds(roots: SX, tried: SX) -> tuple[SX, SX]:
     return casadi.vertcat(*means), any_of(doubtful, *(n > 2 for n in counts))
 
 
-def distinct(tried: SX) -> SX:
-    """(8, 6): the rows (c5, s5, c6, s6, error, double) of `tried` (16, 6) without repetitions, the best of each kept.
+def kept(tried: SX) -> SX:
+    """(16,): 1 for rows (c5, s5, c6, s6, error, double) of `tried` that are solutions, of equal ones for the best.
 
-    They move up; the fifth number becomes 1 where there is one, else 0.
+    Rows are compared by two projections of their four numbers: others are as near in both once in 1e11 pairs.
     """
     rows = [[tried[i, k] for k in range(6)] for i in range(2 * ROOTS)]
-    kept = [row[4] < 1.0 for row in rows]
-    for i, one in enumerate(rows):
-        for j, other in enumerate(rows[:i]):
-            same = SX(sum((a - b) ** 2 for a, b in zip(one[:4], other[:4])) < SAME**2)
-            worse = one[4] >= other[4]
-            kept[i] = both(kept[i], 1 - both(same, worse))
-            kept[j] = both(kept[j], 1 - both(same, 1 - worse))
-    for row, new in zip(rows, kept):
-        row[4] = new
-    rank, ranks = SX(0), []
-    for new in kept:
-        ranks.append(rank)
-        rank = rank + new
-    slots = []
-    for k in range(ROOTS):
-        chosen = [both(kept[i], ranks[i] == k) for i in range(k, 2 * ROOTS)]
-        values = [
-            sum((casadi.if_else(mine, rows[i][v], 0) for i, mine in enumerate(chosen, k)), SX(0)) for v in range(6)
-        ]
-        # an empty slot gets an angle, so that nothing divides by zero later
-        values[0], values[2] = either(values[4], values[0], 1.0), either(values[4], values[2], 1.0)
-        slots.append(casadi.horzcat(*values))
-    return casadi.vertcat(*slots)
+    keys = [[sum(w * x for w, x in zip(weights, row[:4])) for weights in _PROJECTIONS] for row in rows]
+    keep = [row[4] < 1.0 for row in rows]
+    for i in range(len(rows)):
+        for j in range(i):
+            same = SX((keys[i][0] - keys[j][0]) ** 2 + (keys[i][1] - keys[j][1]) ** 2 < SAME**2)
+            worse = rows[i][4] >= rows[j][4]
+            keep[i] = both(keep[i], 1 - both(same, worse))
+            keep[j] = both(keep[j], 1 - both(same, 1 - worse))
+    return casadi.vertcat(*keep)
 
 
-def solve(size: Dimensions, T: Transform, seed: SX, pair: SX, on_axis: float = 1e-9) -> Found:
-    """The two postures of one pair of angles, a row (c5, s5, c6, s6, exists, double) of `distinct`.
+_PROJECTIONS = ((0.61, 0.47, -0.53, 0.34), (0.29, -0.71, 0.43, 0.48))
+
+
+def solve(size: Dimensions, T: Transform, seed: SX, pair: SX, on_axis: float = FREE) -> Found:
+    """The two postures of one pair of angles, a row (c5, s5, c6, s6, exists, double) that was kept.
 
         h = the longer of the plans of P3 and P4,   theta1 = atan2(h) + {0, pi},   e = (cos theta1, sin theta1, 0)
         theta2 = atan2(P3_z, P3 . e),   theta2 - theta3 = atan2(z3 . e, -z3_z)

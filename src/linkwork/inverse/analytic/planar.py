@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from casadi import SX, atan2, cos, fabs, sin, sqrt
 
-from linkwork.inverse.analytic.angles import Margin, both, either, root
+from linkwork.inverse.analytic.angles import FREE, Margin, both, either, root
 from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Found
 from linkwork.inverse.analytic.denavit import Frames, frames
 from linkwork.inverse.analytic.ideal import Lines
@@ -84,7 +84,7 @@ def _two_links(
     folded = fabs(c) >= 1.0 - 0.5 * DOUBLE**2
     c = either(folded, either(c > 0, 1.0, -1.0), c)
     s = either(folded, margin.spread, root(1.0 - c * c))
-    centred = square <= (DOUBLE * (a + b)) ** 2
+    centred = square <= (FREE * (a + b)) ** 2
     lift, bend, t2 = atan2(y, x), atan2(b * s, a + b * c), atan2(s, c)
     kind = either(centred, CONTINUUM, either(folded, TANGENT, ISOLATED))
     found = []

@@ -27,7 +27,7 @@ def trigonometric_roots(coefficients: np.ndarray, accuracy: float = 2e-15) -> np
     m = c.shape[-2] - 1
     size = np.abs(c).sum(axis=(-1, -2), keepdims=True)
     scaled = c / np.where(size > 0.0, size, 1.0)
-    return _aberth(m, accuracy)(z=_start(m), c=scaled, steps=MOST_STEPS).state["z"]
+    return _aberth(m)(z=_start(m), c=scaled, accuracy=accuracy, steps=MOST_STEPS).state["z"]
 
 
 def _start(m: int) -> np.ndarray:
@@ -38,7 +38,7 @@ def _start(m: int) -> np.ndarray:
 
 
 @functools.cache
-def _aberth(m: int, accuracy: float) -> Scan:
+def _aberth(m: int) -> Scan:
     """Aberth's simultaneous iteration for p(z) = z^m f:  z_i -= p / (p' - p sum_j 1 / (z_i - z_j)).
 
     p has the coefficients (a_k - i b_k) / 2 at z^(m+k), their conjugates at z^(m-k), and a_0 at z^m.
@@ -46,7 +46,7 @@ def _aberth(m: int, accuracy: float) -> Scan:
     """
     n = 2 * m
 
-    def step(z: SX, c: SX, k: SX) -> dict[str, Any]:
+    def step(z: SX, c: SX, accuracy: SX, k: SX) -> dict[str, Any]:
         upper = [(c[j, 0] / 2, -c[j, 1] / 2) for j in range(1, m + 1)]
         p = [(x, -y) for x, y in reversed(upper)] + [(c[0, 0], SX(0))] + upper
         points = [(z[i, 0], z[i, 1]) for i in range(n)]
@@ -75,7 +75,7 @@ def _aberth(m: int, accuracy: float) -> Scan:
             moved.append(casadi.horzcat(x - step_[0] * gain, y - step_[1] * gain))
         return {"z": casadi.vertcat(*moved), "stop": worst <= accuracy**2}
 
-    return scan(step, state={"z": (n, 2)}, parameters={"c": (m + 1, 2)}, name="trigonometric_roots")
+    return scan(step, state={"z": (n, 2)}, parameters={"c": (m + 1, 2), "accuracy": ()}, name="trigonometric_roots")
 
 
 def _horner(p: list[tuple[Any, Any]], x: SX, y: SX) -> tuple[tuple[SX, SX], tuple[SX, SX]]:

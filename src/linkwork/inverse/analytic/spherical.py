@@ -8,11 +8,9 @@ from dataclasses import dataclass
 import casadi
 from casadi import SX, atan2, cos, fabs, sin, sqrt
 
-from linkwork.inverse.analytic.angles import Margin, both, either, root
+from linkwork.inverse.analytic.angles import FREE, Margin, both, either, root
 from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT
 
-FREE = 1e-8
-"""Sine of the angle between the outer axes below which only the sum (or difference) of their angles is known."""
 DOUBLE = 3e-7
 """Middle angles [rad] this near to 0 or pi are one double root of a wrist whose outer axes do not align there."""
 

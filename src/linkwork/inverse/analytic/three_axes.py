@@ -18,7 +18,7 @@ import casadi
 import numpy as np
 from casadi import SX, atan2, cos, fabs, sin, sqrt
 
-from linkwork.inverse.analytic.angles import Margin, any_of, both, either, root
+from linkwork.inverse.analytic.angles import FREE, Margin, any_of, both, either, root
 from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Found
 from linkwork.inverse.analytic.denavit import Frames, frames
 from linkwork.inverse.analytic.ideal import EXACT, Lines
@@ -112,10 +112,10 @@ class Circle:
 
 
 def circle(A: SX | float, B: SX | float, C: SX, seed: SX, scale: float, margin: Margin) -> Circle:
-    """A cos t + B sin t = C. `scale`: size of A and B below which (times 1e-9) every t is as good; then t = seed."""
+    """A cos t + B sin t = C. `scale`: of A and B; below FREE of it every t is as good, and t = seed."""
     A, B, C = SX(A), SX(B), SX(C)
     r2 = A * A + B * B
-    free = r2 <= (1e-9 * scale) ** 2
+    free = r2 <= (FREE * scale) ** 2
     r = sqrt(either(free, 1.0, r2))
     rest = (r - C) * (r + C)
     double = rest <= (DOUBLE * r) ** 2
@@ -126,7 +126,7 @@ def circle(A: SX | float, B: SX | float, C: SX, seed: SX, scale: float, margin: 
     for sign in (1, -1):
         s.append(either(free, sin(seed), (B * along + sign * A * h) * inverse))
         c.append(either(free, cos(seed), (A * along - sign * B * h) * inverse))
-    exists = either(free, fabs(C) <= 1e-9 * scale, fabs(C) <= r * (1.0 + margin.slack))
+    exists = either(free, fabs(C) <= FREE * scale, fabs(C) <= r * (1.0 + margin.slack))
     double = both(double, 1 - free)
     second = exists if margin.spread else both(exists, 1 - any_of(double, free))
     return Circle((s[0], s[1]), (c[0], c[1]), (exists, second), double, free)
@@ -168,7 +168,7 @@ def _height(arm: Arm) -> tuple[float, float, float]:
 def _first_angle(P: SX, ux: SX, uy: SX, seed: SX, scale: float) -> tuple[SX, SX]:
     """t1 that turns (ux, uy) onto (Px, Py), and whether P lies on axis 1, where every t1 does."""
     x, y = P[0] * ux + P[1] * uy, P[1] * ux - P[0] * uy
-    free = P[0] ** 2 + P[1] ** 2 <= (1e-9 * scale) ** 2
+    free = P[0] ** 2 + P[1] ** 2 <= (FREE * scale) ** 2
     return either(free, seed, atan2(y, x)), free
 
 
@@ -197,7 +197,7 @@ def _two_three_parallel(arm: Arm, P: SX, seed: SX, margin: Margin) -> list[Candi
         for k in range(2):
             s3, c3 = elbow.sines[k], elbow.cosines[k]
             x = _after_third(arm, s3, c3)
-            centred = v2 <= (DOUBLE * arm.scale) ** 2
+            centred = v2 <= (FREE * arm.scale) ** 2
             t2 = either(centred, seed[1], atan2(vy * x[0] - vx * x[1], vx * x[0] + vy * x[1]))
             exists = both(shoulder.exists[i], elbow.exists[k])
             rows.append(_row((atan2(s1, c1), t2, atan2(s3, c3)), exists, [shoulder, elbow], centred))
@@ -269,7 +269,7 @@ def _two_three_meet(arm: Arm, P: SX, seed: SX, margin: Margin) -> list[Candidate
         for k in range(2):
             s3, c3 = last.sines[k], last.cosines[k]
             x = _after_third(arm, s3, c3)
-            centred = vx * vx + vy * vy <= (DOUBLE * arm.scale) ** 2
+            centred = vx * vx + vy * vy <= (FREE * arm.scale) ** 2
             t2 = either(centred, seed[1], atan2(vy * x[0] - vx * x[1], vx * x[0] + vy * x[1]))
             exists = both(first.exists[i], last.exists[k])
             rows.append(_row((atan2(s1, c1), t2, atan2(s3, c3)), exists, [first, last], centred))
@@ -315,7 +315,7 @@ def _general(arm: Arm, P: SX, seed: SX, roots: SX) -> list[Candidate]:
         x = _after_third(arm, s3, c3)
         m1 = (casadi.sumsqr(P) - arm.a1**2 - casadi.sumsqr(x)) / (2 * arm.a1)
         m2 = (P[2] - c * x[2]) / s
-        centred = m1 * m1 + m2 * m2 <= (DOUBLE * arm.scale) ** 2
+        centred = m1 * m1 + m2 * m2 <= (FREE * arm.scale) ** 2
         t2 = either(centred, seed[1], atan2(m2 * x[0] - m1 * x[1], m1 * x[0] + m2 * x[1]))
         ux, uy = _plan(arm, x, sin(t2), cos(t2))
         t1, on_axis = _first_angle(P, ux, uy, seed[0], arm.scale)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from casadi import SX, acos, atan2, cos, fabs, sin, sqrt
 
-from linkwork.inverse.analytic.angles import Margin, any_of, both, clamped, either, root, wrapped
+from linkwork.inverse.analytic.angles import FREE, Margin, any_of, both, clamped, either, root, wrapped
 from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Found
 from linkwork.inverse.analytic.denavit import Frames, frames
 from linkwork.inverse.analytic.ideal import Lines
@@ -22,8 +22,6 @@ BRANCHES = tuple(itertools.product((1, -1), (1, -1), (1, -1)))
 """Signs of (shoulder, wrist, elbow) of the rows, as [Villalobos2022] orders its roots: theta1, theta5, theta3."""
 DOUBLE = 3e-7
 """Two roots this near [of the arm's length, rad] are one double root: rounding has taken the rest."""
-WRIST = 1e-8
-"""|sin theta5| below which theta6 is free."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,7 @@ def solve(size: Dimensions, T: Transform, seed: SX, margin: Margin) -> Found:
     r, (px, py, pz) = T.R, (T.p[k] for k in range(3))
     reach2 = px * px + py * py
     rad = reach2 - d4 * d4
-    near_axis = reach2 <= (DOUBLE * L) ** 2
+    near_axis = reach2 <= (FREE * L) ** 2
     shoulder_double = rad <= (DOUBLE * L) ** 2
     shoulder_there = rad >= -(L * L) * slack
     S = either(shoulder_double, spread * L, root(rad))
@@ -89,7 +87,7 @@ def solve(size: Dimensions, T: Transform, seed: SX, margin: Margin) -> Found:
         theta1 = atan2(s1, c1)
         D, E = c1 * r[1, 1] - s1 * r[0, 1], s1 * r[0, 0] - c1 * r[1, 0]
         c5, size5 = s1 * r[0, 2] - c1 * r[1, 2], sqrt(E * E + D * D)
-        straight = size5 < WRIST
+        straight = size5 < FREE
         X = c1 * px + s1 * py
         pinned = _feasible_theta6(size, r, X, pz, c5, seed[5])
         free6 = either(straight, pinned, 0.0)
@@ -112,7 +110,7 @@ def solve(size: Dimensions, T: Transform, seed: SX, margin: Margin) -> Found:
             bounded = either(folded, either(c3 > 0, 1.0, -1.0), c3)
             size3 = either(folded, spread, root(1.0 - bounded * bounded))
             theta3 = atan2(size3, bounded)
-            centred = square <= (DOUBLE * L) ** 2
+            centred = square <= (FREE * L) ** 2
             lift, bend = atan2(KS, KC), atan2(a3 * size3, a2 + a3 * bounded)
             turn6 = 0.0 if wrist > 0 else np.pi
             for elbow in (1, -1):

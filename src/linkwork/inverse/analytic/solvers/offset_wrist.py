@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import fields, replace
 
 import numpy as np
 from casadi import SX
 
+from linkwork.engine.compile import compile as compile_function
 from linkwork.engine.kernel import Kernel
 from linkwork.inverse.analytic import offset_wrist
+from linkwork.inverse.analytic.angles import FREE
 from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Found, Layout
 from linkwork.inverse.analytic.family import Family, Rows, merge
 from linkwork.inverse.analytic.offset_wrist import ROOTS
@@ -51,18 +54,19 @@ class OffsetWrist(Family):
         if not self.exact:
             return found, np.zeros(len(target), dtype=bool)
         found.state = self._settled(found.q, found.state, target)
-        return found, (self.crowds()(roots, tried)[1] > 0) & ~void
+        return found, (_crowds()(roots, tried)[1] > 0) & ~void
 
     def _tried(self, plane: np.ndarray, length: np.ndarray, roots: np.ndarray, q0: np.ndarray) -> np.ndarray:
         seed = self._seed(q0, 4)
-        found = self.tried()(plane[:, None], length[:, None], roots, seed if seed.ndim == 0 else seed[:, None])
+        trial = _tried(EXACT if self.exact else NOMINAL)
+        found = trial(plane[:, None], length[:, None], roots, seed if seed.ndim == 0 else seed[:, None])
         return found.reshape(len(roots), 2 * ROOTS, 6)
 
     def _rows(self, target: np.ndarray, q0: np.ndarray, tried: np.ndarray) -> Rows:
         n = len(target)
         kernel = self.rows_kernel(Layout(2, 1, (("pair", (6,)),)), self.traced)
         own = q0 if q0.ndim == 1 else q0[:, None]
-        q, state, residual, distances, defect = kernel(target[:, None], own, self.distinct()(tried))
+        q, state, residual, distances, defect = kernel(target[:, None], own, _moved_up(tried))
         state, residual = state.reshape(n, self.slots), residual.reshape(n, self.slots)
         return Rows(q.reshape(n, self.slots, 6), state, residual, distances[:, 0], defect[:, 0])
 
@@ -71,7 +75,7 @@ class OffsetWrist(Family):
         loose = replace(self, exact=False)
         plane, length, coefficients = self.constraints()(target)
         roots = trigonometric_roots(coefficients)
-        means = self.crowds()(roots, self._tried(plane, length, roots, q0))[0]
+        means = _crowds()(roots, self._tried(plane, length, roots, q0))[0]
         return loose.polish(loose._rows(target, q0, loose._tried(plane, length, means, q0)), target)
 
     def _settled(self, q: np.ndarray, state: np.ndarray, target: np.ndarray) -> np.ndarray:
@@ -85,7 +89,7 @@ class OffsetWrist(Family):
 
     def traced(self, goal: Transform, q0: SX, pair: SX) -> Found:
         T, seed = self.canonical.goal(goal), self.canonical.angles(q0)
-        on_axis = 1e-9 if self.exact else 1e-4
+        on_axis = FREE if self.exact else 1e-4
         return self.canonical.rows(offset_wrist.solve(self.size, T, seed, pair, on_axis))
 
     def constraints(self) -> Kernel:
@@ -98,26 +102,6 @@ class OffsetWrist(Family):
 
         outputs = (("plane", (3, 3)), ("length", (3, 3)), ("coefficients", (ROOTS // 2 + 1, 2)))
         return self.side_kernel("constraints", (("target", (4, 4)),), outputs, trace)
-
-    def tried(self) -> Kernel:
-        """Constraints and one root -> what it leads to; see offset_wrist.tried."""
-        trial = EXACT if self.exact else NOMINAL
-
-        def trace(p: SX, q: SX, z: SX, seed: SX) -> SX:
-            return offset_wrist.tried(offset_wrist.unpacked(p), offset_wrist.unpacked(q), z, seed, trial)
-
-        inputs = (("plane", (3, 3)), ("length", (3, 3)), ("root", (2,)), ("seed", ()))
-        return self.side_kernel("tried", inputs, (("tried", (2, 6)),), trace)
-
-    def crowds(self) -> Kernel:
-        """Roots and what they led to -> means of crowds, and whether a multiple root is likely."""
-        inputs = (("roots", (ROOTS, 2)), ("tried", (2 * ROOTS, 6)))
-        return self.side_kernel("crowds", inputs, (("means", (ROOTS, 2)), ("doubtful", ())), offset_wrist.crowds)
-
-    def distinct(self) -> Kernel:
-        """All that was tried -> the distinct ones; see offset_wrist.distinct."""
-        inputs, outputs = (("tried", (2 * ROOTS, 6)),), (("pairs", (ROOTS, 6)),)
-        return self.side_kernel("distinct", inputs, outputs, offset_wrist.distinct)
 
     def _pinned(self, coefficients: np.ndarray, z: np.ndarray, q0: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Roots with theta6 at the seed where the polynomial vanishes altogether: there the arm moves within itself."""
@@ -142,3 +126,37 @@ class OffsetWrist(Family):
     def determinant(self, theta: SX) -> tuple[SX, dict[str, SX]] | None:
         right = np.allclose((self.size.alpha4, self.size.alpha5), (-np.pi / 2, np.pi / 2), atol=1e-12)
         return (offset_wrist.determinant(self.size, theta), {}) if right else None
+
+
+def _moved_up(tried: np.ndarray) -> np.ndarray:
+    """(N, 8, 6): the rows of `tried` (N, 16, 6) that are kept, first; their fifth number is 1, that of others 0."""
+    keep = _kept()(tried)
+    first = np.argsort(keep < 0.5, axis=1, kind="stable")[:, :ROOTS]
+    pairs = np.take_along_axis(tried, first[..., None], axis=1)
+    pairs[..., 4] = np.take_along_axis(keep, first, axis=1)
+    return pairs
+
+
+# Kernels that know no robot are shared by all.
+
+
+@functools.cache
+def _tried(trial: offset_wrist.Trial) -> Kernel:
+    """Both constraints and one root -> what it leads to; see offset_wrist.tried."""
+
+    def trace(p: SX, q: SX, z: SX, seed: SX) -> SX:
+        return offset_wrist.tried(offset_wrist.unpacked(p), offset_wrist.unpacked(q), z, seed, trial)
+
+    return compile_function(trace, {"plane": (3, 3), "length": (3, 3), "root": 2, "seed": ()}, "tried")
+
+
+@functools.cache
+def _kept() -> Kernel:
+    """All that was tried -> which are kept; see offset_wrist.kept."""
+    return compile_function(offset_wrist.kept, {"tried": (2 * ROOTS, 6)}, "kept")
+
+
+@functools.cache
+def _crowds() -> Kernel:
+    """Roots and what they led to -> means of crowds, and whether a multiple root is likely."""
+    return compile_function(offset_wrist.crowds, {"roots": (ROOTS, 2), "tried": (2 * ROOTS, 6)}, "crowds")
