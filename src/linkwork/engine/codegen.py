@@ -18,7 +18,7 @@ from linkwork.engine.lanes import RowLoader, at, load, store, store_rows, transp
 from linkwork.engine.program import Program
 
 POINTER = ir.PointerType()
-DIRECT_STORES = 300  # above this many results the stores become a loop over a scratch tile: compile time explodes
+DIRECT_STORES = 350  # above this many results the stores become a loop over a scratch tile: compile time explodes
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ def christoffel(tree: Tree, q: SX) -> SX:
 
     B(S_d) S_i = (z_i x p, K z_i) of `Gyration` are force and moment of all that matter if each particle had the
     acceleration z_i x (its velocity from S_d). Only the turning part z_i of S_i counts, so that the first line is
-    z_i . (K'z_k + p x s_k): a vector for each pair (k, d), then three products a symbol. Joints that do not lie
-    on one path have zero symbols. Where all joints have one coordinate these are the classical symbols, c^k_ij = c^k_ji.
+    z_i . (K'z_k + p x s_k): a vector for each pair (k, d), then three products a symbol. Joints that do not lie on one
+    path have zero symbols. Where all joints have one coordinate these are the classical symbols, c^k_ij = c^k_ji.
 
     A ball or floating joint has velocities that are no derivatives of coordinates. There c is the Levi-Civita
     connection of M in these velocities, c^k_ij = <nabla_j E_i, E_k>: M changes along j by c^k_ij + c^i_kj, so that
