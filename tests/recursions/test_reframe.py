@@ -14,7 +14,7 @@ from linkwork.engine.program import from_casadi
 from linkwork.model import Placement
 from linkwork.recursions.newton_euler import newton_euler
 from linkwork.recursions.poses import attached, poses
-from linkwork.recursions.reframe import reframed
+from linkwork.recursions.reframe import reframed, tilt
 from tests.pinocchio_models import random_twin
 from tests.robots_list import robot
 from tests.traced import evaluated, states
@@ -43,10 +43,24 @@ def operations(tree, offset) -> int:
     return optimised(from_casadi(f)).operations
 
 
-@pytest.mark.parametrize("name", ["ur/ur5_robot", "icub/icub", "g1/g1_29dof_rev_1_0", "tiago/tiago_no_hand"])
+REACHED = {"ur/ur5_robot": 246, "so_arm/so101": 451, "tiago/tiago_no_hand": 646, "panda/panda": 482, "icub/icub": 2346}
+"""Operations of the inverse dynamics with frames chosen well; what costs more has chosen worse."""
+
+
+@pytest.mark.parametrize("name", REACHED)
 def test_recursions_become_shorter(name):
     tree = robot(name, "fixed", "independent").subject.tree
-    assert operations(*reframed(tree)) < operations(tree, np.zeros(tree.nq))
+    assert operations(*reframed(tree)) <= REACHED[name] < operations(tree, np.zeros(tree.nq))
+
+
+@pytest.mark.parametrize(
+    "d", [(0, 0.6, 0.8), (-0.6, 0, 0.8), (0.6, -0.8, 0), (0.48, 0.64, -0.6), (0, 0, -1), (0, -1, 0)]
+)
+def test_tilt_takes_z_to_a_direction(d):
+    R = tilt(np.array(d, dtype=float))
+    assert np.abs(R[:, 2] - d).max() < 1e-15
+    assert np.abs(R @ R.T - np.eye(3)).max() < 1e-15
+    assert np.linalg.det(R) > 0
 
 
 def test_axes_of_revolute_joints_become_z_and_others_stay():

@@ -104,7 +104,7 @@ def _slides(node: Node, n: np.ndarray, P: np.ndarray, carried: list[Node]) -> li
 
 def _without_turn_about_z(P: np.ndarray) -> tuple[np.ndarray, float]:
     """(P', offset) with P = P' Rz(offset) and P' turned about as few coordinate axes as can be."""
-    R = _tilt(_clean(P[:3, 2]))
+    R = tilt(_clean(P[:3, 2]))
     turn = R.T @ P[:3, :3]
     offset = float(np.arctan2(turn[1, 0], turn[0, 0]))
     quarters = round(offset / (np.pi / 2))
@@ -114,7 +114,7 @@ def _without_turn_about_z(P: np.ndarray) -> tuple[np.ndarray, float]:
     return _homogeneous(R, P[:3, 3]), offset
 
 
-def _tilt(d: np.ndarray) -> np.ndarray:
+def tilt(d: np.ndarray) -> np.ndarray:
     """A rotation that takes z to the direction d."""
     x, y, z = d
     if x == 0.0:
