@@ -6,11 +6,11 @@ import os
 
 os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
 
-import numpy as np  # noqa: E402
+import numpy as np
 
-import linkwork as lw  # noqa: E402
-from benchmarks.measure import Row, side_by_side  # noqa: E402
-from benchmarks.peers import FILES, Pair, check, pair  # noqa: E402
+import linkwork as lw
+from benchmarks.measure import Row, side_by_side
+from benchmarks.peers import FILES, Pair, check, pair
 
 
 def rows() -> list[Row]:
