@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import casadi
 import numpy as np
+from casadi import SX
 
+from linkwork.engine.compile import compile as compiled
+from linkwork.engine.kernel import Context
 from linkwork.errors import ComputationError, NotPossible
 from linkwork.simulate.controllers import Sampled
 from linkwork.simulate.crossings import numbers_of
@@ -69,7 +74,7 @@ class _Motion:
     ) -> None:
         self.loop, self.plant, self.p, self.solver, self.tolerance = loop, plant, p, solver, tolerance
         self.raw, self.sample, self.tick = raw, sample, tick
-        self.cuts = np.cumsum([plant.nq, plant.nv, loop.control.states])
+        self.cuts = (plant.nq, plant.nq + plant.nv, plant.nq + plant.nv + loop.control.states)
         self.quaternions = loop.plant.quaternions
         self.row = 0
 
@@ -95,12 +100,11 @@ class _Motion:
 
     def _segment(self, begin: float, end: float, y: np.ndarray, held: np.ndarray | None) -> np.ndarray | None:
         """Integrate from begin to end; the state there, or None where the motion ends before."""
-        rate = self.loop.rate(self.plant, self.p, held)
+        rate = self._rate(held)
 
         def derivative(t: float, y: np.ndarray) -> np.ndarray:
             q, v, s, _ = self._parts(y)
-            a, rate_s, powers = rate(np.asarray(t), q, v, s)
-            return np.concatenate([self.plant.rate(q, v), a, rate_s, powers(v)])
+            return rate(np.array(t), q, v, s)
 
         self._write(begin, lambda _: y, held)
         t, failure = begin, ""
@@ -129,9 +133,24 @@ class _Motion:
         self.raw.failure[self.sample] = f"stopped at t = {t:.6g} s in q = {shown(q)}, v = {shown(v)}: {failure}"
         return None
 
+    def _rate(self, held: np.ndarray | None) -> Callable[..., np.ndarray]:
+        """(t, q, v, s) -> rates of q, v, s and the works: one compiled function, or in Python what cannot be traced."""
+        if not self.loop.python:
+            compiled_rate = _compiled_rate(self.loop, held is not None)
+            fixed = [np.ascontiguousarray(x) for x in self.p.values()] + ([] if held is None else [held])
+            return lambda *state: compiled_rate(*state, *fixed)
+        rate = self.loop.rate(self.plant, self.p, held)
+
+        def in_python(t: np.ndarray, q: np.ndarray, v: np.ndarray, s: np.ndarray) -> np.ndarray:
+            a, rate_s, powers = rate(t, q, v, s)
+            return np.concatenate([self.plant.rate(q, v), a, rate_s, powers(v)])
+
+        return in_python
+
     def _parts(self, y: np.ndarray) -> list[np.ndarray]:
         """q with unit quaternions, v, the control's own state, the works."""
-        parts = np.split(np.asarray(y, dtype=float), self.cuts)
+        i, j, k = self.cuts
+        parts = [y[:i], y[i:j], y[j:k], y[k:]]
         if self.quaternions:
             parts[0] = parts[0].copy()
             for at in self.quaternions:
@@ -172,6 +191,29 @@ class _Motion:
         stop = min((crossing.time for event, crossing in found if event.terminal), default=None)
         self.raw.crossings += [crossing for _, crossing in found if stop is None or crossing.time <= stop]
         return stop
+
+
+_rates: weakref.WeakKeyDictionary[Any, dict[str, Callable[..., np.ndarray]]] = weakref.WeakKeyDictionary()
+
+
+def _compiled_rate(loop: Loop, held: bool) -> Callable[..., np.ndarray]:
+    """The rates of everything that is integrated as one compiled function, made once for a plant and a structure."""
+    plant = loop.plant
+    owner, numbers = plant.identity
+    kept, key = _rates.setdefault(owner, {}), f"{loop.text}\n{numbers}\n{held}"
+    if key not in kept:
+        names = list(loop.parameters)
+
+        def rate(t: SX, q: SX, v: SX, s: SX, *rest: SX) -> SX:
+            p = dict(zip(names, rest, strict=False))
+            a, rate_s, powers = loop.rate(plant, p, rest[-1] if held else None)(t, q, v, s)
+            return casadi.vertcat(plant.rate(q, v), a, rate_s, powers(v))
+
+        shapes: dict[str, Any] = {"t": (), "q": plant.nq, "v": plant.nv, "s": loop.control.states}
+        shapes |= {name: x.shape[-1:] for name, x in loop.parameters.items()}
+        shapes |= {"held": plant.nv} if held else {}
+        kept[key] = compiled(rate, shapes, "the equations of motion").caller(Context(plant.who))
+    return kept[key]
 
 
 def _instants(begin: float, end: float, sampled: Sampled) -> Iterator[tuple[float, float, int | None, int | None]]:
