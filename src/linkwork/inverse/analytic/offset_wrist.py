@@ -237,7 +237,8 @@ def crowds(roots: SX, tried: SX) -> tuple[SX, SX]:
     """(means (8, 2), doubtful): for each root the mean of those within CROWD of it; whether a multiple root is likely.
 
     A root of multiplicity m is known to the m-th root of rounding only, but the mean of what it splits into is known
-    well. Doubtful is a crowd of three or more, and a root on the unit circle that led nowhere.
+    well. Doubtful is a crowd of three or more that led to something singular, and a root on the unit circle that led
+    nowhere.
     """
     rows = [[roots[i, 0], roots[i, 1]] for i in range(ROOTS)]
     far = [fabs(sqrt(x * x + y * y) - 1.0) for x, y in rows]
@@ -254,7 +255,9 @@ def crowds(roots: SX, tried: SX) -> tuple[SX, SX]:
                 sums[a] = [s + casadi.if_else(joined, x, 0) for s, x in zip(sums[a], rows[b])]
                 counts[a] = counts[a] + joined
     means = [casadi.horzcat(s[0] / n, s[1] / n) for s, n in zip(sums, counts)]
-    return casadi.vertcat(*means), any_of(doubtful, *(n > 2 for n in counts))
+    for k, n in enumerate(counts):
+        doubtful = any_of(doubtful, both(n > 2, any_of(tried[2 * k, 5], tried[2 * k + 1, 5])))
+    return casadi.vertcat(*means), doubtful
 
 
 def kept(tried: SX) -> SX:
@@ -315,7 +318,7 @@ def solve(size: Dimensions, T: Transform, seed: SX, pair: SX, on_axis: float = F
     multiplicity = either(double, 2, 1)
     mirror = (theta1 + np.pi, np.pi - theta2, np.pi - theta3, theta4 + np.pi, theta5, theta6)
     first = Candidate((theta1, theta2, theta3, theta4, theta5, theta6), exists, kind, multiplicity)
-    return Found([first, Candidate(mirror, exists, kind, multiplicity)], (sqrt(casadi.sumsqr(T.p)),))
+    return Found([first, Candidate(mirror, exists, kind, multiplicity)])
 
 
 def determinant(size: Dimensions, theta: SX) -> SX:

@@ -12,13 +12,13 @@ from linkwork.errors import NotPossible
 from linkwork.inverse.analytic import carbonari
 from linkwork.inverse.analytic.screws import inverted
 from linkwork.inverse.analytic.solve import solver
-from linkwork.inverse.analytic.solvers.offset_wrist import OffsetWrist
+from linkwork.inverse.analytic.solvers.offset_wrist import Asked, OffsetWrist
 
 
 def offset_wrist_polynomial(robot: Any, target: ArrayLike, frame: str) -> np.ndarray:
     """Coefficients (9,) of z^8 .. z^0, z = exp(i theta6), whose roots on the unit circle are the postures' theta6."""
     family, T = _family(robot, frame), finite(target, (4, 4), "offset_wrist_polynomial: target")
-    c = family.constraints()(T)[2]
+    c = Asked(*family.constraints()(T)).coefficients
     upper = (c[1:, 0] - 1j * c[1:, 1]) / 2
     return np.concatenate([upper[::-1], [c[0, 0]], upper.conj()])
 

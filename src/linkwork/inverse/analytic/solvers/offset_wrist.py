@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import functools
 from dataclasses import fields, replace
+from typing import NamedTuple
 
 import numpy as np
-from casadi import SX
+from casadi import SX, sqrt, sumsqr
 
 from linkwork.engine.compile import compile as compile_function
 from linkwork.engine.kernel import Kernel
 from linkwork.inverse.analytic import offset_wrist
 from linkwork.inverse.analytic.angles import FREE
-from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Found, Layout
-from linkwork.inverse.analytic.family import Family, Rows, merge
+from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Found, Layout, orthonormal
+from linkwork.inverse.analytic.family import Family, Rows, Shapes, merge
 from linkwork.inverse.analytic.offset_wrist import ROOTS
 from linkwork.inverse.analytic.polish import kinds
 from linkwork.inverse.analytic.roots import trigonometric_roots
@@ -27,6 +28,19 @@ CHUNK = 4096
 """Targets solved at once: what passes between the kernels then stays in the cache."""
 
 
+class Asked(NamedTuple):
+    """What targets (N, 4, 4) ask for: both constraints (N, 3, 3) and the coefficients (N, 5, 2) of their polynomial.
+
+    distance (N,): of the wrist from the shoulder [m]; defect (N,): how far the target is from a rigid motion.
+    """
+
+    plane: np.ndarray
+    length: np.ndarray
+    coefficients: np.ndarray
+    distance: np.ndarray
+    defect: np.ndarray
+
+
 class OffsetWrist(Family):
     name, title = "offset_wrist", "offset wrist: FANUC CRX type, axes 4-5 and 5-6 meet in two points"
     slots = 2 * ROOTS
@@ -36,8 +50,8 @@ class OffsetWrist(Family):
         own = lambda k: q0 if q0.ndim == 1 else q0[k]
         cuts = [slice(k, k + CHUNK) for k in range(0, len(target), CHUNK)]
         parts = [self._chunk(target[k], own(k)) for k in cuts]
-        found = Rows(*(np.concatenate([getattr(rows, f.name) for rows, _ in parts]) for f in fields(Rows)))
-        some = np.flatnonzero(np.concatenate([doubtful for _, doubtful in parts]))
+        found, doubtful = parts[0] if len(parts) == 1 else _joined(parts)
+        some = np.flatnonzero(doubtful)
         if len(some):
             # what lies beside a singular row found again is that row, from a root which rounding has moved
             again = self._from_means(target[some], own(some))
@@ -46,37 +60,60 @@ class OffsetWrist(Family):
 
     def _chunk(self, target: np.ndarray, q0: np.ndarray) -> tuple[Rows, np.ndarray]:
         """Rows of some targets, and which of these may have multiple roots."""
-        plane, length, coefficients = self.constraints()(target)
-        roots, void = self._pinned(coefficients, trigonometric_roots(coefficients, ROUGH), q0)
-        tried = self._tried(plane, length, roots, q0)
-        found = self._rows(target, q0, tried)
-        found.state = np.where(void[:, None] & (found.state > 0), CONTINUUM + 4.0, found.state)
+        asked = Asked(*self.constraints()(target))
+        roots, void = self._pinned(asked.coefficients, trigonometric_roots(asked.coefficients, ROUGH), q0)
+        tried = self._tried(asked, roots, q0)
+        found = self._rows(target, q0, asked, tried)
+        if void.any():
+            found.state = np.where(void[:, None] & (found.state > 0), CONTINUUM + 4.0, found.state)
         if not self.exact:
             return found, np.zeros(len(target), dtype=bool)
         found.state = self._settled(found.q, found.state, target)
         return found, (_crowds()(roots, tried)[1] > 0) & ~void
 
-    def _tried(self, plane: np.ndarray, length: np.ndarray, roots: np.ndarray, q0: np.ndarray) -> np.ndarray:
+    def _tried(self, asked: Asked, roots: np.ndarray, q0: np.ndarray) -> np.ndarray:
+        """(N, 16, 6): what the roots lead to."""
         seed = self._seed(q0, 4)
         trial = _tried(EXACT if self.exact else NOMINAL)
-        found = trial(plane[:, None], length[:, None], roots, seed if seed.ndim == 0 else seed[:, None])
+        plane, length = asked.plane[:, None], asked.length[:, None]
+        found = trial(plane, length, roots, seed if seed.ndim == 0 else seed[:, None])
         return found.reshape(len(roots), 2 * ROOTS, 6)
 
-    def _rows(self, target: np.ndarray, q0: np.ndarray, tried: np.ndarray) -> Rows:
+    def _rows(self, target: np.ndarray, q0: np.ndarray, asked: Asked, tried: np.ndarray) -> Rows:
+        """Both postures of everything tried that is kept, moved up into the first slots of its target."""
         n = len(target)
-        kernel = self.rows_kernel(Layout(2, 1, (("pair", (6,)),)), self.traced)
-        own = q0 if q0.ndim == 1 else q0[:, None]
-        q, state, residual, distances, defect = kernel(target[:, None], own, _moved_up(tried))
-        state, residual = state.reshape(n, self.slots), residual.reshape(n, self.slots)
-        return Rows(q.reshape(n, self.slots, 6), state, residual, distances[:, 0], defect[:, 0])
+        kept = _kept()(tried)
+        at = np.flatnonzero(kept)
+        pose = at // (2 * ROOTS)
+        counts = np.count_nonzero(kept, axis=1)
+        rank = np.arange(len(at)) - (np.cumsum(counts) - counts)[pose]
+        if counts.max(initial=0) > ROOTS:
+            at, pose, rank = (x[rank < ROOTS] for x in (at, pose, rank))
+        pairs = tried.reshape(-1, 6)[at]
+        pairs[:, 4] = 1.0
+        found = Rows(
+            np.zeros((n, self.slots, 6)),
+            np.zeros((n, self.slots)),
+            np.ones((n, self.slots)),
+            asked.distance[:, None],
+            asked.defect,
+        )
+        if len(at):
+            kernel = self.rows_kernel(Layout(2, 0, (("pair", (6,)),)), self.traced)
+            own = q0 if q0.ndim == 1 else q0[pose]
+            q, state, residual, _, _ = kernel(target[pose], own, pairs)
+            found.q.reshape(n, ROOTS, 2, 6)[pose, rank] = q
+            found.state.reshape(n, ROOTS, 2)[pose, rank] = state
+            found.residual.reshape(n, ROOTS, 2)[pose, rank] = residual
+        return found
 
     def _from_means(self, target: np.ndarray, q0: np.ndarray) -> Rows:
         """Rows from the means of crowded roots, taken as nominal ones and polished on the arm itself."""
         loose = replace(self, exact=False)
-        plane, length, coefficients = self.constraints()(target)
-        roots = trigonometric_roots(coefficients)
-        means = _crowds()(roots, self._tried(plane, length, roots, q0))[0]
-        return loose.polish(loose._rows(target, q0, loose._tried(plane, length, means, q0)), target)
+        asked = Asked(*self.constraints()(target))
+        roots = trigonometric_roots(asked.coefficients)
+        means = _crowds()(roots, self._tried(asked, roots, q0))[0]
+        return loose.polish(loose._rows(target, q0, asked, loose._tried(asked, means, q0)), target)
 
     def _settled(self, q: np.ndarray, state: np.ndarray, target: np.ndarray) -> np.ndarray:
         """State with rows whose constraints are nearly singular decided on the true arm."""
@@ -93,14 +130,17 @@ class OffsetWrist(Family):
         return self.canonical.rows(offset_wrist.solve(self.size, T, seed, pair, on_axis))
 
     def constraints(self) -> Kernel:
-        """target -> both constraints (3, 3) and the coefficients (5, 2) of the polynomial in theta6."""
+        """target -> `Asked`."""
 
-        def trace(target: SX) -> tuple[SX, SX, SX]:
-            T = self.canonical_goal(target)
+        def trace(target: SX) -> tuple[SX, ...]:
+            goal, defect = orthonormal(target)
+            T = self.canonical.goal(goal)
             p, q = offset_wrist.constraints(self.size, T)
-            return offset_wrist.packed(p), offset_wrist.packed(q), offset_wrist.polynomial(self.size, T).pairs()
+            f = offset_wrist.polynomial(self.size, T).pairs()
+            return offset_wrist.packed(p), offset_wrist.packed(q), f, sqrt(sumsqr(T.p)), defect
 
-        outputs = (("plane", (3, 3)), ("length", (3, 3)), ("coefficients", (ROOTS // 2 + 1, 2)))
+        outputs: Shapes = (("plane", (3, 3)), ("length", (3, 3)), ("coefficients", (ROOTS // 2 + 1, 2)))
+        outputs = (*outputs, ("distance", ()), ("defect", ()))
         return self.side_kernel("constraints", (("target", (4, 4)),), outputs, trace)
 
     def _pinned(self, coefficients: np.ndarray, z: np.ndarray, q0: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -128,13 +168,9 @@ class OffsetWrist(Family):
         return (offset_wrist.determinant(self.size, theta), {}) if right else None
 
 
-def _moved_up(tried: np.ndarray) -> np.ndarray:
-    """(N, 8, 6): the rows of `tried` (N, 16, 6) that are kept, first; their fifth number is 1, that of others 0."""
-    keep = _kept()(tried)
-    first = np.argsort(keep < 0.5, axis=1, kind="stable")[:, :ROOTS]
-    pairs = np.take_along_axis(tried, first[..., None], axis=1)
-    pairs[..., 4] = np.take_along_axis(keep, first, axis=1)
-    return pairs
+def _joined(parts: list[tuple[Rows, np.ndarray]]) -> tuple[Rows, np.ndarray]:
+    rows = Rows(*(np.concatenate([getattr(part, f.name) for part, _ in parts]) for f in fields(Rows)))
+    return rows, np.concatenate([doubtful for _, doubtful in parts])
 
 
 # Kernels that know no robot are shared by all.
