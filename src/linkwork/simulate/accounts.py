@@ -34,10 +34,12 @@ def energies(
     is zero for an exact motion: it is the error of the integration, in joules. Rows that are NaN stay NaN.
     """
     known = np.isfinite(q).all(-1) & np.isfinite(v).all(-1)
-    parts = np.full((*known.shape, 2), np.nan)
-    if known.any():
-        times = np.broadcast_to(time, known.shape)[known]
-        parts[known] = kernel(q[known], v[known], times)
+    if known.all():
+        parts = kernel(q, v, time)
+    else:
+        parts = np.full((*known.shape, 2), np.nan)
+        if known.any():
+            parts[known] = kernel(q[known], v[known], np.broadcast_to(time, known.shape)[known])
     found: dict[str, Any] = {"energy.kinetic": parts[..., 0], "energy.potential": parts[..., 1]}
     total = parts.sum(-1)
     found["energy.total"] = total

@@ -53,7 +53,7 @@ class Bound:
     def _number(self, name: str, given: Any, n: int, who: str, positive: bool = True) -> None:
         """A parameter (..., n): one number for all, or one a coordinate."""
         array = as_doubles(given, f"{who}")
-        array = np.broadcast_to(array[..., None], (*array.shape, n)) if array.ndim == 0 else array
+        array = np.full(n, array) if array.ndim == 0 else array
         if array.shape[-1] != n:
             raise InvalidInput(f"{who} has shape {array.shape}, expected one number or (..., {n})")
         if not np.isfinite(array).all() or (positive and (array < 0).any()):

@@ -106,7 +106,7 @@ def _close(
     steps: int,
 ) -> None:
     """Write down which samples ended in these steps, and why."""
-    for j in np.flatnonzero(done.failed):
+    for j in np.flatnonzero(done.failed) if done.failed.any() else ():
         k = first + int(done.steps[j])
         if k >= steps:
             continue  # only the step beyond the end failed

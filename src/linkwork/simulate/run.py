@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -74,7 +75,7 @@ def simulate(
     loop = Loop(plant, bound, signals, Stops(stops, plant), Events(tuple(events), plant), method)
     choice(failures, ("raise", "keep"), "simulate: failures")
     batch = _with_parameters(batch, loop)
-    q0, v0 = (np.broadcast_to(x, (*batch, x.shape[-1])).reshape(-1, x.shape[-1]).copy() for x in (q0, v0))
+    q0, v0 = (_rows(x, batch) for x in (q0, v0))
     _spread(loop, batch)
     h = None
     if adaptive_method:
@@ -124,7 +125,7 @@ def _result(
     success = np.array([sample not in raw.failure for sample in range(len(raw.q))])
 
     def shaped(x: np.ndarray) -> np.ndarray:
-        return x.reshape(batch + x.shape[1:])
+        return x.reshape(batch + x.shape[1:]) if batch else x.reshape(x.shape[1:])
 
     result = Simulation(
         time=raw.time,
@@ -229,6 +230,8 @@ def _with_parameters(batch: tuple[int, ...], loop: Loop) -> tuple[int, ...]:
     """The batch of the initial states together with that of gains, targets and forces."""
     leads = {name: x.shape[:-1] for name, x in loop.parameters.items()}
     leads |= {name: x.shape[:-2] for name, x in loop.sequences.items()}
+    if not any(leads.values()):
+        return batch
     try:
         return np.broadcast_shapes(batch, *leads.values())
     except ValueError:
@@ -243,10 +246,16 @@ def _spread(loop: Loop, batch: tuple[int, ...]) -> None:
         for numbers, inner in ((holder.parameters, 1), (holder.sequences, 2)):
             for name, x in numbers.items():
                 own = x.shape[x.ndim - inner :]
-                if int(np.prod(x.shape[: x.ndim - inner])) == 1:
+                if math.prod(x.shape[: x.ndim - inner]) == 1:
                     numbers[name] = x.reshape(own)
                 else:
                     numbers[name] = np.broadcast_to(x, batch + own).reshape(-1, *own)
+
+
+def _rows(x: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:
+    """A copy with one row a sample."""
+    n = x.shape[-1]
+    return np.array(np.broadcast_to(x, (*batch, n)) if x.shape[:-1] != batch else x).reshape(-1, n)
 
 
 def _check_rows(loop: Loop, steps: int) -> None:

@@ -36,6 +36,16 @@ class Rows:
     distances: np.ndarray
     defect: np.ndarray
 
+    @staticmethod
+    def none(targets: int, slots: int, joints: int, distances: int) -> Rows:
+        """No row yet."""
+        q, state, residual = np.zeros((targets, slots, joints)), np.zeros((targets, slots)), np.ones((targets, slots))
+        return Rows(q, state, residual, np.zeros((targets, distances)), np.zeros(targets))
+
+    def part(self, where: slice) -> Rows:
+        """The rows of some targets, in the same memory."""
+        return Rows(self.q[where], self.state[where], self.residual[where], self.distances[where], self.defect[where])
+
 
 @dataclass(frozen=True)
 class Family:

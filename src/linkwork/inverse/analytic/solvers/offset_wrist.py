@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -47,10 +47,12 @@ class OffsetWrist(Family):
     size: offset_wrist.Dimensions
 
     def propose(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None) -> Rows:
-        own = lambda k: q0 if q0.ndim == 1 else q0[k]
-        cuts = [slice(k, k + CHUNK) for k in range(0, len(target), CHUNK)]
-        parts = [self._chunk(target[k], own(k)) for k in cuts]
-        found, doubtful = parts[0] if len(parts) == 1 else _joined(parts)
+        own = lambda where: q0 if q0.ndim == 1 else q0[where]
+        found = Rows.none(len(target), self.slots, 6, 1)
+        doubtful = np.zeros(len(target), dtype=bool)
+        for begin in range(0, len(target), CHUNK):
+            where = slice(begin, begin + CHUNK)
+            doubtful[where] = self._fill(found.part(where), target[where], own(where))
         some = np.flatnonzero(doubtful)
         if len(some):
             # what lies beside a singular row found again is that row, from a root which rounding has moved
@@ -58,18 +60,18 @@ class OffsetWrist(Family):
             merge(found, again, some, np.where(again.state % 4 > ISOLATED, offset_wrist.CROWD, offset_wrist.SAME))
         return found
 
-    def _chunk(self, target: np.ndarray, q0: np.ndarray) -> tuple[Rows, np.ndarray]:
-        """Rows of some targets, and which of these may have multiple roots."""
+    def _fill(self, found: Rows, target: np.ndarray, q0: np.ndarray) -> np.ndarray:
+        """Put the rows of some targets into `found`; gives which of them may have multiple roots."""
         asked = Asked(*self.constraints()(target))
         roots, void = self._pinned(asked.coefficients, trigonometric_roots(asked.coefficients, ROUGH), q0)
         tried = self._tried(asked, roots, q0)
-        found = self._rows(target, q0, asked, tried)
+        self._put(found, target, q0, asked, tried)
         if void.any():
-            found.state = np.where(void[:, None] & (found.state > 0), CONTINUUM + 4.0, found.state)
+            np.copyto(found.state, CONTINUUM + 4.0, where=void[:, None] & (found.state > 0))
         if not self.exact:
-            return found, np.zeros(len(target), dtype=bool)
-        found.state = self._settled(found.q, found.state, target)
-        return found, (_crowds()(roots, tried)[1] > 0) & ~void
+            return np.zeros(len(target), dtype=bool)
+        self._settle(found, target)
+        return (_crowds()(roots, tried)[1] > 0) & ~void
 
     def _tried(self, asked: Asked, roots: np.ndarray, q0: np.ndarray) -> np.ndarray:
         """(N, 16, 6): what the roots lead to."""
@@ -79,9 +81,9 @@ class OffsetWrist(Family):
         found = trial(plane, length, roots, seed if seed.ndim == 0 else seed[:, None])
         return found.reshape(len(roots), 2 * ROOTS, 6)
 
-    def _rows(self, target: np.ndarray, q0: np.ndarray, asked: Asked, tried: np.ndarray) -> Rows:
-        """Both postures of everything tried that is kept, moved up into the first slots of its target."""
-        n = len(target)
+    def _put(self, found: Rows, target: np.ndarray, q0: np.ndarray, asked: Asked, tried: np.ndarray) -> None:
+        """Both postures of everything tried that is kept, into the first slots of its target."""
+        found.distances[:, 0], found.defect[:] = asked.distance, asked.defect
         kept = _kept()(tried)
         at = np.flatnonzero(kept)
         pose = at // (2 * ROOTS)
@@ -89,23 +91,16 @@ class OffsetWrist(Family):
         rank = np.arange(len(at)) - (np.cumsum(counts) - counts)[pose]
         if counts.max(initial=0) > ROOTS:
             at, pose, rank = (x[rank < ROOTS] for x in (at, pose, rank))
+        if not len(at):
+            return
         pairs = tried.reshape(-1, 6)[at]
         pairs[:, 4] = 1.0
-        found = Rows(
-            np.zeros((n, self.slots, 6)),
-            np.zeros((n, self.slots)),
-            np.ones((n, self.slots)),
-            asked.distance[:, None],
-            asked.defect,
-        )
-        if len(at):
-            kernel = self.rows_kernel(Layout(2, 0, (("pair", (6,)),)), self.traced)
-            own = q0 if q0.ndim == 1 else q0[pose]
-            q, state, residual, _, _ = kernel(target[pose], own, pairs)
-            found.q.reshape(n, ROOTS, 2, 6)[pose, rank] = q
-            found.state.reshape(n, ROOTS, 2)[pose, rank] = state
-            found.residual.reshape(n, ROOTS, 2)[pose, rank] = residual
-        return found
+        kernel = self.rows_kernel(Layout(2, 0, (("pair", (6,)),)), self.traced)
+        q, state, residual, _, _ = kernel(target[pose], q0 if q0.ndim == 1 else q0[pose], pairs)
+        slot = pose * ROOTS + rank
+        found.q.reshape(-1, 12)[slot] = q.reshape(-1, 12)
+        found.state.reshape(-1, 2)[slot] = state
+        found.residual.reshape(-1, 2)[slot] = residual
 
     def _from_means(self, target: np.ndarray, q0: np.ndarray) -> Rows:
         """Rows from the means of crowded roots, taken as nominal ones and polished on the arm itself."""
@@ -113,16 +108,18 @@ class OffsetWrist(Family):
         asked = Asked(*self.constraints()(target))
         roots = trigonometric_roots(asked.coefficients)
         means = _crowds()(roots, self._tried(asked, roots, q0))[0]
-        return loose.polish(loose._rows(target, q0, asked, loose._tried(asked, means, q0)), target)
+        found = Rows.none(len(target), self.slots, 6, 1)
+        loose._put(found, target, q0, asked, loose._tried(asked, means, q0))
+        return loose.polish(found, target)
 
-    def _settled(self, q: np.ndarray, state: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """State with rows whose constraints are nearly singular decided on the true arm."""
-        some = np.flatnonzero((state == TANGENT + 8.0).any(axis=1))
+    def _settle(self, found: Rows, target: np.ndarray) -> None:
+        """Decide on the true arm about rows whose constraints are nearly singular."""
+        doubled = found.state == TANGENT + 8.0
+        some = np.flatnonzero(doubled.any(axis=1))
         if len(some):
-            tangent = np.where(state[some] == TANGENT + 8.0, state[some], 0.0)
-            decided = kinds(self.subject, self.chain, q[some], target[some], tangent)
-            state[some] = np.where(tangent > 0, decided, state[some])
-        return state
+            tangent = np.where(doubled[some], found.state[some], 0.0)
+            decided = kinds(self.subject, self.chain, found.q[some], target[some], tangent)
+            found.state[some] = np.where(doubled[some], decided, found.state[some])
 
     def traced(self, goal: Transform, q0: SX, pair: SX) -> Found:
         T, seed = self.canonical.goal(goal), self.canonical.angles(q0)
@@ -166,11 +163,6 @@ class OffsetWrist(Family):
     def determinant(self, theta: SX) -> tuple[SX, dict[str, SX]] | None:
         right = np.allclose((self.size.alpha4, self.size.alpha5), (-np.pi / 2, np.pi / 2), atol=1e-12)
         return (offset_wrist.determinant(self.size, theta), {}) if right else None
-
-
-def _joined(parts: list[tuple[Rows, np.ndarray]]) -> tuple[Rows, np.ndarray]:
-    rows = Rows(*(np.concatenate([getattr(part, f.name) for part, _ in parts]) for f in fields(Rows)))
-    return rows, np.concatenate([doubtful for _, doubtful in parts])
 
 
 # Kernels that know no robot are shared by all.
