@@ -11,6 +11,7 @@ import hashlib
 import json
 import logging
 import os
+import random
 import stat
 import tempfile
 from functools import cache
@@ -100,7 +101,9 @@ def save(key: str, header: dict[str, Any], object_file: bytes) -> None:
         except BaseException:
             _remove(Path(temporary))
             raise
-        _prune(path.parent)
+        # looking through the folder takes longer than writing one file: once in every sixteenth of what it may hold
+        if random.random() * LARGEST < 16 * len(rest):
+            _prune(path.parent)
     except OSError as error:
         log.warning("could not cache a compiled object: %s", error)
 
@@ -146,22 +149,22 @@ def _is_safe(place: Path) -> bool:
 
 
 def _prune(place: Path) -> None:
-    entries = sorted(
-        ((s.st_mtime, s.st_size, f) for f in place.glob("*" + _SUFFIX) if (s := _stat(f))), key=lambda e: e[:2]
-    )
+    """Remove the least recently used objects beyond LARGEST bytes."""
+    entries = []
+    with os.scandir(place) as found:
+        for file in found:
+            try:
+                status = file.stat()
+            except OSError:
+                continue  # another process has removed it
+            if file.name.endswith(_SUFFIX):
+                entries.append((status.st_mtime, status.st_size, file.path))
     total = sum(e[1] for e in entries)
-    for _, length, path in entries:
+    for _, length, name in sorted(entries):
         if total <= LARGEST:
             break
-        _remove(path)
+        _remove(Path(name))
         total -= length
-
-
-def _stat(path: Path) -> os.stat_result | None:
-    try:
-        return path.stat()
-    except OSError:
-        return None
 
 
 def _remove(path: Path) -> None:
