@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,10 +37,9 @@ def reframed(tree: Tree) -> tuple[Tree, np.ndarray]:
     for node, tips in zip(tree.nodes[1:], carried[1:], strict=True):
         P = _inverse(T[node.parent]) @ _matrix(node.placement)
         if node.kind == "revolute":
-            best = min(_choices(node, P, tips), key=lambda choice: choice.cost)
-            T.append(best.T)
-            q0[node.q] = best.offset
-            node = replace(node, placement=_placement(best.P), axis=(0.0, 0.0, 1.0))
+            frame, own, q0[node.q] = _best(node, P, tips)
+            T.append(frame)
+            node = replace(node, placement=_placement(own), axis=(0.0, 0.0, 1.0))
         else:
             T.append(np.eye(4))
             node = replace(node, placement=_placement(P))
@@ -51,30 +50,24 @@ def reframed(tree: Tree) -> tuple[Tree, np.ndarray]:
     return replace(tree, nodes=tuple(nodes), bodies=bodies, frames=frames), q0
 
 
-@dataclass(frozen=True)
-class _Choice:
-    """T: the new frame seen from the given one; P, offset: T_parent_joint and offset of q that go with it."""
-
-    T: np.ndarray
-    P: np.ndarray
-    offset: float
-    cost: float
-
-
-def _choices(node: Node, P: np.ndarray, carried: list[Node]) -> list[_Choice]:
+def _best(node: Node, P: np.ndarray, carried: list[Node]) -> tuple[np.ndarray, np.ndarray, float]:
+    """(T, P', offset): the new frame seen from the given one, T_parent_joint and the offset of q that go with it."""
     n = np.array(node.axis)
-    found = []
-    for x in _directions(node, n, carried):
-        for s in _slides(node, n, P, carried):
-            T = _homogeneous(np.column_stack([x, np.cross(n, x), n]), s * n)
-            own, offset = _without_turn_about_z(P @ T)
-            cost = _OFFSET * (offset != 0.0) + (_cost(own) if node.parent else 0.0)
-            cost += sum(_cost_of_carried(_inverse(T), c) for c in carried)
-            if not carried:
-                across = _clean(T[:3, :3].T @ np.array(node.mass_properties.com))[:2]
-                cost += _SHIFT * np.count_nonzero(across)
-            found.append(_Choice(T, own, offset, cost))
-    return found
+    x, s = np.array(_directions(node, n, carried)), np.array(_slides(node, n, P, carried))
+    R = np.stack([x, np.cross(n, x), np.broadcast_to(n, x.shape)], axis=-1)
+    # costs (x, s): a direction x decides about the offset, a slide s about distances to the parent
+    cost = _OFFSET * (_turn_about_z(P[:3, :3], R) != 0.0)[:, None] + np.zeros(len(s))
+    if node.parent:
+        cost += _SHIFT * np.count_nonzero(_clean(P[:3, 3] + s[:, None] * (P[:3, :3] @ n)), axis=-1)
+    for c in carried:
+        cost += _cost_of_carried(R, s[:, None] * n, c)
+    if not carried:
+        across = _clean(np.array(node.mass_properties.com) @ R)[:, :2]
+        cost += _SHIFT * np.count_nonzero(across, axis=-1)[:, None]
+    i, j = np.unravel_index(np.argmin(cost), cost.shape)
+    T = _homogeneous(R[i], s[j] * n)
+    own, offset = _without_turn_about_z(P @ T)
+    return T, own, offset
 
 
 def _directions(node: Node, n: np.ndarray, carried: list[Node]) -> list[np.ndarray]:
@@ -104,14 +97,20 @@ def _slides(node: Node, n: np.ndarray, P: np.ndarray, carried: list[Node]) -> li
 
 def _without_turn_about_z(P: np.ndarray) -> tuple[np.ndarray, float]:
     """(P', offset) with P = P' Rz(offset) and P' turned about as few coordinate axes as can be."""
+    offset = float(_turn_about_z(np.eye(3), P[None, :3, :3])[0])
     R = tilt(_clean(P[:3, 2]))
-    turn = R.T @ P[:3, :3]
-    offset = float(np.arctan2(turn[1, 0], turn[0, 0]))
-    quarters = round(offset / (np.pi / 2))
-    if abs(offset - quarters * np.pi / 2) <= _ROUNDING:
-        c, s = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[quarters % 4]
-        R, offset = R @ np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]), 0.0
+    if offset == 0.0:
+        turn = np.rint(R.T @ P[:3, :3])
+        R = R @ np.array([[turn[0, 0], -turn[1, 0], 0.0], [turn[1, 0], turn[0, 0], 0.0], [0.0, 0.0, 1.0]])
     return _homogeneous(R, P[:3, 3]), offset
+
+
+def _turn_about_z(R_parent: np.ndarray, R: np.ndarray) -> np.ndarray:
+    """(N): angles about z that remain of rotations R_parent R (N, 3, 3) with a common z; 0 for quarter turns."""
+    turn = tilt(_clean(R_parent @ R[0, :, 2])).T @ R_parent @ R[..., 0].T
+    offset = np.arctan2(turn[1], turn[0])
+    quarter = np.pi / 2
+    return np.where(np.abs(offset - np.rint(offset / quarter) * quarter) <= _ROUNDING, 0.0, offset)
 
 
 def tilt(d: np.ndarray) -> np.ndarray:
@@ -128,23 +127,21 @@ def tilt(d: np.ndarray) -> np.ndarray:
     )
 
 
-def _cost(P: np.ndarray) -> float:
-    """Operations to carry a vector over a placement whose turn about its own z is free."""
-    turns = np.count_nonzero(_clean(P[:3, 2])) - 1
-    return _TURN * turns + _SHIFT * np.count_nonzero(_clean(P[:3, 3]))
-
-
-def _cost_of_carried(T: np.ndarray, node: Node) -> float:
-    P = T @ _matrix(node.placement)
-    if node.kind == "revolute":
-        return _cost(_homogeneous(np.column_stack([P[:3, :2], P[:3, :3] @ np.array(node.axis)]), P[:3, 3]))
-    turns = {3: 0, 5: 1, 9: 3}.get(int(np.count_nonzero(_clean(P[:3, :3]))), 2)
-    return _TURN * turns + _SHIFT * np.count_nonzero(_clean(P[:3, 3]))
+def _cost_of_carried(R: np.ndarray, p: np.ndarray, node: Node) -> np.ndarray:
+    """Operations to carry a vector over to a carried node, from frames turned by R (x, 3, 3) and moved by p (s, 3)."""
+    if node.kind == "revolute":  # its turn about its own axis is free
+        turns = np.count_nonzero(_clean(np.array(node.placement.rotation) @ np.array(node.axis) @ R), axis=-1) - 1
+    else:
+        entries = (np.array(node.placement.rotation).T @ R).reshape(-1, 9)
+        turns = np.array([{3: 0, 5: 1, 9: 3}.get(k, 2) for k in np.count_nonzero(_clean(entries), axis=-1).tolist()])
+    distances = np.count_nonzero(_clean((np.array(node.placement.position) - p) @ R), axis=-1)
+    return _TURN * turns[:, None] + _SHIFT * distances
 
 
 def _clean(x: np.ndarray) -> np.ndarray:
-    """Entries that only rounding keeps from zero made zero."""
-    return np.where(np.abs(x) <= _ROUNDING * np.abs(x).max(initial=0.0), 0.0, x)
+    """Entries of rows that only rounding keeps from zero made zero."""
+    size = np.abs(x)
+    return np.where(size <= _ROUNDING * size.max(axis=-1, keepdims=True, initial=0.0), 0.0, x)
 
 
 def _homogeneous(R: np.ndarray, p: np.ndarray) -> np.ndarray:
@@ -162,7 +159,7 @@ def _matrix(placement: Placement) -> np.ndarray:
 
 
 def _placement(T: np.ndarray) -> Placement:
-    R = _clean(T[:3, :3])
+    R = _clean(T[:3, :3].ravel()).reshape(3, 3)
     R = np.where(np.abs(np.abs(R) - 1.0) <= _ROUNDING, np.sign(R), R)
     rows: Any = tuple(map(tuple, R.tolist()))
     return Placement(rows, tuple(_clean(T[:3, 3]).tolist()))
