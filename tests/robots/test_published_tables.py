@@ -188,6 +188,50 @@ def test_the_ur_arms_stand_as_their_tables_say():
         np.testing.assert_allclose(T[:3, 3], (a2 + a3, -d4 - d6, d1 - d5), atol=1e-15)
 
 
+@pytest.mark.parametrize("name", ["ur3", "ur5", "ur10", "ur3e", "ur5e", "ur10e", "ur16e", "ur20"])
+def test_the_ur_arms_move_as_another_reader_of_the_makers_table_says(name):
+    """ur_analytic_ik holds the same article's rows, typed by somebody else: its flange pose in random postures."""
+    peer = getattr(pytest.importorskip("ur_analytic_ik"), name)
+    pose = lw.load(name).function("pose", "tool0")
+    for q in np.random.default_rng(2).uniform(-3, 3, (5, 6)):
+        np.testing.assert_allclose(np.array(pose(q)), peer.forward_kinematics(*q), atol=2e-15)
+
+
+UR_MATTER = {  # masses [kg] and centres of mass [m] of links 1 to 6, from the maker's article
+    "ur3": (
+        (2, 3.42, 1.26, 0.8, 0.8, 0.35),
+        ((0, -0.02, 0), (0.13, 0, 0.1157), (0.05, 0, 0.0238), (0, 0, 0.01), (0, 0, 0.01), (0, 0, -0.02)),
+    ),
+    "ur5": (
+        (3.7, 8.393, 2.33, 1.219, 1.219, 0.1879),
+        (
+            (0, -0.02561, 0.00193),
+            (0.2125, 0, 0.11336),
+            (0.15, 0, 0.0265),
+            (0, -0.0018, 0.01634),
+            (0, 0.0018, 0.01634),
+            (0, 0, -0.001159),
+        ),
+    ),
+    "ur10": (
+        (7.1, 12.7, 4.27, 2, 2, 0.365),
+        ((0.021, 0, 0.027), (0.38, 0, 0.158), (0.24, 0, 0.068), (0, 0.007, 0.018), (0, 0.007, 0.018), (0, 0, -0.026)),
+    ),
+    "ur16e": (
+        (7.369, 10.45, 4.321, 2.18, 2.033, 0.907),
+        ((0, -0.016, 0.03), (0.302, 0, 0.16), (0.194, 0, 0.065), (0, -0.009, 0.011), (0, 0.018, 0.012), (0, 0, -0.044)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UR_MATTER)
+def test_the_ur_arms_weigh_what_the_maker_says(name):
+    masses, centres = UR_MATTER[name]
+    rows = lw.load(name).to_dh("standard")
+    np.testing.assert_allclose([row["mass"] for row in rows], masses, rtol=1e-15)
+    np.testing.assert_allclose([row["com"] for row in rows], centres, atol=1e-15)
+
+
 def test_the_rehabilitation_arm_has_the_papers_equations():
     """[Khan2022] A1-A12 with their corrections, vertical plane."""
     robot = lw.load("rehabilitation-arm")
