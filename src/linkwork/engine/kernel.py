@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import gc
 import math
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -249,7 +251,8 @@ class Kernel:
             key = None if self.key is None else f"{self.key}\nwidth {width} {python_call.available()}"
             found = cache.load(key) if key else None
             if found is None:
-                header, object_file = self._compile(width)
+                with _collector_at_rest():
+                    header, object_file = self._compile(width)
                 if key:
                     cache.save(key, header, object_file)
             else:
@@ -289,6 +292,18 @@ class Kernel:
         sizes = [math.prod(shape) for _, shape in self.signature.outputs]
         found = [len(o) for o in program.outputs[: len(sizes)]]
         assert tuple(self._sizes) == program.inputs and sizes == found, (self.signature, program.inputs, found)
+
+
+@contextmanager
+def _collector_at_rest() -> Iterator[None]:
+    """No garbage collection meanwhile: tracing makes very many objects, and going through them took a tenth."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _best_width(program: Program) -> int:
