@@ -11,6 +11,8 @@ A robot is described once; every quantity about it is then one call, for one con
 from __future__ import annotations
 
 import importlib
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from linkwork import errors
@@ -21,15 +23,15 @@ from linkwork.errors import LinkworkError
 from linkwork.library import load, robots, save
 from linkwork.model.payload import Payload
 from linkwork.robot import Robot
-from linkwork.simulate import simulate  # now: a later import of its room would put the room in the function's place
 
 if TYPE_CHECKING:
     from linkwork import studies, trajectory
     from linkwork.inverse import tasks
-    from linkwork.inverse.analytic import classify
+    from linkwork.inverse.analytic.classify import classify
     from linkwork.inverse.cycles import cycle_drift, recorded_limits
     from linkwork.inverse.targets import Goal
     from linkwork.lagrange import System
+    from linkwork.simulate import simulate
 
 __version__ = "0.1.0"
 __all__ = [
@@ -76,3 +78,22 @@ def __getattr__(name: str) -> Any:
     found = found if attribute is None else getattr(found, attribute)
     globals()[name] = found
     return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+class _Linkwork(ModuleType):
+    """This module, with `simulate` the function: importing the room of that name would put the room in its place."""
+
+    @property
+    def simulate(self) -> Any:
+        return importlib.import_module("linkwork.simulate").simulate
+
+    @simulate.setter
+    def simulate(self, room: Any) -> None:
+        """What the import of the room tries is not followed."""
+
+
+sys.modules[__name__].__class__ = _Linkwork
