@@ -600,12 +600,14 @@ class Robot:
 
         return members_of(self.subject, q, v, variables)
 
-    def assemble(self, q0: ArrayLike | None = None, hold: Sequence[str] = ()) -> Assembly:
+    def assemble(
+        self, q0: ArrayLike | None = None, hold: Sequence[str] = (), variables: Variables | None = None
+    ) -> Assembly:
         """Coordinates near q0 (left out: the reference) for which every loop closes. See loops/assembly.py."""
         from linkwork.loops import assembly
 
         start = assembly.reference(self.subject) if q0 is None else q0
-        return assembly.assemble(self.subject, start, hold)
+        return assembly.assemble(self.subject, start, hold, variables=variables)
 
     def mobility(self, q: ArrayLike | None = None) -> Mobility:
         """Degrees of freedom by counting and by rank, redundant constraints by name. See loops/mobility.py."""

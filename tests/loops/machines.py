@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import linkwork as lw
 from linkwork import quantities
 from linkwork.loops.loads import Loads
 from linkwork.model import Body, Joint, MassProperties, Model, Placement, validated
-from linkwork.model.elements import LinearActuator, LoopClosure, Point
+from linkwork.model.elements import LinearActuator, LoopClosure, Point, TorsionSpring
 
 SCISSOR = Path(__file__).parent / "scissor_lift.robot.yaml"
 HERE = Placement()
@@ -62,6 +63,44 @@ def hinge_with_strut(foot, head, axis=(0.0, 0.0, 1.0), branch=1, kind="revolute"
     bodies = (link("base", 0.5), link("arm", 0.5))
     joints = (Joint("root", "fixed", None, "base"), Joint("joint", kind, "base", "arm", placement, axis))
     return validated(Model("strut_machine", bodies, joints, elements=(strut,)))
+
+
+def stewart_with_legs(height: float = -0.6, stiffness: float = 400.0) -> Model:
+    """The points of the built-in Stewart platform with legs that have mass: hinged about y and x, sliding on a spring.
+
+    The platform floats; six ball joints hold it, so that its six degrees of freedom are free. It hangs at `height`.
+    """
+    whole = lw.load("stewart-gough").model
+    ground, platform = whole.body("ground"), whole.body("platform")
+    bodies, elements = [platform], []
+    joints = [Joint("free", "floating", None, "platform")]
+    start = [("free", (0.0, 0.0, height, 0.0, 0.0, 0.0, 1.0))]
+    for k in range(6):
+        foot, head = dict(ground.points)[f"B{k}"], dict(platform.points)[f"P{k}"]
+        across = np.array(head) + [0.0, 0.0, height] - foot
+        length = float(np.linalg.norm(across))
+        x, y, z = across / length
+        bodies += [
+            Body(f"cross{k}", MassProperties(0.2, (0.0, 0.0, 0.0), _diagonal(1e-4, 1e-4, 1e-4))),
+            Body(f"tube{k}", MassProperties(1.5, (0.0, 0.0, 0.2), _diagonal(0.02, 0.02, 1e-3))),
+            Body(f"rod{k}", MassProperties(0.8, (0.0, 0.0, -0.2), _diagonal(0.011, 0.011, 4e-4))),
+        ]
+        joints += [
+            Joint(f"a{k}", "revolute", None, f"cross{k}", Placement(position=foot), (0.0, 1.0, 0.0)),
+            Joint(f"b{k}", "revolute", f"cross{k}", f"tube{k}", axis=(1.0, 0.0, 0.0)),
+            Joint(f"s{k}", "prismatic", f"tube{k}", f"rod{k}", axis=(0.0, 0.0, 1.0)),
+        ]
+        elements += [
+            LoopClosure(f"ball{k}", "point", Point(f"rod{k}"), Point("platform", head)),
+            TorsionSpring(f"spring{k}", f"s{k}", stiffness, length),
+        ]
+        start += [(f"a{k}", (math.atan2(x, z),)), (f"b{k}", (math.asin(-y),)), (f"s{k}", (length,))]
+    reference = (("reference", tuple(start)),)
+    return validated(Model("stewart", tuple(bodies), tuple(joints), elements=tuple(elements), configurations=reference))
+
+
+def _diagonal(x: float, y: float, z: float) -> tuple:
+    return ((x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z))
 
 
 def casadi_loads(robot: lw.Robot, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> Loads:

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.errors import InvalidInput, InvalidModel, NotPossible
+from linkwork.errors import InvalidInput, InvalidModel, NotPossible, UnknownName
 from linkwork.loops.mobility import free_motions, mobility
 from linkwork.model import Joint, Model, Placement, validated
 from linkwork.model.elements import LinearActuator, LoopClosure, Point
-from tests.loops.machines import four_bar, link, scissor_lift, slope
+from tests.loops.machines import SCISSOR, four_bar, link, scissor_lift, slope
 
 KINDS = ("hinge", "point", "planar_hinge")
 UPRIGHT = (("reference", (("crank_joint", (0.9,)), ("coupler_joint", (-0.9,)), ("rocker_joint", (0.9,)))),)
@@ -28,6 +28,35 @@ def test_a_batch_is_assembled_near_where_it_started(kind):
     assert np.abs(result.q - start).max() < 1.0
     tip = robot.points(result.q)
     assert np.abs(tip["coupler"]["tip"] - tip["rocker"]["tip"]).max() < 1e-12
+
+
+def test_links_in_one_line_are_assembled_too():
+    """Stretched out, no hinge feels the gap; small steps off the line find a way, the same one every time."""
+    robot = lw.Robot(replace(four_bar(), configurations=()))
+    found = robot.assemble(np.zeros((2, 3)))
+    assert found.success.all()
+    assert np.array_equal(found.q[0], found.q[1])
+    assert np.array_equal(robot.assemble(np.zeros(3)).q, found.q[0])
+
+
+def test_every_design_of_a_batch_is_assembled_with_its_own_numbers():
+    robot = lw.load(SCISSOR, live=["half"])
+    halves = np.array([0.95, 1.0, 1.05])
+    found = robot.assemble(robot.assemble().q, variables={"half": halves})
+    assert found.success.all()
+    for k, half in enumerate(halves):
+        alone = robot.assemble(robot.assemble().q, variables={"half": half})
+        assert np.array_equal(alone.q, found.q[k])
+
+
+def test_a_start_of_the_wrong_size_and_an_unknown_held_joint_are_refused():
+    robot = lw.Robot(four_bar())
+    with pytest.raises(InvalidInput, match=r"assemble: q0 has shape \(2,\), expected \(..., 3\)"):
+        robot.assemble([0.0, 1.0])
+    with pytest.raises(InvalidInput, match="assemble: q0 is not finite"):
+        robot.assemble([0.0, 1.0, np.nan])
+    with pytest.raises(UnknownName, match='no joint "crank"; did you mean "crank_joint"'):
+        robot.assemble(hold=["crank"])
 
 
 def test_held_joints_keep_their_values():

@@ -10,12 +10,14 @@ import pytest
 
 import linkwork as lw
 from linkwork.errors import InvalidInput
+from linkwork.formats.mjcf import read_mjcf_text
 from linkwork.loops.dynamics import consistent, loop_dynamics
 from linkwork.loops.mobility import mobility
 from linkwork.loops.transmissions import rocker_angle
 from linkwork.model import validated
 from linkwork.model.elements import Damper, FourBarLoop, LoopClosure, Point, Spring, TorsionSpring
-from tests.loops.machines import casadi_loads, scissor_lift, slope
+from linkwork.simulate.environment import Environment
+from tests.loops.machines import casadi_loads, scissor_lift, slope, stewart_with_legs
 from tests.pinocchio_models import twin_of
 
 LINKAGES = {"four-bar": 1, "slider-crank": 1, "five-bar": 2, "delta": 3, "stewart-gough": 6}
@@ -174,6 +176,100 @@ def test_accelerations_agree_with_pinocchio_s_constraint_dynamics():
         assert ours == pytest.approx(expected, abs=1e-8)  # the proximal solver's own accuracy on a redundant row
 
 
+@pytest.fixture(scope="module")
+def stewart() -> lw.Robot:
+    return lw.Robot(stewart_with_legs())
+
+
+def test_a_stewart_platform_with_legs_accelerates_as_pinocchio_s_constraint_dynamics_says(stewart):
+    """Nineteen bodies, six ball joints that close eighteen equations; springs act as joint forces on their side."""
+    plain = replace(stewart.model, elements=(), configurations=())
+    twin = twin_of(plain)
+    theirs, data = twin.model, twin.model.createData()
+    models, held = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    springs = {}
+    for element in stewart.model.elements:
+        if isinstance(element, TorsionSpring):
+            springs[element.joint] = element
+            continue
+        sides = [(theirs.getJointId(f"s{element.name[-1]}"), pin.SE3.Identity())]
+        sides.append((theirs.getJointId("free"), pin.SE3(np.eye(3), np.array(element.second.position))))
+        ends = [x for side in sides for x in side]
+        models.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, theirs, *ends, pin.ReferenceFrame.LOCAL))
+        held.append(models[-1].createData())
+    pin.initConstraintDynamics(theirs, data, models, held)
+    settings = pin.ProximalSettings(1e-14, 1e-14, 200)
+    rng = np.random.default_rng(5)
+    for _ in range(3):
+        start = stewart.integrate(stewart.assemble().q, rng.normal(size=stewart.nv) * 0.05)
+        q, v = stewart.consistent(start, rng.normal(size=stewart.nv))
+        tau = np.zeros(stewart.nv)
+        for name, spring in springs.items():
+            at = stewart.index(name).start  # in q, where the platform's quaternion takes one place more than in v
+            tau[at - 1] = -spring.stiffness * (q[at] - spring.free)
+        state = (twin.q(q), twin.v(v), twin.v(tau))
+        expected = pin.constraintDynamics(theirs, data, *state, models, held, settings)[twin.index]
+        ours = loop_dynamics(stewart.subject, q, v, np.zeros(len(stewart.actuators)))
+        assert ours == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_a_free_stewart_platform_keeps_its_energy_for_ten_seconds(stewart):
+    """All six degrees of freedom swing on the springs of the legs; no leg is locked."""
+    assert mobility(stewart.subject).degrees == 6
+    v = np.zeros(stewart.nv)
+    v[:6] = [0.1, -0.2, 0.0, 0.5, 0.1, -0.1]
+    q, v = stewart.consistent(None, v)
+    run = lw.simulate(stewart, q, v, duration=10.0, tolerance=1e-10, sample=0.05)
+    energy = run["energy.kinetic"] + run["energy.potential"]
+    assert np.ptp(energy) < 1e-6 * np.ptp(run["energy.kinetic"])  # measured: 1e-10
+    assert np.ptp(run["energy.kinetic"]) > 10.0
+    poses, points = stewart.forward_kinematics(run.q), stewart.points(run.q)
+    for k in range(6):
+        gap = poses[f"rod{k}"][:, :3, 3] - points["platform"][f"P{k}"]
+        assert np.abs(gap).max() < 1e-9
+
+
+FOUR_BAR_MJCF = """
+<mujoco>
+  <option gravity="0 0 -9.81" timestep="0.001"><flag contact="disable"/></option>
+  <compiler angle="radian"/>
+  <worldbody>
+    <body name="crank"><joint name="crank" axis="0 -1 0"/>
+      <geom type="capsule" fromto="0 0 0 0.3 0 0" size="0.02"/>
+      <body name="coupler" pos="0.3 0 0"><joint name="coupler" axis="0 -1 0"/>
+        <geom type="capsule" fromto="0 0 0 0.9 0 0" size="0.02"/>
+      </body>
+    </body>
+    <body name="rocker" pos="1 0 0"><joint name="rocker" axis="0 -1 0"/>
+      <geom type="capsule" fromto="0 0 0 0.7 0 0" size="0.02"/>
+    </body>
+  </worldbody>
+  <equality>
+    <connect site1="a" site2="b"/>
+  </equality>
+</mujoco>
+"""
+
+
+def test_a_loop_read_from_mjcf_accelerates_as_mujoco_s_equality_constraint_says():
+    """MuJoCo's constraints are soft: at its stiffest (impedance 0.9999) the two agree to about that."""
+    mujoco = pytest.importorskip("mujoco")
+    text = FOUR_BAR_MJCF.replace('site1="a" site2="b"', 'site1="a" site2="b" solimp="0.9999 0.9999 0.001"')
+    ends = {"coupler": ("a", "0.9 0 0"), "rocker": ("b", "0.7 0 0")}
+    for body, (site, at) in ends.items():
+        text = text.replace(f'<joint name="{body}"', f'<site name="{site}" pos="{at}"/><joint name="{body}"')
+    robot = lw.Robot(read_mjcf_text(text))
+    theirs = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(theirs)
+    rng = np.random.default_rng(1)
+    for angle in (0.6, 2.0, 4.0):
+        q, v = robot.consistent(np.array([angle, 0.4 - angle, 1.4]), rng.normal(size=3))
+        data.qpos[:], data.qvel[:] = q, v
+        mujoco.mj_forward(theirs, data)
+        ours = loop_dynamics(robot.subject, q, v, np.zeros(len(robot.actuators)))
+        assert ours == pytest.approx(data.qacc, rel=1e-3, abs=1e-3 * np.abs(data.qacc).max())
+
+
 def test_the_four_bar_keeps_its_energy_for_ten_seconds():
     robot = lw.load("four-bar")
     q, v = consistent(robot.subject)
@@ -251,6 +347,26 @@ def test_drift_is_pulled_back_by_stabilisation():
     after = [robot.points(open_ + h * v + h * h / 2 * a) for a in (plain, pulled)]
     rates = [(p["rocker"]["C"] - p["coupler"]["C"]) @ gap for p in after]
     assert rates[1] < rates[0]
+
+
+def test_a_simulation_refuses_loops_that_are_open_at_its_start():
+    robot = lw.load("four-bar")
+    with pytest.raises(
+        InvalidInput, match=r'simulate: robot "four-bar": closure "pin" is open by 0.5 m in x at the start'
+    ):
+        lw.simulate(robot, np.zeros(3), duration=0.1)
+    q, v = robot.consistent(np.zeros(3) + [1.0, -0.5, 1.8], np.ones(3))
+    with pytest.raises(
+        InvalidInput, match=r'closure "pin" opens by .* m in . a second at the start; q, v = robot.consis'
+    ):
+        lw.simulate(robot, q, np.ones(3), duration=0.1)
+    with pytest.raises(InvalidInput, match=r"at the start \(sample 1\)"):
+        lw.simulate(robot, np.stack([q, q + [0.1, 0.0, 0.0]]), v, duration=0.1)
+    assert lw.simulate(robot, q, v, duration=0.01).success
+    with pytest.raises(
+        InvalidInput, match=r'Environment: start: robot "four-bar": closure "pin" is open by 0.5 m in x'
+    ):
+        Environment(robot, 2, lambda s: s.q[0], start=lambda g, n: (np.zeros((n, 3)), np.zeros((n, 3)))).reset()
 
 
 def test_consistent_states_keep_the_loops_closed():

@@ -12,9 +12,10 @@ import numpy as np
 from casadi import SX
 
 from linkwork import quantities
+from linkwork.arguments import as_doubles
 from linkwork.configurations import named, neutral, places, random
 from linkwork.engine.kernel import Kernel, Signature
-from linkwork.errors import NotPossible
+from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.loops.constraints import closure_rows
 from linkwork.model.elements import Coupling, LoopClosure
 from linkwork.subject import Subject
@@ -22,6 +23,8 @@ from linkwork.subject import Subject
 CLOSED = 1e-10
 """A loop is closed when every residual is below this [m, rad]: far above rounding, far below any workshop's."""
 _STARTS = ("reference", "home", "assembled")
+_NUDGES = (0.05, 0.2, 0.6)
+"""Sizes of steps [rad, m] off a start from which no way leads on: links in one line pull no hinge either way."""
 _DAMPING = (0.0, 1e-4, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e4, 1e6, 1e8)
 """Levenberg's damping, in squares of the largest singular value: nothing is plain Newton."""
 
@@ -66,19 +69,61 @@ def assemble(
     """Coordinates near q0 for which every loop closes; joints in `hold` keep their values.
 
     Newton with the pseudo-inverse, so that redundant loops do no harm and a singular one takes the shortest step;
-    where that does not reduce the residual, Levenberg's damped least squares with more and more damping. Where no
-    coordinates close the loops, the result is the least-squares solution and says which closure stays open.
+    where that does not reduce the residual, Levenberg's damped least squares with more and more damping. A start that
+    leads nowhere (links in one line) is left by small steps, the same ones every time. Where no coordinates close the
+    loops, the result is the least-squares solution and says which closure stays open.
     """
+    for name in hold:
+        if name not in subject.joints:
+            near = did_you_mean(name, subject.joints)
+            raise UnknownName(f'assemble: robot "{subject.model.name}" has no joint "{name}"{near}')
     held = {k for joint, _, v in places(subject) if joint.name in set(hold) for k in range(v.start, v.stop)}
     free = [k for k in range(subject.nv) if k not in held]
-    q = np.array(np.broadcast_to(np.asarray(q0, dtype=float), np.shape(q0)), dtype=float)
-    batch = q.shape[:-1]
-    q = q.reshape(-1, subject.nq)
-    kernel, live = constraint_kernel(subject), subject.variable_values(variables)
-    zero = np.zeros(subject.nv)
+    live = list(subject.variable_values(variables))
+    q = as_doubles(q0, "assemble: q0")
+    if q.ndim < 1 or q.shape[-1] != subject.nq:
+        who = f'robot "{subject.model.name}" has nq = {subject.nq}'
+        raise InvalidInput(f"assemble: q0 has shape {q.shape}, expected (..., {subject.nq}): {who}")
+    if not np.isfinite(q).all():
+        raise InvalidInput("assemble: q0 is not finite")
+    batch = np.broadcast_shapes(q.shape[:-1], *(np.shape(x) for x in live))
+    q = np.broadcast_to(q, (*batch, subject.nq)).reshape(-1, subject.nq)
+    live = [np.broadcast_to(x, batch).ravel() if np.ndim(x) else x for x in live]
+    q, r, used = _closed(subject, q, free, iterations, live)
+    generator = np.random.default_rng(7)
+    for size in _NUDGES:
+        left = np.flatnonzero(np.abs(r).max(axis=1, initial=0.0) > CLOSED)
+        if not len(left):
+            break
+        step = np.zeros((len(left), subject.nv))
+        step[:, free] = size * generator.normal(size=len(free))
+        start = quantities.evaluate(subject, "integrate", {"q": q[left], "v": step})
+        own = [x[left] if np.ndim(x) else x for x in live]
+        found, r_found, more = _closed(subject, start, free, iterations, own)
+        used[left] += more
+        better = np.linalg.norm(r_found, axis=1) < np.linalg.norm(r[left], axis=1)
+        q[left[better]], r[left[better]] = found[better], r_found[better]
+    size = np.abs(r).max(axis=1, initial=0.0)
+    success = size <= CLOSED
+    reasons = [_reason(subject, row, good) for row, good in zip(r, success, strict=True)]
+    return Assembly(
+        q.reshape(*batch, subject.nq),
+        success.reshape(batch),
+        size.reshape(batch),
+        used.reshape(batch),
+        np.array(reasons, dtype=object).reshape(batch),
+    )
 
-    def rows(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        r, J, _ = kernel.call([q, zero, *live], None, quantities.context_of(subject))
+
+def _closed(
+    subject: Subject, q: np.ndarray, free: list[int], iterations: int, live: list[Any]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(q, residuals, iterations) of damped Newton from every row of q (n, nq); only `free` coordinates move."""
+    q, zero = q.copy(), np.zeros(subject.nv)
+
+    def rows(q: np.ndarray, which: Any = slice(None)) -> tuple[np.ndarray, np.ndarray]:
+        own = [x[which] if np.ndim(x) else x for x in live]
+        r, J, _ = constraint_kernel(subject).call([q, zero, *own], None, quantities.context_of(subject))
         return r, J[..., free]
 
     r, J = rows(q)
@@ -98,7 +143,7 @@ def assemble(
             step = np.zeros((len(open_), subject.nv))
             step[:, free] = -np.einsum("kji,kj->ki", Vt, gains * loads)
             trial = quantities.evaluate(subject, "integrate", {"q": q[open_], "v": step})
-            r_new, J_new = rows(trial)
+            r_new, J_new = rows(trial, open_)
             better = waiting & (np.linalg.norm(r_new, axis=1) < before)
             at = open_[better]
             q[at], r[at], J[at] = trial[better], r_new[better], J_new[better]
@@ -108,15 +153,7 @@ def assemble(
         used[open_] += 1
         stuck[open_[waiting]] = True
         size = np.abs(r).max(axis=1, initial=0.0)
-    success = size <= CLOSED
-    reasons = [_reason(subject, row, good) for row, good in zip(r, success, strict=True)]
-    return Assembly(
-        q.reshape(*batch, subject.nq),
-        success.reshape(batch),
-        size.reshape(batch),
-        used.reshape(batch),
-        np.array(reasons, dtype=object).reshape(batch),
-    )
+    return q, r, used
 
 
 _references: weakref.WeakKeyDictionary[Subject, np.ndarray] = weakref.WeakKeyDictionary()
@@ -226,8 +263,15 @@ def _constraint_kernel(subject: Subject, key: str) -> Kernel:
 def _reason(subject: Subject, residual: np.ndarray, success: bool) -> str:
     if success:
         return ""
-    labels = constraint_labels(subject)
+    name, amount = worst_row(subject, residual)
+    return f"{name} stays open by {amount}"
+
+
+def worst_row(subject: Subject, residual: np.ndarray) -> tuple[str, str]:
+    """(element, "0.1 m in x") of the largest residual of one sample."""
     worst = int(np.argmax(np.abs(residual)))
-    name, what = labels[worst]
-    unit = "rad" if what.startswith("r") else "m"
-    return f'closure "{name}" stays open by {abs(residual[worst]):.3g} {unit} in {what}'
+    name, what = constraint_labels(subject)[worst]
+    size = abs(residual[worst])
+    if what == "coupling":
+        return f'coupling "{name}"', f"{size:.3g} of its joints' coordinates"
+    return f'closure "{name}"', f"{size:.3g} {'rad' if what.startswith('r') else 'm'} in {what}"

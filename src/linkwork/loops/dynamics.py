@@ -21,7 +21,14 @@ from linkwork import quantities
 from linkwork.engine.kernel import Kernel, Signature
 from linkwork.errors import InvalidInput
 from linkwork.lagrange.linear import factored
-from linkwork.loops.assembly import assemble, constraint_kernel, constraint_labels, has_closures, reference
+from linkwork.loops.assembly import (
+    assemble,
+    constraint_kernel,
+    constraint_labels,
+    has_closures,
+    reference,
+    worst_row,
+)
 from linkwork.loops.commands import backward, traced_tree
 from linkwork.loops.constraints import Rows, closure_rows, rate
 from linkwork.loops.geometry import Geometry
@@ -34,6 +41,8 @@ from linkwork.recursions.joints import transforms
 from linkwork.simulate.plant import RobotPlant, Wrenches
 from linkwork.subject import Subject
 
+START = 1e-6
+"""A motion may start with loops open by this [m, rad], opening at this rate [m/s, rad/s]; stabilisation closes them."""
 ALPHA = 10.0
 """Stabilisation of simulations [1/s]: a loop that is open by 1 mm is closed to 1 um in about a second."""
 _ACTIVE = (LoopClosure, Coupling, Spring, Damper, TorsionSpring, Bar)
@@ -71,6 +80,27 @@ def consistent(subject: Subject, q: Any = None, v: Any = None) -> tuple[np.ndarr
     _, J, _ = constraint_kernel(subject).call(given, None, quantities.context_of(subject))
     step = np.linalg.pinv(J, rcond=1e-9) @ (J @ rates[..., None])
     return found.q, rates - step[..., 0]
+
+
+def open_loops(subject: Subject, q: np.ndarray, v: np.ndarray) -> str:
+    """Which loop is open, or opens, in states (..., nq), (..., nv), and by how much; nothing where all are closed."""
+    if not has_closures(subject):
+        return ""
+    q, v = np.atleast_2d(q), np.atleast_2d(v)
+    lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
+    q, v = (np.broadcast_to(x, (*lead, x.shape[-1])).reshape(-1, x.shape[-1]) for x in (q, v))
+    given = [q, v, *subject.variable_values(None)]
+    r, J, _ = constraint_kernel(subject).call(given, None, quantities.context_of(subject))
+    rates = np.einsum("kij,kj->ki", J, v)
+    for rows, word, per in ((r, "is open", ""), (rates, "opens", " a second")):
+        sizes = np.abs(rows).max(axis=1, initial=0.0)
+        if (sizes > START).any():
+            sample = int(np.argmax(sizes))
+            name, amount = worst_row(subject, rows[sample])
+            at = f" (sample {sample})" if len(rows) > 1 else ""
+            who = f'robot "{subject.model.name}": {name} {word} by {amount}{per} at the start{at}'
+            return f"{who}; q, v = robot.consistent(q, v) gives the nearest state with closed loops"
+    return ""
 
 
 def constrained_acceleration(
@@ -187,6 +217,9 @@ class LoopPlant(RobotPlant):
 
     def dissipated(self, q: SX, v: SX, t: SX) -> SX:
         return damper_power(self.subject.tree, q, v)
+
+    def refusal(self, q: np.ndarray, v: np.ndarray) -> str:
+        return open_loops(self.subject, q, v)
 
     def neutral(self) -> Any:
         return reference(self.subject)

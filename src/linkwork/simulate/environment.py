@@ -176,6 +176,8 @@ class Environment:
             q, v = np.asarray(self.plant.neutral(), dtype=float), np.zeros(self.plant.nv)
         else:
             q, v = (np.asarray(x, dtype=float) for x in self._start(self._generator, n))
+            if words := self.plant.refusal(q, v):
+                raise InvalidInput(f"Environment: start: {words}")
         self.q[which], self.v[which] = q, v
         self.count[which] = 0
         if self._goal is not None:

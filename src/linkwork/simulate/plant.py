@@ -95,6 +95,10 @@ class Plant:
         """Why there is no acceleration in this state, if the plant itself knows; else nothing."""
         return ""
 
+    def refusal(self, q: np.ndarray, v: np.ndarray) -> str:
+        """Why no motion may start from states (..., nq), (..., nv); nothing where it may."""
+        return ""
+
 
 class RobotPlant(Plant):
     """A robot: its quantities traced and inlined, live variables at their present values, payloads as numbers."""

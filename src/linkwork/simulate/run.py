@@ -46,7 +46,7 @@ def simulate(
     tolerance: float = 1e-9,
     energy_tolerance: float = 0.1,
     failures: str = "raise",
-    progress: bool = False,
+    progress: bool | Callable[[int, int], None] = False,
 ) -> Simulation:
     """The motion of a Robot or a System from a state, or from a batch of states (..., nq), (..., nv).
 
@@ -65,7 +65,7 @@ def simulate(
               too large
     failures  "raise": SimulationStopped with the sentence and `.partial`, everything computed until then; "keep": the
               result, with success and reason for every sample
-    progress  show a bar (rich) while it runs
+    progress  True shows a bar (rich) while it runs; a function is called with (rows done, all rows)
     """
     plant = plant_of(mechanism, payload)
     q0, v0, batch = _initial(plant, q, v, float(start))
@@ -197,6 +197,8 @@ def _initial(plant: Plant, q: Any, v: Any, t: float) -> tuple[np.ndarray, np.nda
                 f"simulate: the initial state breaks the constraints of {plant.who} by {worst:.3g}; "
                 "q, v = system.consistent(q, v) gives the nearest state that obeys them"
             )
+    if words := plant.refusal(q0, v0):
+        raise InvalidInput(f"simulate: {words}")
     return q0, v0, batch
 
 
@@ -290,9 +292,19 @@ def _whole(long: float, short: float, name: str, of: str, zero: bool = False) ->
 
 
 @contextmanager
-def _bar(wanted: bool, total: int) -> Iterator[Callable[[int], None] | None]:
+def _bar(wanted: bool | Callable[[int, int], None], total: int) -> Iterator[Callable[[int], None] | None]:
     if not wanted:
         yield None
+        return
+    if callable(wanted):
+        done = 0
+
+        def tick(count: int) -> None:
+            nonlocal done
+            done += count
+            wanted(done, total)
+
+        yield tick
         return
     from rich.progress import Progress
 
