@@ -20,7 +20,7 @@ LAYERS = (
     {"arguments", "errors", "results"},
     {"spatial", "model"},
     {"recursions", "engine"},
-    {"subject", "configurations", "quantities", "formats"},
+    {"subject", "configurations", "quantities", "kernel_counts", "formats"},
     {
         "gradient",
         *("loops", "inverse", "lagrange", "trajectory", "simulate"),
@@ -39,6 +39,7 @@ BESIDE = {
     ("results", "errors"),
     ("quantities", "subject"),
     ("configurations", "subject"),
+    ("kernel_counts", "subject"),
     ("library", "robot"),
     ("__main__", "cli"),
     *(("cli", "view"), ("cli", "reproduce"), ("view", "reproduce")),

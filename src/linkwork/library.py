@@ -72,7 +72,7 @@ def load(
     mimic    "follow" | "independent": whether joints that mimic others have coordinates of their own
     check    level for mass properties, "physical" | "positive" | "any"; None: the format's own default
     live     variables of a .robot.yaml that stay inputs of every kernel
-    options  of the format's reader (package_dirs for URDF)
+    options  of the format's reader: package_dirs for URDF, folders for MJCF
 
     A built-in name wins over a file of that name in the present folder (write "./name" for the file). Installed
     descriptions come through the package robot_descriptions, if it is installed and its files are on this disk;
@@ -172,9 +172,12 @@ def _read(read: Callable[..., Any], path: Path, options: dict[str, Any]) -> Any:
     try:
         return read(path, **options)
     except TypeError as error:
-        if "unexpected keyword" not in str(error):
+        unknown = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+        if unknown is None or unknown[1] not in options:
             raise
-        raise InvalidInput(f"load: {error}") from None
+        option, known = unknown[1], ["root", "mimic", "check", "live", "package_dirs", "folders"]
+        near = '; did you mean root="floating"?' if "float" in option else did_you_mean(option, known)
+        raise InvalidInput(f'load: no option "{option}" for {path.name}; options are {", ".join(known)}{near}') from None
 
 
 @cache

@@ -16,6 +16,7 @@ from linkwork.arguments import choice
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.gradient import Gradient, Reduce
 from linkwork.gradient import gradient as gradient_of
+from linkwork.kernel_counts import Kernels
 from linkwork.model import Model, Placement, edit
 from linkwork.model.parametric import Edited, Parametric
 from linkwork.model.payload import Payload
@@ -131,9 +132,10 @@ class Robot:
         return Motions(self.subject)
 
     @property
-    def kernels(self) -> Mapping[str, Any]:
-        """The compiled kernels made so far, by what they compute; each has `.operations`."""
-        return dict(self.subject.kernels)
+    def kernels(self) -> Kernels:
+        """The kernels made so far by what they compute, with operation counts: robot.kernels["christoffel"].operations
+        stands beside robot.kernels.published["christoffel"].operations, the paper's count."""
+        return Kernels(self.subject)
 
     def __repr__(self) -> str:
         return f'<Robot "{self.name}": {len(self.bodies)} bodies, nq = {self.nq}, nv = {self.nv}>'
