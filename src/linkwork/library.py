@@ -121,8 +121,9 @@ def robots() -> dict[str, str]:
 def save(robot: Robot, path: str | Path) -> Path:
     """Write a robot to a file; the ending (.robot.yaml, .urdf, .xml for MJCF) names the format.
 
-    Where a format cannot hold the robot, NotPossible lists why. A robot read from a .robot.yaml and not changed since
-    is written with its variables and expressions; any other one as numbers.
+    Where a format cannot hold the robot, NotPossible lists why. A robot read from a .robot.yaml is written with its
+    variables and expressions, variables at their present values; one changed in another way since, or with meshes
+    beside its file, as numbers.
     """
     path = Path(path)
     text = _own_text(robot) if path.name.endswith(YAML) else None
@@ -141,10 +142,10 @@ def _own_text(robot: Robot) -> str | bytes | None:
     description = robot.subject.parametric
     from linkwork.formats.robot_yaml import Description
 
-    if not isinstance(description, Description) or dict(robot.model.variables) != dict(description.defaults):
+    if not isinstance(description, Description):
         return None
     relative = any(shape.mesh for body in robot.model.bodies for shape in (*body.visuals, *body.collisions))
-    return None if relative else description.text
+    return None if relative else description.text_with(dict(robot.model.variables))
 
 
 def _found(name: str | Path) -> Path:

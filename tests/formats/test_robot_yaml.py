@@ -711,9 +711,56 @@ def test_saving_an_unchanged_robot_keeps_its_variables(tmp_path):
     robot = lw.load(file)
     lw.save(robot, tmp_path / "copy.robot.yaml")
     assert (tmp_path / "copy.robot.yaml").read_text() == ARM
-    longer = lw.save(robot.with_variables(upper_arm=0.2), tmp_path / "longer.robot.yaml")
-    assert lw.load(longer).model.joint("elbow").placement.position == (0.0, 0.0, 0.2)
-    assert not dict(lw.load(longer).model.variables)
+
+
+def test_saving_with_other_values_keeps_variables_expressions_and_comments(tmp_path):
+    """Only the words of the changed numbers change, each in the unit it was written in."""
+    text = (
+        "linkwork: 1\nname: arm\nunits: {length: mm, angle: deg}  # as drawn\n"
+        "variables:\n  upper: 145  # from hinge to hinge\n  turn: 30 deg\n  load: {value: 2, unit: kg}\n"
+        '  spare: "12"\n  far: "${2*upper}"\n'
+        'bodies:\n  a: {mass: "${load}", com: [0, 0, "${far}"], inertia: [1, 1, 1],'
+        ' points: {tip: ["${spare}", 0, "${far}"]}}\n'
+        'joints:\n  j: {type: revolute, child: a, axis: z, placement: {rpy: ["${turn}", 0, 0]}}\n'
+    )
+    file = tmp_path / "arm.robot.yaml"
+    file.write_text(text)
+    robot = lw.load(file)
+    changed = robot.with_variables(upper=0.2, turn=0.3, load=math.pi, spare=0.0125)
+    saved = lw.save(changed, tmp_path / "other.robot.yaml")
+    again = lw.load(saved)
+    assert dict(again.model.variables) == pytest.approx(dict(changed.model.variables), rel=3e-16)
+    assert again.model == replace(changed.model, variables=again.model.variables)
+    assert again.with_variables(upper=0.1).model.body("a") == changed.with_variables(upper=0.1).model.body("a")
+    turned = repr(0.3 / (math.pi / 180))
+    expected = (
+        text.replace("145", "200.0").replace("30 deg", f"{turned} deg").replace("value: 2,", f"value: {math.pi!r},")
+    )
+    kept = [line for line in saved.read_text().split("\n") if "turn:" not in line]
+    assert kept == [line for line in expected.replace('"12"', '"12.5"').split("\n") if "turn:" not in line]
+
+
+@pytest.mark.parametrize("value", [0.1, 1 / 3, math.e, 1e-7, 123456.789])
+def test_a_saved_value_reads_back_to_the_last_bit_or_its_neighbour(value, tmp_path):
+    robot = lw.load("charmie").with_variables(upper_arm=value, balance_spring=value)
+    again = lw.load(lw.save(robot, tmp_path / "x.robot.yaml"))
+    for name, kept in robot.model.variables:
+        assert dict(again.model.variables)[name] == pytest.approx(kept, rel=3e-16, abs=0)
+
+
+def test_a_value_that_is_no_word_of_its_own_is_saved_as_numbers(tmp_path):
+    """Two variables that share one word through an alias: one cannot change alone."""
+    text = (
+        "linkwork: 1\nname: arm\nvariables: {a: &same 0.5, b: *same}\n"
+        'bodies: {x: {mass: 1, com: ["${a}", "${b}", 0], inertia: [1, 1, 1]}}\n'
+        "joints: {j: {type: revolute, child: x, axis: z}}\n"
+    )
+    file = tmp_path / "arm.robot.yaml"
+    file.write_text(text)
+    changed = lw.load(file).with_variables(b=0.75)
+    again = lw.load(lw.save(changed, tmp_path / "other.robot.yaml"))
+    assert again.model.body("x").mass_properties == changed.model.body("x").mass_properties
+    assert not again.model.variables
 
 
 def test_the_json_schema_accepts_every_built_in_robot():

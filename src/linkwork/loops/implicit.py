@@ -102,18 +102,36 @@ def least_squares(A: SX, b: SX) -> SX:
 
 def newton_step(subject: Subject, tree: Tree, q: SX, c: SX) -> tuple[SX, SX]:
     """(next q, largest move): coordinates commanded by closed forms set, the others corrected once."""
-    layout = layout_of(subject)
-    q = with_known(subject, tree, q, c)
-    rows = loop_rows(subject, tree, q, SX.zeros(subject.nv), c)
-    move = -least_squares(rows.J[:, list(layout.implicit)], rows.r)
+    q, move = correction(subject, tree, q, c)
     largest = SX(0)
     for k in range(move.numel()):
         largest = casadi.fmax(largest, casadi.fabs(move[k]))
     move = move * casadi.fmin(1.0, _LARGEST_MOVE / casadi.fmax(largest, 1e-300))
+    return _moved(subject, tree, q, move), largest
+
+
+def followed(subject: Subject, tree: Tree, q: SX, c: SX) -> SX:
+    """Coordinates after one whole Newton step from q; where q closes the loops already they are q itself.
+
+    Their derivatives by commands and variables are then those of the loops: d(q - J_u^+ r) = -J_u^+ dr, the implicit
+    function theorem, for r = 0 takes every other term with it.
+    """
+    q, move = correction(subject, tree, q, c)
+    return _moved(subject, tree, q, move)
+
+
+def correction(subject: Subject, tree: Tree, q: SX, c: SX) -> tuple[SX, SX]:
+    """(q with the coordinates that closed forms decide, Newton's move of the others)."""
+    q = with_known(subject, tree, q, c)
+    rows = loop_rows(subject, tree, q, SX.zeros(subject.nv), c)
+    return q, -least_squares(rows.J[:, list(layout_of(subject).implicit)], rows.r)
+
+
+def _moved(subject: Subject, tree: Tree, q: SX, move: SX) -> SX:
     step = SX.zeros(subject.nv)
-    for k, at in enumerate(layout.implicit):
+    for k, at in enumerate(layout_of(subject).implicit):
         step[at] = move[k]
-    return _integrated(tree, q, step), largest
+    return _integrated(tree, q, step)
 
 
 def with_known(subject: Subject, tree: Tree, q: SX, c: SX) -> SX:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 from collections.abc import Mapping
 from functools import cached_property
@@ -72,6 +73,36 @@ class Description:
         """What was read, where reading it plainly gives the same: None with options that change the model."""
         text, _, _, _, mimic, root = self._arguments
         return text if (mimic, root) == ("follow", "fixed") else None
+
+    def text_with(self, values: Mapping[str, float]) -> str | bytes | None:
+        """The file with other SI values for its variables, everything else as it was; None where that cannot be.
+
+        It cannot with options that change the model, and where a number does not stand in the file as its own word
+        (an alias, a folded text).
+        """
+        changed = {name: x for name, x in values.items() if x != self.defaults.get(name)}
+        if self.text is None or not changed:
+            return self.text
+        text = self.text if isinstance(self.text, str) else self.text.decode("utf-8-sig")
+        lines = text.split("\n")
+        variables = self.robot.get("variables", {})
+        marks = [(variables[name].written, x) for name, x in changed.items() if name in variables]
+        for written, x in sorted(marks, key=lambda mark: (mark[0].line, mark[0].column), reverse=True):
+            line, at = lines[written.line - 1], written.column - 1
+            if line[at : at + 1] in ("'", '"'):
+                at += 1
+            if not line.startswith(written.text, at):
+                return None
+            lines[written.line - 1] = line[:at] + written.again(float(x)) + line[at + len(written.text) :]
+        _, source, folder, check, mimic, root = self._arguments
+        again = Description("\n".join(lines), source, folder, check, mimic, root)
+        wanted = {**self.defaults, **values}
+        return (
+            again.text
+            if wanted.keys() == again.defaults.keys()
+            and all(math.isclose(again.defaults[name], x, rel_tol=1e-15) for name, x in wanted.items())
+            else None
+        )
 
     @cached_property
     def defaults(self) -> Mapping[str, float]:

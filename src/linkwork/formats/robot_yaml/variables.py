@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +28,25 @@ class Variable:
     value: float | Value
     dimension: str | None
     notes: tuple[str, ...] = ()
+    written: Written | None = None
+
+
+@dataclass(frozen=True)
+class Written:
+    """How a variable that is a number stands in the file: its text, where, and the unit of that text."""
+
+    text: str
+    line: int
+    column: int
+    unit: Unit
+    suffix: str
+
+    def again(self, si: float) -> str:
+        """The text of another SI value: the number that reads back as it, with the same unit."""
+        x = self.unit.from_si(si)
+        near = (x, math.nextafter(x, math.inf), math.nextafter(x, -math.inf))
+        number = next((each for each in near if self.unit.to_si(each) == si), x)
+        return f"{number!r}{self.suffix}"
 
 
 @dataclass(frozen=True)
@@ -49,17 +69,21 @@ class VariableKind:
         if read.expression is not None:
             return Variable(place, read, None, notes)
         unit = read.unit
+        suffix = ""
         if unit is not None:
             unit_text = node.value.split(maxsplit=1)[1]
+            suffix = f" {unit_text}"
         elif unit_text:
             try:
                 unit = parse_unit(unit_text)
             except ValueError as error:
                 reader.refuse(place, str(error))
+        written = Written(node.value, node.line, node.column, unit or reader.units.unit("length"), suffix)
         if unit is None:
-            return Variable(place, read.number, "length", notes)
+            return Variable(place, read.number, "length", notes, written)
         dimension = _dimension_of(unit, unit_text, place, reader)
-        return Variable(place, reader.units.unit(dimension).from_si(unit.to_si(read.number)), dimension, notes)
+        number = reader.units.unit(dimension).from_si(unit.to_si(read.number))
+        return Variable(place, number, dimension, notes, written)
 
     def json(self) -> dict[str, Any]:
         return {"anyOf": [Number(None).json(), _ENTRY.json()]}
