@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import casadi
 import numpy as np
 import pytest
 
 import linkwork as lw
 from linkwork.errors import InvalidFile, InvalidInput, UnknownName
+from linkwork.loops.commands import traced_tree
+from linkwork.loops.implicit import followed
 from linkwork.studies.actuators import Actuator, catalogue, duties, select
 from linkwork.studies.balancing import balance
 from linkwork.studies.sweep import sweep
@@ -187,3 +190,92 @@ def test_sweeps_refuse_unknown_words():
         sweep(robot, "validation", {"upper_arm": [0.1]}, {"actuator.act6": "peak"})
     with pytest.raises(InvalidInput, match="asks for 'median', expected one of peak"):
         sweep(robot, "validation", {"upper_arm": [0.1]}, {"actuator.act4": "median"})
+
+
+# balancing loops without a closed form
+
+PARALLELOGRAM = """
+linkwork: 1
+name: parallelogram
+gravity: [0, -9.81, 0]
+variables: {length: 0.5, far: 0.5, height: 0.4, stiffness: 20 N/m}
+bodies:
+  crank:
+    {mass: 1, com: ["${length/2}", 0, 0],
+     inertia: [0.001, 0.02, 0.02], points: {tip: ["${length}", 0, 0], hook: [0.3, 0, 0]}}
+  coupler: {mass: 1, com: [0.5, 0, 0], inertia: [0.001, 0.08, 0.08], points: {tip: [1, 0, 0]}}
+  rocker: {mass: 1, com: ["${far/2}", 0, 0], inertia: [0.001, 0.02, 0.02], points: {tip: ["${far}", 0, 0]}}
+joints:
+  crank: {type: revolute, child: crank, axis: z}
+  coupler: {type: revolute, parent: crank, child: coupler, axis: z, placement: {point: tip}}
+  rocker: {type: revolute, child: rocker, axis: z, placement: [1, 0, 0]}
+elements:
+  pin: {type: loop_closure, kind: planar_hinge, first: coupler.tip, second: rocker.tip, dependent: [coupler, rocker]}
+  spring: {type: spring, first: {body: world, at: [0, "${height}", 0]}, second: crank.hook, stiffness: "${stiffness}"}
+configurations:
+  reference: {crank: 0.7, coupler: -0.7, rocker: 0.7}
+"""
+
+
+@pytest.fixture(scope="module")
+def parallelogram(tmp_path_factory) -> lw.Robot:
+    file = tmp_path_factory.mktemp("machines") / "parallelogram.robot.yaml"
+    file.write_text(PARALLELOGRAM)
+    return lw.load(file, live=["far", "height", "stiffness"])
+
+
+def test_balancing_a_loop_without_closed_form_finds_the_zero_free_length_identity(parallelogram):
+    """Three bars of 1 kg weigh g (l/2 + l + l/2) cos(angle) about the crank; the spring lifts by k h a cos(angle)."""
+    c = np.linspace(0.3, 1.2, 7)[:, None]
+    for free, product in (("stiffness", 0.4 * 0.3), ("height", 20 * 0.3)):
+        found = balance(parallelogram, c, ["crank"], variables=[free], bounds={free: (0.0, 1e4)})
+        assert found.success
+        assert found.variables[free] == pytest.approx(2 * 0.5 * 9.81 / product, rel=1e-9)
+        assert np.abs(found.effort_after).max() < 1e-8
+        assert found.effort_before[:, 0] == pytest.approx((9.81 - 20 * 0.4 * 0.3) * np.cos(c[:, 0]), abs=1e-9)
+
+
+def test_the_optimum_over_a_length_of_the_loop_is_one(parallelogram):
+    """The rocker's length moves the whole loop: its part of the slope comes by the implicit function theorem."""
+    c = np.linspace(0.3, 1.0, 5)[:, None]
+    found = balance(parallelogram, c, ["crank"], variables=["far"], bounds={"far": (0.4, 1.5)})
+
+    def cost(far: float) -> float:
+        q, v, a = parallelogram.from_actuators(c, variables={"far": far})
+        return float((parallelogram.loads(q, v, a, variables={"far": far}).actuator("crank") ** 2).sum())
+
+    best = found.variables["far"]
+    assert 0.41 < best < 1.49 and found.saving > 0.01
+    near = np.array([cost(best + h) for h in (-1e-3, 0.0, 1e-3)])
+    assert near[1] == pytest.approx(float((found.effort_after**2).sum()), rel=1e-9)
+    assert near[1] < near[0] and near[1] < near[2]
+    assert abs(near[2] - near[0]) < 1e-5 * near[1]
+
+
+def test_derivatives_of_followed_loops_equal_differences(parallelogram):
+    subject, present = parallelogram.subject, dict(parallelogram.model.variables)
+    x, c, q = casadi.SX.sym("far"), casadi.SX.sym("c"), casadi.SX.sym("q", 3)
+    live = {name: x if name == "far" else casadi.SX(present[name]) for name in subject.live}
+    after = followed(subject, traced_tree(subject, live), q, c)
+    slope = casadi.Function("slope", [x, c, q], [casadi.jacobian(after, x), after])
+    h = 1e-6
+    q0, low, high = (parallelogram.from_actuators([0.8], variables={"far": 0.6 + s * h})[0] for s in (0, -1, 1))
+    found, again = (np.array(part).ravel() for part in slope(0.6, 0.8, q0))
+    assert again == pytest.approx(q0, abs=1e-14)
+    assert found == pytest.approx((high - low) / (2 * h), abs=1e-8)
+    assert np.abs(found[1:]).min() > 0.1
+
+
+def test_a_sweep_shows_a_bar_where_it_is_asked_to(capsys, monkeypatch):
+    from rich.progress import Progress
+
+    seen = []
+    update = Progress.update
+    monkeypatch.setattr(Progress, "update", lambda self, task, **now: seen.append(now) or update(self, task, **now))
+    robot = lw.load("charmie", live=["upper_arm"])
+    given = ({"upper_arm": np.linspace(0.1, 0.2, 3)}, {"actuator.act4": "peak"}, 11)
+    quiet = sweep(robot, "validation", *given)
+    assert not seen and capsys.readouterr() == ("", "")
+    loud = sweep(robot, "validation", *given, progress=True)
+    assert seen == [{"completed": 3}] and not capsys.readouterr().out  # the bar is drawn beside the results, on stderr
+    assert np.array_equal(loud["actuator.act4.peak"], quiet["actuator.act4.peak"])

@@ -5,6 +5,9 @@
 F comes from the static loads with loops; its derivatives by x are exact (automatic differentiation of the trace, in
 machine code), so the least-squares solver converges to rounding. A zero-free-length spring on a bar balances a weight
 exactly ([Goncalves2023] section 4, k h a / b = W / 2 a side); the optimum finds that identity again.
+
+Loops without a closed form are solved for every trial x; their part of the derivatives comes from the implicit function
+theorem (`loops.implicit.followed`).
 """
 
 from __future__ import annotations
@@ -19,7 +22,9 @@ from scipy.optimize import least_squares
 
 from linkwork.arguments import as_doubles
 from linkwork.engine.compile import CompiledFunction, compile
-from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
+from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.loops.commands import from_actuators, traced_tree
+from linkwork.loops.implicit import followed
 from linkwork.loops.layout import layout_of
 from linkwork.studies.columns import Columns, motion_of_commands, stacked, subject_of
 from linkwork.subject import Subject
@@ -72,42 +77,67 @@ def balance(
         outside = free[int(np.argmin((low <= x0) & (x0 <= high)))]
         raise InvalidInput(f'balance: variable "{outside}" = {present[outside]:g} is outside its bounds')
 
+    poses = _Poses(subject, c, free)
+
     def efforts(x: np.ndarray) -> np.ndarray:
-        return effort(x, c).reshape(len(c), len(names))
+        return effort(x, c, poses(x)).reshape(len(c), len(names))
+
+    before = efforts(x0)
+    unreachable = np.full(before.size, 10.0 * max(1.0, float(np.abs(before * scale).max())))
 
     def residuals(x: np.ndarray) -> np.ndarray:
-        return (efforts(x) * scale).ravel()
+        try:
+            return (efforts(x) * scale).ravel()
+        except InvalidInput:  # loops do not close there: the solver turns back from a large value
+            return unreachable
 
     def jacobian(x: np.ndarray) -> np.ndarray:
-        return (slope(x, c).reshape(len(c), len(names), len(free)) * scale[:, None]).reshape(-1, len(free))
+        found = slope(x, c, poses(x)).reshape(len(c), len(names), len(free))
+        return (found * scale[:, None]).reshape(-1, len(free))
 
     found = least_squares(
         residuals, x0, jacobian, bounds=(low, high), x_scale="jac", xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=500
     )
     best = {name: float(value) for name, value in zip(free, found.x, strict=True)}
-    return Balance(best, names, efforts(x0), efforts(found.x), bool(found.success), found.message, int(found.nfev))
+    return Balance(best, names, before, efforts(found.x), bool(found.success), found.message, int(found.nfev))
+
+
+class _Poses:
+    """Coordinates (poses, nq) in which the loops close for x; nothing where closed forms give them inside the trace."""
+
+    def __init__(self, subject: Subject, c: np.ndarray, free: tuple[str, ...]) -> None:
+        self.subject, self.c, self.free = subject, c, free
+        self.implicit = bool(layout_of(subject).implicit)
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        if not self.implicit:
+            return np.zeros((len(self.c), 0))
+        return from_actuators(self.subject, self.c, variables=dict(zip(self.free, map(float, x), strict=True)))[0]
 
 
 def _effort(subject: Subject, names: tuple[str, ...], free: tuple[str, ...]) -> CompiledFunction:
-    """(x, c) -> efforts of the named actuators at rest."""
-    n, m = layout_of(subject).sizes
+    """(x, c, q) -> efforts of the named actuators at rest; q: the assembled coordinates, empty with closed forms."""
+    layout = layout_of(subject)
+    n, m = layout.sizes
     present = dict(subject.model.variables)
+    rest = SX.zeros(subject.nv)
 
-    def at_rest(x: SX, c: SX) -> SX:
+    def at_rest(x: SX, c: SX, q: SX) -> SX:
         live = {name: x[free.index(name)] if name in free else SX(present[name]) for name in subject.live}
-        (q, v, a), _ = motion_of_commands(subject, live, c, SX.zeros(m), SX.zeros(m))
-        columns = Columns(subject, live, q, v, a, SX.zeros(m))
+        if layout.implicit:
+            q = followed(subject, traced_tree(subject, live), q, c)
+        else:
+            (q, _, _), _ = motion_of_commands(subject, live, c, SX.zeros(m), SX.zeros(m))
+        columns = Columns(subject, live, q, rest, rest, SX.zeros(m))
         return stacked([columns[f"actuator.{name}"] for name in names])
 
-    return compile(at_rest, {"x": len(free), "c": n}, "balance")
+    return compile(at_rest, {"x": len(free), "c": n, "q": subject.nq if layout.implicit else 0}, "balance")
 
 
 def _checked(
     subject: Subject, actuators: Sequence[str] | None, variables: Sequence[str] | None
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     layout = layout_of(subject)
-    if layout.implicit:
-        raise NotPossible(f'balance: robot "{subject.model.name}" has loops without a closed form')
     names = tuple(layout.names if actuators is None else actuators)
     free = tuple(subject.live if variables is None else variables)
     for name in names:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,7 +54,7 @@ def sweep(
     variables: Mapping[str, Any],
     columns: Mapping[str, str | tuple[str, ...]],
     steps: int = 1000,
-    progress: Callable[[int, int], None] | None = None,
+    progress: bool | Callable[[int, int], None] = False,
 ) -> Sweep:
     """Run a motion with every design.
 
@@ -61,7 +62,7 @@ def sweep(
     motion     a name of `robot.motions`, or {"c": (T, nc), "cd", "cdd"} of commands
     variables  {live variable: (n,)}; others keep their present values
     columns    {column of `analyse`: "peak" | "max" | "min" | "mean" | "rms", or several}; peak is of the absolute value
-    progress   called with (designs done, all designs)
+    progress   True shows a bar (rich) while it runs; a function is called with (designs done, all designs)
     """
     subject = subject_of(robot)
     designs, n = _designs(subject, variables)
@@ -70,19 +71,35 @@ def sweep(
     loop = _compiled(subject, wanted)
     results = {f"{column}.{kind}": np.full(n, np.nan) for column, kind in wanted}
     valid = np.zeros(n, dtype=bool)
-    for begin in range(0, n, CHUNK):
-        part = slice(begin, min(n, begin + CHUNK))
-        some = {name: values[part] for name, values in designs.items()}
-        given: dict[str, Any] = {f"live_{k}": some[name] for k, name in enumerate(subject.live)}
-        given["q"] = _start(subject, c[0], some, part.stop - part.start)
-        found = loop(c=c, cd=cd, cdd=cdd, steps=len(c), **given)
-        closed = np.isfinite(found.reduced["total"]) & (found.reduced["margin"] >= 0.0) & ~found.failed
-        valid[part] = closed
-        for k, (column, kind) in enumerate(wanted):
-            results[f"{column}.{kind}"][part] = np.where(closed, found.reduced[f"r{k}"], np.nan)
-        if progress is not None:
-            progress(part.stop, n)
+    with _reported(progress, n) as report:
+        for begin in range(0, n, CHUNK):
+            part = slice(begin, min(n, begin + CHUNK))
+            some = {name: values[part] for name, values in designs.items()}
+            given: dict[str, Any] = {f"live_{k}": some[name] for k, name in enumerate(subject.live)}
+            given["q"] = _start(subject, c[0], some, part.stop - part.start)
+            found = loop(c=c, cd=cd, cdd=cdd, steps=len(c), **given)
+            closed = np.isfinite(found.reduced["total"]) & (found.reduced["margin"] >= 0.0) & ~found.failed
+            valid[part] = closed
+            for k, (column, kind) in enumerate(wanted):
+                results[f"{column}.{kind}"][part] = np.where(closed, found.reduced[f"r{k}"], np.nan)
+            report(part.stop, n)
     return Sweep(designs, results, valid)
+
+
+@contextmanager
+def _reported(progress: bool | Callable[[int, int], None] | None, total: int) -> Iterator[Callable[[int, int], None]]:
+    """What to call with (done, all): the user's function, a bar on the terminal, or nothing."""
+    if callable(progress):
+        yield progress
+    elif not progress:
+        yield lambda done, all_: None
+    else:
+        from rich.console import Console  # loads slowly, and only whoever wants a bar waits for it
+        from rich.progress import Progress
+
+        with Progress(console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task("designs", total=total)
+            yield lambda done, all_: bar.update(task, completed=done)
 
 
 def _compiled(subject: Subject, wanted: list[tuple[str, str]]) -> Scan:
