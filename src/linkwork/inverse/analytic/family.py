@@ -46,6 +46,11 @@ class Rows:
         """The rows of some targets, in the same memory."""
         return Rows(self.q[where], self.state[where], self.residual[where], self.distances[where], self.defect[where])
 
+    def put(self, where: np.ndarray, rows: Rows) -> None:
+        """Replace the rows of some targets."""
+        for name in ("q", "state", "residual", "distances", "defect"):
+            getattr(self, name)[where] = getattr(rows, name)
+
 
 @dataclass(frozen=True)
 class Family:

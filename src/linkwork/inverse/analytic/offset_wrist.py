@@ -16,6 +16,7 @@ from casadi import SX, atan2, fabs, fmax, sqrt
 
 from linkwork.inverse.analytic.angles import FREE, any_of, both, clamped, either, root
 from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Found
+from linkwork.inverse.analytic.crossings import within
 from linkwork.inverse.analytic.denavit import Frames, frames
 from linkwork.inverse.analytic.ideal import Lines
 from linkwork.inverse.analytic.spherical import exact_cos, exact_sin
@@ -132,6 +133,19 @@ def unpacked(M: SX) -> Constraint:
     return Constraint(*(Trig.affine(M[k, 0], M[k, 1], M[k, 2]) for k in range(3)))
 
 
+def joined(plane: Constraint, length: Constraint, f: Trig) -> SX:
+    """(28,): both constraints and their polynomial, for `parts`."""
+    return casadi.vertcat(*(casadi.vec(M) for M in (packed(plane), packed(length), f.pairs())))
+
+
+def parts(known: SX) -> tuple[Constraint, Constraint, Trig]:
+    """The inverse of `joined`."""
+    plane, length = (unpacked(casadi.reshape(known[k : k + 9], 3, 3)) for k in (0, 9))
+    degree = ROOTS // 2
+    a, b = ([known[18 + (degree + 1) * k + j] for j in range(degree + 1)] for k in (0, 1))
+    return plane, length, Trig(tuple(a), (0, *b[1:]))
+
+
 @dataclass(frozen=True)
 class Trial:
     """keep: how far from the unit circle a root is still tried, because double ones are known to half the digits only.
@@ -163,6 +177,26 @@ def tried(plane: Constraint, length: Constraint, z: SX, seed: SX, trial: Trial) 
         stays = fabs(r - 1.0) > 1e-3 if trial.nominal else SX(0)
         found.append(casadi.horzcat(*_polished(plane, length, start, near, stays, trial)))
     return casadi.vertcat(*found)
+
+
+def at_crossing(plane: Constraint, length: Constraint, f: Trig, middle: SX, trial: Trial) -> SX:
+    """(6,): the row (c5, s5, c6, s6, exists, double) of the only root of f in a bin; see crossings.within.
+
+    At a simple root one theta5 fulfils both constraints: the one of two from the stronger that the other likes better.
+    It does not exist where Newton's steps leave the bin or end at a root that is nearly double.
+    """
+    c6, s6 = within(f, middle, 4)
+    starts = [_from_stronger(plane, length, c6, s6, sign, SX(0)) for sign in (1, -1)]
+    errors = []
+    for c5, s5 in starts:
+        value = _linearised(plane, length, c5, s5, c6, s6)[0]
+        errors.append(fmax(fabs(value[0]), fabs(value[1])))
+    first = errors[0] <= errors[1]
+    start = tuple(either(first, x, y) for x, y in zip(*starts, strict=True))
+    *pair, error, double = _polished(plane, length, (*start, c6, s6), SX(1), SX(0), trial)
+    sine = fabs(pair[3] * middle[0] - pair[2] * middle[1])
+    stayed = both(sine < middle[2] + 1e-9, pair[2] * middle[0] + pair[3] * middle[1] > 0)
+    return casadi.vertcat(*pair, both(error < 1.0, stayed, 1 - double), 0)
 
 
 def _from_stronger(plane: Constraint, length: Constraint, c6: SX, s6: SX, sign: int, seed: SX) -> tuple[SX, SX]:

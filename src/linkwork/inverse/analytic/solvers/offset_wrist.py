@@ -11,7 +11,7 @@ from casadi import SX, sqrt, sumsqr
 
 from linkwork.engine.compile import compile as compile_function
 from linkwork.engine.kernel import Kernel
-from linkwork.inverse.analytic import offset_wrist
+from linkwork.inverse.analytic import crossings, offset_wrist
 from linkwork.inverse.analytic.angles import FREE
 from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Found, Layout, orthonormal
 from linkwork.inverse.analytic.family import Family, Rows, Shapes, merge
@@ -23,6 +23,7 @@ from linkwork.spatial import Transform
 ROUGH = 1e-12
 """Roots need not be better: they are polished together with theta5, where double ones are simple."""
 
+CERTAIN = offset_wrist.Trial(1.0, 1e-14, 2, False)
 EXACT, NOMINAL = offset_wrist.Trial(1e-2, 1e-12, 3, False), offset_wrist.Trial(0.15, 1e-6, 6, True)
 CHUNK = 4096
 """Targets solved at once: what passes between the kernels then stays in the cache."""
@@ -47,16 +48,60 @@ class OffsetWrist(Family):
     size: offset_wrist.Dimensions
 
     def propose(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None) -> Rows:
-        own = lambda where: q0 if q0.ndim == 1 else q0[where]
         found = Rows.none(len(target), self.slots, 6, 1)
-        doubtful = np.zeros(len(target), dtype=bool)
-        for begin in range(0, len(target), CHUNK):
-            where = slice(begin, begin + CHUNK)
-            doubtful[where] = self._fill(found.part(where), target[where], own(where))
-        some = np.flatnonzero(doubtful)
+        left = np.arange(len(target))
+        if self.exact:
+            done = [self._quick(found.part(w), target[w], _own(q0, w)) for w in _chunks(len(target))]
+            left = np.flatnonzero(~np.concatenate([np.zeros(0, dtype=bool), *done]))
+        if len(left):
+            found.put(left, self._careful(target[left], _own(q0, left)))
+        return found
+
+    def _quick(self, found: Rows, target: np.ndarray, q0: np.ndarray) -> np.ndarray:
+        """Put the rows of some targets into `found`; gives which of them are complete, each root proven to be alone."""
+        known, roots, unclear, distance, defect = self.sampled()(target)
+        found.distances[:, 0], found.defect[:] = distance, defect
+        row, at = crossings.bins(roots)
+        middle = crossings.COARSE.take(at, axis=0)
+        done = np.ones(len(target), dtype=bool)
+        open_row, open_at = crossings.bins(unclear)
+        if len(open_row):
+            words, undecided = _cut()(known.take(open_row, axis=0), crossings.COARSE.take(open_at, axis=0))
+            done[open_row[undecided > 0]] = False
+            of, part = crossings.fine_bins(words)
+            row = np.concatenate([row, open_row[of]])
+            more = crossings.FINE.take(open_at[of] * crossings.CUTS + part, axis=0)
+            order = np.argsort(row, kind="stable")
+            order = order[done[row[order]]]
+            row, middle = row[order], np.concatenate([middle, more]).take(order, axis=0)
+        if not len(row):
+            return done
+        kernel = self.rows_kernel(Layout(2, 0, (("known", (28,)), ("middle", (3,)))), self.traced_root)
+        own = q0 if q0.ndim == 1 else q0.take(row, axis=0)
+        q, state, residual, _, _ = kernel(target.take(row, axis=0), own, known.take(row, axis=0), middle)
+        done[row[(state == 0.0).any(axis=1)]] = False
+        self._scatter(found, row, q, state, residual)
+        return done
+
+    def _scatter(self, found: Rows, row: np.ndarray, *pairs: np.ndarray) -> None:
+        """Both postures of each pair (q, state, residual), in order of their targets, into the first slots of these."""
+        counts = np.bincount(row, minlength=len(found.state))
+        rank = np.arange(len(row)) - (np.cumsum(counts) - counts)[row]
+        if counts.max(initial=0) > ROOTS:
+            few = rank < ROOTS
+            row, rank, pairs = row[few], rank[few], tuple(x[few] for x in pairs)
+        slot = row * ROOTS + rank
+        for whole, part in zip((found.q, found.state, found.residual), pairs, strict=True):
+            whole.reshape(len(found.state) * ROOTS, -1)[slot] = part.reshape(len(row), -1)
+
+    def _careful(self, target: np.ndarray, q0: np.ndarray) -> Rows:
+        """Rows from all roots, complex ones too: the arm decides which are double, or real but for rounding."""
+        found = Rows.none(len(target), self.slots, 6, 1)
+        doubtful = [self._fill(found.part(w), target[w], _own(q0, w)) for w in _chunks(len(target))]
+        some = np.flatnonzero(np.concatenate(doubtful))
         if len(some):
             # what lies beside a singular row found again is that row, from a root which rounding has moved
-            again = self._from_means(target[some], own(some))
+            again = self._from_means(target[some], _own(q0, some))
             merge(found, again, some, np.where(again.state % 4 > ISOLATED, offset_wrist.CROWD, offset_wrist.SAME))
         return found
 
@@ -84,23 +129,16 @@ class OffsetWrist(Family):
     def _put(self, found: Rows, target: np.ndarray, q0: np.ndarray, asked: Asked, tried: np.ndarray) -> None:
         """Both postures of everything tried that is kept, into the first slots of its target."""
         found.distances[:, 0], found.defect[:] = asked.distance, asked.defect
-        kept = _kept()(tried)
-        at = np.flatnonzero(kept)
-        pose = at // (2 * ROOTS)
-        counts = np.count_nonzero(kept, axis=1)
-        rank = np.arange(len(at)) - (np.cumsum(counts) - counts)[pose]
-        if counts.max(initial=0) > ROOTS:
-            at, pose, rank = (x[rank < ROOTS] for x in (at, pose, rank))
+        at = np.flatnonzero(_kept()(tried) > 0.0)
         if not len(at):
             return
-        pairs = tried.reshape(-1, 6)[at]
+        row = at // (2 * ROOTS)
+        pairs = tried.reshape(-1, 6).take(at, axis=0)
         pairs[:, 4] = 1.0
         kernel = self.rows_kernel(Layout(2, 0, (("pair", (6,)),)), self.traced)
-        q, state, residual, _, _ = kernel(target[pose], q0 if q0.ndim == 1 else q0[pose], pairs)
-        slot = pose * ROOTS + rank
-        found.q.reshape(-1, 12)[slot] = q.reshape(-1, 12)
-        found.state.reshape(-1, 2)[slot] = state
-        found.residual.reshape(-1, 2)[slot] = residual
+        own = q0 if q0.ndim == 1 else q0.take(row, axis=0)
+        q, state, residual, _, _ = kernel(target.take(row, axis=0), own, pairs)
+        self._scatter(found, row, q, state, residual)
 
     def _from_means(self, target: np.ndarray, q0: np.ndarray) -> Rows:
         """Rows from the means of crowded roots, taken as nominal ones and polished on the arm itself."""
@@ -125,6 +163,23 @@ class OffsetWrist(Family):
         T, seed = self.canonical.goal(goal), self.canonical.angles(q0)
         on_axis = FREE if self.exact else 1e-4
         return self.canonical.rows(offset_wrist.solve(self.size, T, seed, pair, on_axis))
+
+    def traced_root(self, goal: Transform, q0: SX, known: SX, middle: SX) -> Found:
+        plane, length, f = offset_wrist.parts(known)
+        return self.traced(goal, q0, offset_wrist.at_crossing(plane, length, f, middle, CERTAIN))
+
+    def sampled(self) -> Kernel:
+        """target -> constraints with polynomial (28,), bins with roots (2,), open ones (2,), distance and defect."""
+
+        def trace(target: SX) -> tuple[SX, ...]:
+            goal, defect = orthonormal(target)
+            T = self.canonical.goal(goal)
+            f = offset_wrist.polynomial(self.size, T)
+            known = offset_wrist.joined(*offset_wrist.constraints(self.size, T), f)
+            return known, *crossings.crossings(f), sqrt(sumsqr(T.p)), defect
+
+        outputs: Shapes = (("known", (28,)), ("roots", (2,)), ("unclear", (2,)), ("distance", ()), ("defect", ()))
+        return self.side_kernel("sampled", (("target", (4, 4)),), outputs, trace)
 
     def constraints(self) -> Kernel:
         """target -> `Asked`."""
@@ -165,7 +220,26 @@ class OffsetWrist(Family):
         return (offset_wrist.determinant(self.size, theta), {}) if right else None
 
 
+def _own(q0: np.ndarray, where: slice | np.ndarray) -> np.ndarray:
+    """The seeds (n,) of all targets, or those of some of (N, n)."""
+    return q0 if q0.ndim == 1 else q0[where]
+
+
+def _chunks(count: int) -> list[slice]:
+    return [slice(begin, begin + CHUNK) for begin in range(0, count, CHUNK)]
+
+
 # Kernels that know no robot are shared by all.
+
+
+@functools.cache
+def _cut() -> Kernel:
+    """Both constraints with their polynomial, the middle of an open bin -> its roots; see crossings.cut."""
+
+    def trace(known: SX, middle: SX) -> tuple[SX, SX]:
+        return crossings.cut(offset_wrist.parts(known)[2], middle)
+
+    return compile_function(trace, {"known": 28, "middle": 3}, "cut")
 
 
 @functools.cache
