@@ -10,7 +10,7 @@ import pytest
 import linkwork as lw
 from linkwork.errors import InvalidInput, NotPossible, UnknownName
 from linkwork.model import Joint, Model, validated
-from linkwork.model.motions import Motion, Track, accelerated
+from linkwork.model.motions import Motion, Track, accelerated, through
 from tests.loops.machines import hinge_with_strut, link, slope
 
 
@@ -82,6 +82,27 @@ def test_a_motion_has_both_sides_of_a_jump(robot):
     q, v, a = motion.sample(t)
     assert np.abs(slope(q, t[1]) - v[2:-2]).max() < 1e-9
     assert np.abs(slope(v, t[1]) - a[2:-2]).max() < 1e-9
+
+
+def test_a_jump_is_refused_where_asked(robot):
+    motion = robot.motions["lift"]
+    sentence = r'motion "lift": at t = 0.5 s the motion of "strut" jumps; side="before" or side="after"'
+    with pytest.raises(InvalidInput, match=sentence):
+        motion.sample([0.1, 0.5], side="refuse")
+    for got, expected in zip(motion.sample([0.1, 0.6], side="refuse"), motion.sample([0.1, 0.6]), strict=True):
+        assert np.array_equal(got, expected)
+    with pytest.raises(InvalidInput, match='expected "before", "after" or "refuse"'):
+        motion.sample(0.1, side="left")
+
+
+def test_smooth_pieces_do_not_jump():
+    """A clamped spline and a quintic through points: pieces meet there, accelerations do not jump."""
+    points = [(0.0, 0.0), (0.3, 0.2), (1.0, -0.1)]
+    for interpolation, jumps in (("cubic", ()), ("quintic", ()), ("linear", (0.3,))):
+        track = Track("hinge", through(points, interpolation))
+        joints = (Joint("hinge", "revolute", None, "arm"),)
+        model = Model("m", (link("arm", 0.5),), joints, motions=(Motion("go", 1.0, (track,)),))
+        assert lw.Robot(validated(model)).motions["go"].jumps == jumps
 
 
 def test_a_joint_that_a_strut_drives_may_be_moved_itself(robot):

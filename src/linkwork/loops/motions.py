@@ -32,26 +32,32 @@ class SampledMotion:
 
     @property
     def jumps(self) -> tuple[float, ...]:
-        """Times inside the motion at which pieces meet: accelerations may jump there."""
-        starts = {start for track in self.motion.tracks for start, _ in track.pieces}
-        return tuple(sorted(t for t in starts if 0.0 < t < self.duration))
+        """Times inside the motion at which a rate or an acceleration jumps."""
+        found = {t for track in self.motion.tracks for t in _jumps(track.pieces)}
+        return tuple(sorted(t for t in found if 0.0 < t < self.duration))
 
     def __repr__(self) -> str:
         return f'<Motion "{self.name}" of robot "{self._subject.model.name}": {self.duration:g} s>'
 
     def sample(self, t: Any, side: str = "after") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """q, v, a at t (...) [s]. Where pieces meet, `side` "before" or "after" says which one counts."""
+        """q, v, a at t (...) [s].
+
+        Where a rate or an acceleration jumps (`jumps`), `side` says which one counts: "before", "after" (the default,
+        so that a motion can be sampled at any times), or "refuse", which makes such a time an error.
+        """
         c, cd, cdd = self.commands(t, side)
         return from_actuators(self._subject, c, cd, cdd)
 
     def commands(self, t: Any, side: str = "after") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """c, cd, cdd (..., nc) at t: the commands in the order of `robot.actuators`."""
+        """c, cd, cdd (..., nc) at t: the commands in the order of `robot.actuators`; `side` as in `sample`."""
         times = as_doubles(t, f'motion "{self.name}": t')
         slack = 1e-12 * max(1.0, self.duration)
         if not (np.isfinite(times).all() and (times >= -slack).all() and (times <= self.duration + slack).all()):
             raise InvalidInput(f'motion "{self.name}": t is outside 0 .. {self.duration:g} s')
-        if side not in ("before", "after"):
-            raise InvalidInput(f'motion "{self.name}": side is {side!r}, expected "before" or "after"')
+        if side not in ("before", "after", "refuse"):
+            raise InvalidInput(f'motion "{self.name}": side is {side!r}, expected "before", "after" or "refuse"')
+        if side == "refuse":
+            self._refuse_jumps(times)
         layout = layout_of(self._subject)
         n, m = layout.sizes
         c, cd, cdd = (np.zeros((*times.shape, size)) for size in (n, m, m))
@@ -67,6 +73,15 @@ class SampledMotion:
         if indirect:
             self._by_joints(indirect, times, side, (c, cd, cdd))
         return c, cd, cdd
+
+    def _refuse_jumps(self, times: np.ndarray) -> None:
+        for track in self.motion.tracks:
+            for t in _jumps(track.pieces):
+                if 0.0 < t < self.duration and (times == t).any():
+                    raise InvalidInput(
+                        f'motion "{self.name}": at t = {t:g} s the motion of "{track.name}" jumps; '
+                        'side="before" or side="after" says which acceleration counts'
+                    )
 
     def _place(self, track: Track) -> tuple[int, int] | None:
         """(entry of c, entry of cd) a track moves; None for a joint that an actuator drives."""
@@ -136,6 +151,16 @@ def evaluated(pieces: Pieces, t: np.ndarray, side: str = "after") -> tuple[np.nd
         polynomial = np.polynomial.Polynomial(coefficients)
         x[here], v[here], a[here] = polynomial(s), polynomial.deriv(1)(s), polynomial.deriv(2)(s)
     return x, v, a
+
+
+def _jumps(pieces: Pieces) -> list[float]:
+    """Times at which the rate or the second derivative differs between two pieces by more than rounding."""
+    found = []
+    for start, _ in pieces[1:]:
+        before, after = (np.array(evaluated(pieces, np.array(start), side)[1:]) for side in ("before", "after"))
+        if not np.allclose(before, after, rtol=1e-9, atol=1e-12):
+            found.append(start)
+    return found
 
 
 def from_neutral(subject: Subject, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
