@@ -25,6 +25,7 @@ from linkwork.recursions import (
     operational_space,
     poses,
 )
+from linkwork.recursions.applied import Applied, at_origins
 from linkwork.recursions.christoffel import christoffel
 from linkwork.recursions.christoffel_paper import christoffel_paper
 from linkwork.recursions.composite_body import mass_matrix
@@ -52,7 +53,7 @@ SIZES: dict[str, Callable[[Subject], int]] = {}
 class Inputs:
     """What a recursion gets, in coordinates of the tree (mimicking joints included).
 
-    frame   (node, T_node_frame) where the quantity is about one; forces: node -> Force in node axes at its origin
+    frame   (node, T_node_frame) where the quantity is about one; applied: external forces
     G       v_tree = G v, or None without mimic; own: the arguments as given, in independent coordinates
     subject what is computed about, with its present numbers
     """
@@ -65,10 +66,15 @@ class Inputs:
     q1: SX
     force: SX
     frame: tuple[int, Placement] = (0, Placement())
-    forces: dict[int, Force] = field(default_factory=dict)
+    applied: Sequence[Applied] = ()
     G: DM | None = None
     own: dict[str, SX] = field(default_factory=dict)
     subject: Subject | None = None
+
+    @property
+    def forces(self) -> dict[int, Force]:
+        """Node -> external force in node axes at its origin."""
+        return at_origins(self.applied)
 
 
 @dataclass(frozen=True)
@@ -139,7 +145,7 @@ def _forward_dynamics(tree: Tree, x: Inputs) -> tuple[SX]:
 
 
 def _forward_dynamics_derivatives(tree: Tree, x: Inputs) -> tuple[SX, SX, SX]:
-    derivatives, pivots = forward_dynamics_derivatives(tree, x.q, x.v, x.own["tau"], x.G)
+    derivatives, pivots = forward_dynamics_derivatives(tree, x.q, x.v, x.own["tau"], x.G, x.applied)
     _refuse_massless(tree, x, pivots)
     return derivatives
 
@@ -256,10 +262,11 @@ QUANTITIES: dict[str, Quantity] = {
     ),
     "christoffel_paper": Quantity(lambda t, x: (christoffel_paper(t, x.q),), "q", (("c", "v v v"),), dynamic=True),
     "inverse_dynamics_derivatives": Quantity(
-        lambda t, x: inverse_dynamics_derivatives(t, x.q, x.v, x.a),
+        lambda t, x: inverse_dynamics_derivatives(t, x.q, x.v, x.a, x.applied),
         "q v a",
         (("d_dq", "v v"), ("d_dv", "v v"), ("d_da", "v v")),
         dynamic=True,
+        forces=True,
         joint_space=True,
     ),
     "forward_dynamics_derivatives": Quantity(
@@ -267,6 +274,7 @@ QUANTITIES: dict[str, Quantity] = {
         "q v tau",
         (("d_dq", "r r"), ("d_dv", "r r"), ("d_dtau", "r r")),
         dynamic=True,
+        forces=True,
         joint_space=True,
     ),
     "path_coefficients": Quantity(
@@ -424,7 +432,7 @@ def trace(
     if frame is not None:
         x.frame = subject.place_of(frame, tree)
     if forces:
-        x.forces = _in_node_axes(subject, tree, x.q, wrenches)
+        x.applied = _in_node_axes(subject, tree, x.q, wrenches)
     results = [_reduced(r, axes, tree) for r, (_, axes) in zip(line.trace(tree, x), line.outputs, strict=True)]
     guards = [_unit_guard(tree, x, label) for label in own if INPUT_AXES[label] == "q"]
     arguments = [*own.values(), *live.values(), *wrenches.values()]
@@ -473,18 +481,15 @@ def _in_tree_coordinates(tree: Tree, own: dict[str, SX]) -> Inputs:
     return Inputs(**states, G=_sparse(G) if follows else None, own=own)
 
 
-def _in_node_axes(subject: Subject, tree: Tree, q: SX, wrenches: Mapping[str, SX]) -> dict[int, Force]:
-    """World-axes wrenches at frames as forces in node axes at the nodes' origins; forces on the world drop out."""
+def _in_node_axes(subject: Subject, tree: Tree, q: SX, wrenches: Mapping[str, SX]) -> list[Applied]:
+    """World-axes wrenches at frames, in the axes of the nodes that carry the frames."""
     placed = {f: subject.place_of(f, tree) for f in wrenches}
     T = poses.poses(tree, q, tuple(node for node, _ in placed.values()))
-    total: dict[int, Force] = {}
+    found = []
     for f, (node, placement) in placed.items():
         w, R = wrenches[f], T[node].R.T
-        f_node, p = R @ w[0:3], vector(placement.position)
-        force = Force(f_node, R @ w[3:6] + casadi.cross(p, f_node))
-        if node:
-            total[node] = total[node] + force if node in total else force
-    return total
+        found.append(Applied(node, vector(placement.position), R @ w[0:3], R @ w[3:6]))
+    return found
 
 
 def _reduced(result: SX, axes: str, tree: Tree) -> SX:

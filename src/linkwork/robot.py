@@ -664,31 +664,34 @@ class Robot:
         q: ArrayLike,
         v: ArrayLike,
         a: ArrayLike,
+        forces: Forces | None = None,
         payload: Payloads | None = None,
         variables: Variables | None = None,
         out: Sequence[np.ndarray] | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(d_dq, d_dv, d_da) of inverse_dynamics, each (..., nv, nv); d_da is the mass matrix.
 
-        By q along the tangent space: d_dq @ dv is the change of tau on the way to integrate(q, dv). See
-        recursions/derivatives/inverse_dynamics.py.
+        By q along the tangent space: d_dq @ dv is the change of tau on the way to integrate(q, dv), while forces stay
+        what they are in world axes. See recursions/derivatives/inverse_dynamics.py.
         """
-        return self._evaluate("inverse_dynamics_derivatives", None, None, payload, variables, out, q=q, v=v, a=a)
+        return self._evaluate("inverse_dynamics_derivatives", None, forces, payload, variables, out, q=q, v=v, a=a)
 
     def forward_dynamics_derivatives(
         self,
         q: ArrayLike,
         v: ArrayLike,
         tau: ArrayLike,
+        forces: Forces | None = None,
         payload: Payloads | None = None,
         variables: Variables | None = None,
         out: Sequence[np.ndarray] | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(d_dq, d_dv, d_dtau) of forward_dynamics, each (..., nv, nv); d_dtau is the inverse of the mass matrix.
 
-        By q along the tangent space. See recursions/derivatives/forward_dynamics.py.
+        By q along the tangent space, while forces stay what they are in world axes. See
+        recursions/derivatives/forward_dynamics.py.
         """
-        return self._evaluate("forward_dynamics_derivatives", None, None, payload, variables, out, q=q, v=v, tau=tau)
+        return self._evaluate("forward_dynamics_derivatives", None, forces, payload, variables, out, q=q, v=v, tau=tau)
 
     # the mathematics itself
 

@@ -8,6 +8,7 @@ import casadi
 from casadi import SX
 
 from linkwork.model.tree import Tree
+from linkwork.recursions.applied import Applied
 from linkwork.recursions.joints import inertia, second_moments, subspace, transforms
 from linkwork.spatial import ZERO3, Force, Motion, Transform, cross, skew, vector
 
@@ -62,6 +63,12 @@ class Gyration:
     def of(body: Moments, V: Motion) -> Gyration:
         v, w = V.linear, V.angular
         return Gyration(body.m * v + cross(w, body.h), _trace_less(skew(w) @ body.P + v @ body.h.T))
+
+    @staticmethod
+    def of_force(applied: Applied) -> Gyration:
+        """By how much what is applied lags behind when its point turns by w: B(w) = (w x f, r x (w x f) + w x n)."""
+        f = applied.force
+        return Gyration(f, _trace_less(f @ applied.point.T) - skew(applied.moment))
 
     def __add__(self, other: Gyration) -> Gyration:
         return Gyration(self.p + other.p, self.K + other.K)

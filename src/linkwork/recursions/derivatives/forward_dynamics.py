@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import casadi
 from casadi import DM, SX
 
 from linkwork.model.tree import Tree
+from linkwork.recursions.applied import Applied, at_origins
 from linkwork.recursions.derivatives.inverse_dynamics import inverse_dynamics_derivatives
 from linkwork.recursions.factorisation import Factors, factorised
 from linkwork.recursions.newton_euler import newton_euler
 
 
 def forward_dynamics_derivatives(
-    tree: Tree, q: SX, v: SX, tau: SX, G: DM | None = None
+    tree: Tree, q: SX, v: SX, tau: SX, G: DM | None = None, applied: Sequence[Applied] = ()
 ) -> tuple[tuple[SX, SX, SX], SX]:
     """((d a/d q, d a/d v, d a/d tau), pivots) of the independent coordinates, each (n, n); pivots as forward_dynamics.
 
@@ -23,8 +26,8 @@ def forward_dynamics_derivatives(
     Source: [Carpentier2018] eq. 4 (the implicit function theorem on the equations of motion).
     """
     a = SX.sym("a", tree.nv)
-    d_dq, d_dv, M = inverse_dynamics_derivatives(tree, q, v, a)
-    bias = newton_euler(tree, q, v, SX(tree.nv, 1))
+    d_dq, d_dv, M = inverse_dynamics_derivatives(tree, q, v, a, applied)
+    bias = newton_euler(tree, q, v, SX(tree.nv, 1), at_origins(applied))
     if G is not None:
         d_dq, d_dv, M, bias = G.T @ d_dq @ G, G.T @ d_dv @ G, G.T @ M @ G, G.T @ bias
     factors = factorised(M)

@@ -8,11 +8,12 @@ import casadi
 from casadi import SX
 
 from linkwork.model.tree import Tree
+from linkwork.recursions.applied import Applied
 from linkwork.recursions.moments import Gyration, axes, moments, root_transforms
 from linkwork.spatial import ZERO3, Force, Motion
 
 
-def inverse_dynamics_derivatives(tree: Tree, q: SX, v: SX, a: SX) -> tuple[SX, SX, SX]:
+def inverse_dynamics_derivatives(tree: Tree, q: SX, v: SX, a: SX, applied: Sequence[Applied] = ()) -> tuple[SX, SX, SX]:
     """(d tau/d q, d tau/d v, d tau/d a), each (nv, nv); by q along the tangent: d/de of tau(integrate(q, e x), v, a).
 
     Outward, p the parent of i, in root axes (S_i moves with body i):
@@ -27,6 +28,7 @@ def inverse_dynamics_derivatives(tree: Tree, q: SX, v: SX, a: SX) -> tuple[SX, S
         by q_j:  I S''_j + 2 B S'_j             by v_j:  I (S'_j + V x S_j) + 2 B S_j            by a_j:  I S_j
 
     and the torque of D by S_D . that. For joints above j the force turns with j: S_j x* F joins the change by q_j.
+    What is applied from outside keeps its direction in the world instead: seen from there it turns back (E).
 
     Source: [Carpentier2018], [Singh2022]; here with the 6 x 3 gyration instead of 6 x 6 matrices.
     """
@@ -48,11 +50,15 @@ def inverse_dynamics_derivatives(tree: Tree, q: SX, v: SX, a: SX) -> tuple[SX, S
         A.append(A_p + sum((s * a[k] + r * v[k] for s, r, k in zip(S[i], rate, own)), Motion()))
         B.append(Gyration.of(I[i], V[i]))
         F.append(I[i].momentum(A[i]) + B[i].force(V[i].angular))
+    E = [Gyration(ZERO3, SX(3, 3)) for _ in tree.nodes]
+    for one in applied:
+        i, seen = one.node, T[one.node] @ one
+        F[i], E[i] = F[i] - seen.at_origin, E[i] + Gyration.of_force(seen)
     n = tree.nv
     d_dq, d_dv, d_da = SX(n, n), SX(n, n), SX(n, n)
     for D in tree.inward:
         node, p = tree.nodes[D], tree.parent(D)
-        I[p], B[p], F[p] = I[p] + I[D], B[p] + B[D], F[p] + F[D]
+        I[p], B[p], F[p], E[p] = I[p] + I[D], B[p] + B[D], F[p] + F[D], E[p] + E[D]
         above = [l for l in tree.paths[D] if l != D]
         up = [tree.nodes[l].v + k for l in above for k in range(tree.nodes[l].nv)]
         S_up, S1_up, S2_up, S3_up = (_stacked([s for l in above for s in X[l]]) for X in (S, S1, S2, S3))
@@ -60,8 +66,8 @@ def inverse_dynamics_derivatives(tree: Tree, q: SX, v: SX, a: SX) -> tuple[SX, S
         for d, s, s1, s2, s3 in zip(own, S[D], S1[D], S2[D], S3[D]):
             by_a = I[D].momentum(s)
             by_v = I[D].momentum(s3) + B[D].force(2 * s.angular)
-            by_q = I[D].momentum(s2) + B[D].force(2 * s1.angular)
-            f, b = _column(by_a), 2 * B[D].transposed(s)
+            by_q = I[D].momentum(s2) + B[D].force(2 * s1.angular) + E[D].force(s.angular)
+            f, b, e = _column(by_a), 2 * B[D].transposed(s), E[D].transposed(s)
             for result, force in ((d_da, by_a), (d_dv, by_v), (d_dq, by_q)):
                 result[list(own), d] = S_own.T @ _column(force)
             d_da[d, d] += SX(node.armature[d - node.v])
@@ -71,7 +77,7 @@ def inverse_dynamics_derivatives(tree: Tree, q: SX, v: SX, a: SX) -> tuple[SX, S
                 d_dv[up, d] = S_up.T @ _column(by_v)
                 d_dv[d, up] = (S3_up.T @ f + S_up[3:, :].T @ b).T
                 d_dq[up, d] = S_up.T @ _column(by_q + s.cross(F[D]))
-                d_dq[d, up] = (S2_up.T @ f + S1_up[3:, :].T @ b).T
+                d_dq[d, up] = (S2_up.T @ f + S1_up[3:, :].T @ b + S_up[3:, :].T @ e).T
     return casadi.sparsify(d_dq), casadi.sparsify(d_dv), casadi.sparsify(d_da)
 
 
