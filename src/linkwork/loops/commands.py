@@ -16,6 +16,7 @@ from linkwork.engine.kernel import Context, Kernel, Signature
 from linkwork.errors import ComputationError, InvalidInput, NotPossible
 from linkwork.loops.constraints import strut_rows
 from linkwork.loops.layout import Driven, Layout, drive_of, layout_of
+from linkwork.loops.singular import refuse_singular
 from linkwork.loops.transmissions import StrutOnHinge, StrutOnSlide
 from linkwork.model import Tree, build_tree
 from linkwork.model.element_checks import about
@@ -76,7 +77,11 @@ def to_actuators(
     kernel = subject.kernel("to_actuators", lambda key: _backward_kernel(subject, key))
     zeros = np.zeros(subject.nv)
     arguments = [q, zeros if v is None else v, zeros if a is None else a, *subject.variable_values(variables)]
-    return kernel.call(arguments, None, quantities.context_of(subject))
+    try:
+        return kernel.call(arguments, None, quantities.context_of(subject))
+    except ComputationError:
+        refuse_singular(subject, "to_actuators", q, variables)
+        raise
 
 
 def traced_tree(subject: Subject, live: Mapping[str, SX], merge: bool = True) -> Tree:

@@ -19,7 +19,7 @@ from casadi import DM, SX
 
 from linkwork import quantities
 from linkwork.engine.kernel import Kernel, Signature
-from linkwork.errors import InvalidInput
+from linkwork.errors import ComputationError, InvalidInput
 from linkwork.lagrange.linear import factored
 from linkwork.loops.assembly import (
     assemble,
@@ -34,7 +34,8 @@ from linkwork.loops.constraints import Rows, closure_rows, rate
 from linkwork.loops.geometry import Geometry
 from linkwork.loops.layout import layout_of
 from linkwork.loops.mobility import redundant_rows
-from linkwork.loops.supports import spring_tension
+from linkwork.loops.singular import refuse_singular, singular_reason
+from linkwork.loops.supports import pull_per_length
 from linkwork.model import Tree
 from linkwork.model.elements import Bar, Coupling, Damper, LoopClosure, Spring, TorsionSpring
 from linkwork.recursions.joints import transforms
@@ -64,7 +65,11 @@ def loop_dynamics(
     """a (..., nv) for efforts (..., nc) of motors and actuators, in the order of `robot.actuators`."""
     kernel = subject.kernel("loop_dynamics", lambda key: _kernel(subject, key))
     given = [q, v, effort, stabilisation, *subject.variable_values(variables)]
-    return kernel.call(given, None, quantities.context_of(subject))
+    try:
+        return kernel.call(given, None, quantities.context_of(subject))
+    except ComputationError:
+        refuse_singular(subject, "loop_dynamics", q, variables)
+        raise
 
 
 def consistent(subject: Subject, q: Any = None, v: Any = None) -> tuple[np.ndarray, np.ndarray]:
@@ -145,12 +150,14 @@ def element_forces(tree: Tree, q: SX, v: SX) -> SX:
     geometry = Geometry(tree, transforms(tree, x), tree.elements)
     total = SX.zeros(tree.nv)
     for element in tree.elements:
-        if isinstance(element, (Spring, Damper)):
-            length = geometry.pair(element.first, element.second).length
-            speed = casadi.jtimes(length, x, rate(tree, x, w))
-            lever = casadi.jacobian(speed, w)
-            pull = spring_tension(element, length) if isinstance(element, Spring) else SX(element.damping) * speed
-            total = total - lever.T * pull
+        if isinstance(element, Spring):
+            pair = geometry.pair(element.first, element.second)
+            half_square = casadi.dot(pair.across, pair.across) / 2  # its rate is L Ld, which exists at L = 0 too
+            lever = casadi.jacobian(casadi.jtimes(half_square, x, rate(tree, x, w)), w)
+            total = total - lever.T * pull_per_length(element, pair.length)
+        elif isinstance(element, Damper):
+            speed = casadi.jtimes(geometry.pair(element.first, element.second).length, x, rate(tree, x, w))
+            total = total - casadi.jacobian(speed, w).T * (SX(element.damping) * speed)
         elif isinstance(element, TorsionSpring):
             at_q, _, at_v, _ = tree.coordinates[element.joint]
             turn = x[at_q] - SX(element.free)
@@ -220,6 +227,9 @@ class LoopPlant(RobotPlant):
 
     def refusal(self, q: np.ndarray, v: np.ndarray) -> str:
         return open_loops(self.subject, q, v)
+
+    def diagnosis(self, q: np.ndarray, v: np.ndarray, t: float) -> str:
+        return singular_reason(self.subject, q)
 
     def neutral(self) -> Any:
         return reference(self.subject)

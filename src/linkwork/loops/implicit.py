@@ -38,6 +38,8 @@ _LARGEST_MOVE = 0.5
 """Longest move of one coordinate in one Newton step [m, rad]."""
 _SETTLED = 1e-9
 """After a move this small Newton's next error is its square: below rounding."""
+SINGULAR = 1e-7
+"""Below this part of their usual size the equations decide rates no better than to one digit."""
 OPEN = 1e-9
 """A residual above this [m, rad] means that the commands cannot be reached."""
 
@@ -64,7 +66,9 @@ def solve(
     kernel = subject.kernel("loop_rates", lambda key: _rates_kernel(subject, key))
     _refuse_open(subject, q, commands, found.stopped, live)
     who = Context(f'robot "{subject.model.name}"')
-    v, a = kernel.call([q, commands, *rates, *live.values()], None, who)
+    v, a, regular = kernel.call([q, commands, *rates, *live.values()], None, who)
+    if cd is not None or cdd is not None:
+        _refuse_singular(subject, q, regular)
     return np.broadcast_to(q, (*v.shape[:-1], q.shape[-1])).copy(), v, a
 
 
@@ -205,11 +209,35 @@ def _rates_kernel(subject: Subject, key: str) -> Kernel:
     def trace() -> casadi.Function:
         live = {v: SX.sym(v) for v in subject.live}
         q, c, cd, cdd = SX.sym("q", subject.nq), SX.sym("c", n), SX.sym("cd", m), SX.sym("cdd", m)
-        results = loop_rates(subject, traced_tree(subject, live), q, c, cd, cdd)
-        return casadi.Function("loop_rates", [q, c, cd, cdd, *live.values()], list(results), {"cse": True})
+        tree = traced_tree(subject, live)
+        results = [*loop_rates(subject, tree, q, c, cd, cdd), _regularity(subject, tree, q, c)]
+        return casadi.Function("loop_rates", [q, c, cd, cdd, *live.values()], results, {"cse": True})
 
-    outputs = (("v", (subject.nv,)), ("a", (subject.nv,)))
+    outputs = (("v", (subject.nv,)), ("a", (subject.nv,)), ("regularity", ()))
     return Kernel(Signature("from_actuators", tuple(inputs), outputs), trace, key)
+
+
+def _regularity(subject: Subject, tree: Tree, q: SX, c: SX) -> SX:
+    """Smallest over largest size on the diagonal of R in J_u = Q R: zero where the equations decide no rates."""
+    J = loop_rows(subject, tree, q, SX.zeros(subject.nv), c).J[:, list(layout_of(subject).implicit)]
+    _, R = casadi.qr(J)
+    sizes = [casadi.fabs(R[k, k]) for k in range(R.shape[0])]
+    smallest, largest = sizes[0], sizes[0]
+    for size in sizes[1:]:
+        smallest, largest = casadi.fmin(smallest, size), casadi.fmax(largest, size)
+    return smallest / largest
+
+
+def _refuse_singular(subject: Subject, q: np.ndarray, regular: np.ndarray) -> None:
+    """No rates where the loops are singular: a dead point, or a place where assemblies part."""
+    if (regular > SINGULAR).all():
+        return
+    at = tuple(int(k) for k in np.argwhere(~(regular > SINGULAR))[0])
+    shown = ", ".join(f"{x:.6g}" for x in np.broadcast_to(q, (*regular.shape, q.shape[-1]))[at][:8])
+    raise InvalidInput(
+        f'from_actuators: the loops of robot "{subject.model.name}" are singular in q = [{shown}], where rates do not '
+        f"exist{f' (sample {at})' if at else ''}"
+    )
 
 
 def _residual_kernel(subject: Subject, key: str) -> Kernel:

@@ -19,6 +19,7 @@ from linkwork.loops.commands import backward
 from linkwork.loops.layout import layout_of
 from linkwork.loops.members import refuse_open_bars, strut_levers
 from linkwork.loops.sharing import Structure, solved_amounts, structure_of
+from linkwork.loops.singular import refuse_singular
 from linkwork.loops.statics import Statics
 from linkwork.loops.supports import loop_elements
 from linkwork.model import Placement, Tree
@@ -30,6 +31,8 @@ from linkwork.subject import Subject
 
 DEAD_POINT = 1e-9
 """A lever below this [m/rad, m/m] cannot carry a load in any machine."""
+UNHELD = 1e-7
+"""Torque left in a joint without a motor, as part of the reactions, above which equilibrium does not hold."""
 
 
 def loads_trace(tree: Tree, x: Inputs) -> tuple[SX, ...]:
@@ -59,13 +62,16 @@ def loads_trace(tree: Tree, x: Inputs) -> tuple[SX, ...]:
 
 
 def _efforts(subject: Subject, tree: Tree, x: Inputs, statics: Statics, amounts: SX, tau: SX) -> tuple[SX, SX]:
-    """(force of every command, then of every other strut; the smallest lever of a strut on its joint)."""
+    """(force of every command, then of every other strut; the smallest lever of a strut on its joint).
+
+    The lever counts as zero where loops are singular and a joint without a motor stays unheld.
+    """
     layout = layout_of(subject)
     q, v = x.own["q"], SX.sym("rates", subject.nv)
     merged = _merged(subject, tree)
     _, cd, _ = backward(subject, merged, q, v, SX.zeros(subject.nv))
     rates = casadi.jacobian(cd, v)
-    effort, tau = SX.zeros(layout.sizes[1]), SX(tau)
+    held, effort, tau = tau, SX.zeros(layout.sizes[1]), SX(tau)
     for driven in reversed(layout.driven):
         if driven.carrier is not None:  # the wheel turns against the joint that carries the belt
             tau[driven.carrier] = tau[driven.carrier] - tau[driven.v[0]]
@@ -88,7 +94,17 @@ def _efforts(subject: Subject, tree: Tree, x: Inputs, statics: Statics, amounts:
     smallest = SX(1)
     for lever in levers:
         smallest = casadi.fmin(smallest, casadi.fabs(lever))
-    return casadi.vertcat(effort, *others), smallest
+    return casadi.vertcat(effort, *others), casadi.if_else(_unheld(layout.passive, held, amounts), 0.0, smallest)
+
+
+def _unheld(passive: tuple[int, ...], tau: SX, amounts: SX) -> SX:
+    """Whether a joint without a motor would need a torque: a singular loop, whose reactions cannot hold it."""
+    largest, scale = SX(0), SX(1)
+    for k in passive:
+        largest = casadi.fmax(largest, casadi.fabs(tau[k]))
+    for k in range(amounts.numel()):
+        scale = scale + casadi.fabs(amounts[k])
+    return largest > UNHELD * scale
 
 
 def _merged(subject: Subject, tree: Tree) -> Tree:
@@ -307,6 +323,8 @@ def loads(
     wrench, effort, support, support_first, tension, length, base, lever = results
     if (lever.item() if lever.ndim == 0 else lever.min(initial=1.0)) < DEAD_POINT:
         _explain(subject, np.asarray(q, dtype=float), variables)
+        sample = f" of sample {tuple(map(int, np.argwhere(lever < DEAD_POINT)[0]))}" if lever.ndim else ""
+        raise InvalidInput(f"loads{sample}: the elements of the loops cannot hold the joints without a motor there")
     found = (wrench, effort, support, support_first, tension, length, base)
     return Loads(subject, q, v, a, *found, variables, forces, payload)
 
@@ -351,6 +369,7 @@ def _explain(subject: Subject, q: np.ndarray, variables: Mapping[str, Any] | Non
     if variables or q.ndim == 0 or q.shape[-1] != subject.nq:
         return
     refuse_open_bars(subject, q)
+    refuse_singular(subject, "loads", q)
     _refuse_dead_points(subject, strut_levers(subject, q))
 
 

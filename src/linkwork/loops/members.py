@@ -11,11 +11,12 @@ import numpy as np
 from casadi import SX
 
 from linkwork import quantities
-from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.errors import ComputationError, InvalidInput, UnknownName, did_you_mean
 from linkwork.loops.commands import to_actuators
 from linkwork.loops.constraints import rate
 from linkwork.loops.geometry import Geometry, Pair
 from linkwork.loops.layout import layout_of
+from linkwork.loops.singular import refuse_singular
 from linkwork.model import Tree
 from linkwork.model.element_checks import about
 from linkwork.model.elements import Bar, Damper, LinearActuator, LoopClosure, Slider, Spring
@@ -70,7 +71,11 @@ def members(subject: Subject, q: Any, v: Any = None, variables: Mapping[str, Any
     """
     refuse_open_bars(subject, np.asarray(q, dtype=float), variables)
     given = {"q": q, "v": np.zeros(subject.nv) if v is None else v}
-    ends, lengths, rates = quantities.evaluate(subject, "members", given, variables=variables)
+    try:
+        ends, lengths, rates = quantities.evaluate(subject, "members", given, variables=variables)
+    except ComputationError:
+        refuse_singular(subject, "members", q, variables)
+        raise
     return Members(member_names(subject), ends, lengths, rates)
 
 

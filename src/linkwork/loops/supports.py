@@ -12,6 +12,7 @@ from linkwork.loops.constraints import rate
 from linkwork.loops.geometry import Geometry, across_pair
 from linkwork.model import Tree
 from linkwork.model.elements import Damper, LinearActuator, LoopClosure, Slider, Spring
+from linkwork.model.number import is_symbol
 from linkwork.recursions.joints import transforms
 from linkwork.spatial import ZERO3, Force, cross, matrix, vector
 
@@ -131,11 +132,27 @@ def spring_tension(spring: Spring, length: SX) -> SX:
     return casadi.if_else(length <= free, -(pre + k * (free - length)), 0.0)
 
 
+def pulls_by_its_vector(spring: Spring) -> bool:
+    """Whether its force is -stiffness times the vector between its ends: then it needs no direction, even at length 0.
+
+    That is a spring of free length zero without pretension, or one that acts both ways with F0 = k L0.
+    """
+    k, free, pre = spring.stiffness, spring.free_length, spring.pretension
+    if is_symbol(free) or is_symbol(pre) or spring.kind == "compression":
+        return False
+    return (free == 0.0 and pre == 0.0) or (spring.kind == "both" and not is_symbol(k) and pre == k * free)
+
+
+def pull_per_length(spring: Spring, length: SX) -> SX:
+    """T / L [N/m]: the force of a spring is this times the vector from one end to the other."""
+    return SX(spring.stiffness) if pulls_by_its_vector(spring) else spring_tension(spring, length) / length
+
+
 def spring_pulls(geometry: Geometry, spring: Spring) -> tuple[SX, SX, list[Pull]]:
     """(tension, length, what it does): it draws its two ends together; a bar hands on what it gets."""
     pair = geometry.pair(spring.first, spring.second)
-    tension = spring_tension(spring, pair.length)
-    return tension, pair.length, _pulls(geometry, spring, pair, tension)
+    force = -pull_per_length(spring, pair.length) * pair.across
+    return spring_tension(spring, pair.length), pair.length, _pulls(geometry, spring, pair, force)
 
 
 def damper_pulls(geometry: Geometry, damper: Damper, q: SX, v: SX) -> tuple[SX, list[Pull]]:
@@ -146,11 +163,13 @@ def damper_pulls(geometry: Geometry, damper: Damper, q: SX, v: SX) -> tuple[SX, 
     rates = casadi.jtimes(apart.pair(damper.first, damper.second).length, x, rate(tree, x, w))
     (speed,) = casadi.substitute([rates], [x, w], [q, v])
     pull = SX(damper.damping) * speed
-    return pull, _pulls(geometry, damper, geometry.pair(damper.first, damper.second), pull)
+    pair = geometry.pair(damper.first, damper.second)
+    return pull, _pulls(geometry, damper, pair, -pull * pair.direction)
 
 
-def _pulls(geometry: Geometry, element: Any, pair: Any, tension: SX) -> list[Pull]:
-    force = Force(-tension * pair.direction, ZERO3)
+def _pulls(geometry: Geometry, element: Any, pair: Any, pushed: SX) -> list[Pull]:
+    """A force on the second end along the line of both, the opposite on the first; bars hand it on."""
+    force = Force(pushed, ZERO3)
     pulls = [Pull(element.name, pair.base, pair.first, pair.second, pair.p_second, force)]
     for end, at, sign in ((element.first, pair.p_first, -1), (element.second, pair.p_second, 1)):
         if end.body is not None and end.body in geometry.bars:
