@@ -6,7 +6,6 @@ import ctypes
 import functools
 import gc
 import math
-import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,10 +17,10 @@ import numpy as np
 
 from linkwork.arguments import as_doubles
 from linkwork.engine import buffers, cache, codegen, machine, python_call
-from linkwork.engine.batch_call import BatchCall
+from linkwork.engine.batch_call import Batches
 from linkwork.engine.fuse import optimised
 from linkwork.engine.program import Program, from_casadi
-from linkwork.engine.threads import WORTH_SHARING, run_shared, threads
+from linkwork.engine.threads import run_shared
 from linkwork.errors import ComputationError, InvalidInput
 
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 4, ctypes.c_int64, ctypes.c_int64)
@@ -65,7 +64,9 @@ class Kernel:
         self._counts: dict[str, int] = {}
         self._program: Program | None = None
         self._sizes = [math.prod(shape) for _, shape in signature.inputs]
-        self._batch: BatchCall | None = None  # once the code for batches is loaded
+        sides = [[shape for _, shape in side] for side in (signature.inputs, signature.outputs)]
+        self._batches = Batches(*sides)
+        self._plain: Callable[..., Any] | None = None
 
     def __repr__(self) -> str:
         arguments = ", ".join(f"{name} {shape}" for name, shape in self.signature.inputs)
@@ -109,14 +110,15 @@ class Kernel:
         if not python_call.available():
             return slow
         self._load(1)
-        return python_call.builtin(self.signature.name, self._code[1].addresses["call"], slow)
+        name = self.signature.name
+        return python_call.builtin(name, self._code[1].addresses["call"], self._batches.builtin(name, slow))
 
     def call(self, args: Sequence[Any], out: Any, context: Context, width: int | None = None) -> Any:
         """Convert, check, compute, explain."""
-        if width is None and self._batch is not None:
-            done = self._batch(args, out, self._most_for_one_thread())
+        if width is None and BATCH in self._run:
+            done = self._call_plain(args, out)
             if done is not None:
-                return done[0] if len(done) == 1 else tuple(done)
+                return done
         arrays, batch = self._arrays(args, context)
         outs = self._outputs(out, batch, arrays, context)
         samples = math.prod(batch)
@@ -129,9 +131,22 @@ class Kernel:
                 self._explain(arrays, outs, batch, context)
         return outs[0] if len(outs) == 1 else tuple(outs)
 
-    def _most_for_one_thread(self) -> int:
-        """Samples of a batch that are not worth sharing."""
-        return sys.maxsize if threads() == 1 else WORTH_SHARING // max(1, self._counts["operations"])
+    def _call_plain(self, args: Sequence[Any], out: Any) -> Any:
+        """The results of a plain batch, or None: arguments to convert or explain, or work for several threads."""
+        inputs, outputs = self.signature.inputs, self.signature.outputs
+        if out is not None:
+            outs = out if isinstance(out, (tuple, list)) else (out,)
+        elif args and type(args[0]) is np.ndarray and len(args) == len(inputs):
+            # large results come from memory in stock
+            lead = args[0].shape[: args[0].ndim - len(inputs[0][1])]
+            outs = [buffers.empty(lead + shape) for _, shape in outputs]
+        else:
+            return None
+        if len(outs) != len(outputs):
+            return None
+        if self._plain is None:
+            self._plain = self._batches.builtin(self.signature.name, _nothing)
+        return self._plain(*args, *outs)
 
     def _compute_single(self, arrays: list[np.ndarray], outs: list[np.ndarray]) -> int:
         self._load(1)
@@ -268,8 +283,7 @@ class Kernel:
                 python_call.fill_table(code.addresses["call_table"])
             self._run[width] = _RUN(code.addresses["run"]) if width != 1 else _SINGLE(code.addresses["single"])
             if width == BATCH:
-                sides = [[shape for _, shape in side] for side in (self.signature.inputs, self.signature.outputs)]
-                self._batch = BatchCall(self._run[BATCH], self._counts[f"scratch{BATCH}"], *sides)
+                self._batches.loaded(code.addresses["run"], header[f"scratch{BATCH}"], header["operations"])
 
     def _compile(self, width: int) -> tuple[dict[str, int], bytes]:
         counts["compiled"] += 1
@@ -317,6 +331,10 @@ def _best_width(program: Program) -> int:
 
 def _call_slowly(kernel: Kernel, context: Context, *args: Any) -> Any:
     return kernel.call(args, None, context)
+
+
+def _nothing(*_: Any) -> None:
+    return None
 
 
 def _place(index: np.ndarray) -> str:

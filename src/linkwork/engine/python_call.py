@@ -17,15 +17,27 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
+from linkwork.engine import threads
 from linkwork.engine.codegen import POINTER
 from linkwork.engine.emit import I8, I32, I64
 
 # Offsets of PyObject and PyArrayObject (numpy 1.x and 2.x, 64 bit); `available` verifies them before use.
-_TYPE, DATA, _NDIM, _DIMENSIONS, _DESCR, _FLAGS = 8, 16, 24, 32, 56, 64
-_CARRAY = 0x0001 | 0x0100  # C contiguous and aligned
-_NPY_DOUBLE = 12
+TYPE, DATA, NDIM, DIMENSIONS, DESCR, FLAGS = 8, 16, 24, 32, 56, 64
+CARRAY, WRITEABLE = 0x0001 | 0x0100, 0x0400  # C contiguous and aligned
+NPY_DOUBLE = 12
 _PYARRAY_NEW = 93  # index in numpy's table of C functions
-TABLE = ("array_type", "float64", "array_new", "vectorcall", "decref", "tuple_new", "tuple_set")
+_FUNCTIONS = dict(
+    vectorcall="PyObject_Vectorcall",
+    incref="Py_IncRef",
+    decref="Py_DecRef",
+    tuple_new="PyTuple_New",
+    tuple_set="PyTuple_SetItem",
+    malloc="PyMem_RawMalloc",
+    free="PyMem_RawFree",
+    save_thread="PyEval_SaveThread",
+    restore_thread="PyEval_RestoreThread",
+)
+TABLE = ("array_type", "float64", "array_new", "threads", *_FUNCTIONS)
 
 
 def emit_call(
@@ -60,12 +72,12 @@ def emit_call(
     require(equal(nargs, len(inputs)))
     for j, shape in enumerate(inputs):
         array = b.load(b.gep(args, [ir.Constant(I64, j)], source_etype=I64), typ=POINTER)
-        require(equal(field(array, _TYPE, POINTER), known("array_type")))
-        require(equal(field(array, _NDIM, I32), len(shape)))
-        require(equal(field(array, _DESCR, POINTER), known("float64")))
-        flags = b.and_(field(array, _FLAGS, I32), ir.Constant(I32, _CARRAY))
-        require(equal(flags, _CARRAY))
-        dimensions = field(array, _DIMENSIONS, POINTER)
+        require(equal(field(array, TYPE, POINTER), known("array_type")))
+        require(equal(field(array, NDIM, I32), len(shape)))
+        require(equal(field(array, DESCR, POINTER), known("float64")))
+        flags = b.and_(field(array, FLAGS, I32), ir.Constant(I32, CARRAY))
+        require(equal(flags, CARRAY))
+        dimensions = field(array, DIMENSIONS, POINTER)
         for axis, size in enumerate(shape):
             require(equal(field(dimensions, 8 * axis, I64), size))
         b.store(field(array, DATA, I64), b.gep(in_pointers, [ir.Constant(I64, j)]))
@@ -87,7 +99,7 @@ def emit_call(
             known("array_type"),
             ir.Constant(I32, len(shape)),
             b.bitcast(sizes, POINTER),
-            ir.Constant(I32, _NPY_DOUBLE),
+            ir.Constant(I32, NPY_DOUBLE),
         ]
         array = call("array_new", new_type, [*arguments, null, null, zero, zero, null])
         failed, made = function.append_basic_block(), function.append_basic_block()
@@ -124,16 +136,17 @@ class _MethodDef(ctypes.Structure):
 
 
 _METH_FASTCALL = 0x0080
-_kept: dict[int, Any] = {}  # CPython keeps a bare pointer to every method definition
+_kept: dict[tuple[int, str], Any] = {}  # CPython keeps a bare pointer to every method definition
 
 
-def builtin(name: str, address: int, fallback: Callable[..., Any]) -> Callable[..., Any]:
-    """A builtin function around the compiled `call`; `fallback` gets what the fast path does not take."""
-    if address not in _kept:
-        _kept[address] = _MethodDef(name.encode(), address, _METH_FASTCALL, None)
+def builtin(name: str, address: int, fallback: Any) -> Callable[..., Any]:
+    """A builtin function around the compiled `call`, which is handed `fallback`: what gets all but the fast path."""
+    key = (address, name)
+    if key not in _kept:
+        _kept[key] = _MethodDef(name.encode(), address, _METH_FASTCALL, None)
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    return new(ctypes.addressof(_kept[address]), fallback, None)
+    return new(ctypes.addressof(_kept[key]), fallback, None)
 
 
 def fill_table(address: int) -> None:
@@ -145,19 +158,16 @@ def fill_table(address: int) -> None:
 
 @cache
 def _addresses() -> dict[str, int]:
-    api, c = _numpy_api(), ctypes.pythonapi
-
-    def function(name: str) -> int:
-        return ctypes.cast(getattr(c, name), ctypes.c_void_p).value or 0
-
+    functions = {
+        name: ctypes.cast(getattr(ctypes.pythonapi, symbol), ctypes.c_void_p).value or 0
+        for name, symbol in _FUNCTIONS.items()
+    }
     return {
         "array_type": id(np.ndarray),
         "float64": id(np.dtype(np.float64)),
-        "array_new": api[_PYARRAY_NEW],
-        "vectorcall": function("PyObject_Vectorcall"),
-        "decref": function("Py_DecRef"),
-        "tuple_new": function("PyTuple_New"),
-        "tuple_set": function("PyTuple_SetItem"),
+        "array_new": _numpy_api()[_PYARRAY_NEW],
+        "threads": ctypes.addressof(threads.in_use),
+        **functions,
     }
 
 
@@ -178,23 +188,24 @@ def available() -> bool:
         probe = np.arange(6.0).reshape(2, 3)
         sliced = probe[:, ::2]
         base = id(probe)
-        dimensions = ctypes.c_void_p.from_address(base + _DIMENSIONS).value or 0
+        dimensions = ctypes.c_void_p.from_address(base + DIMENSIONS).value or 0
         right = (
             ctypes.sizeof(ctypes.c_void_p) == 8
-            and ctypes.c_size_t.from_address(base + _TYPE).value == id(np.ndarray)
+            and ctypes.c_size_t.from_address(base + TYPE).value == id(np.ndarray)
             and ctypes.c_size_t.from_address(base + DATA).value == probe.ctypes.data
-            and ctypes.c_int32.from_address(base + _NDIM).value == 2
+            and ctypes.c_int32.from_address(base + NDIM).value == 2
             and list((ctypes.c_int64 * 2).from_address(dimensions)) == [2, 3]
-            and ctypes.c_size_t.from_address(base + _DESCR).value == id(np.dtype(np.float64))
-            and ctypes.c_int32.from_address(base + _FLAGS).value & _CARRAY == _CARRAY
-            and not ctypes.c_int32.from_address(id(sliced) + _FLAGS).value & 0x0001
+            and ctypes.c_size_t.from_address(base + DESCR).value == id(np.dtype(np.float64))
+            and ctypes.c_int32.from_address(base + FLAGS).value & CARRAY == CARRAY
+            and not ctypes.c_int32.from_address(id(sliced) + FLAGS).value & 0x0001
+            and ctypes.c_int32.from_address(base + FLAGS).value & WRITEABLE
         )
         if not right or not all(_addresses().values()):
             return False
         kinds = [ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_int] + [ctypes.c_void_p] * 2
         kinds += [ctypes.c_int] * 2 + [ctypes.c_void_p]
         new = ctypes.PYFUNCTYPE(ctypes.py_object, *kinds)(_addresses()["array_new"])
-        made = new(id(np.ndarray), 2, dimensions, _NPY_DOUBLE, None, None, 0, 0, None)
+        made = new(id(np.ndarray), 2, dimensions, NPY_DOUBLE, None, None, 0, 0, None)
         return type(made) is np.ndarray and made.shape == (2, 3) and made.dtype == np.float64
     except (AttributeError, ImportError, ValueError):
         return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
 from collections.abc import Callable
@@ -10,25 +11,26 @@ from concurrent.futures import ThreadPoolExecutor
 from linkwork.errors import InvalidInput
 
 _lock = threading.Lock()
-_count: int | None = None
 _pool: ThreadPoolExecutor | None = None
 _pool_key: tuple[int, int] = (0, 0)
 WORTH_SHARING = 3_000_000  # operations below which waking a worker costs more than it gives
 PIECE = 1_000_000  # operations of a piece: long beside handing it out, short beside the whole
 
 
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+in_use = ctypes.c_int64(_cores())  # where machine code can read it
+
+
 def threads(n: int | None = None) -> int:
     """How many threads batches use; `threads(n)` sets it. At the start: the cores that this process may use."""
-    global _count
     if n is not None:
         if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= 1024:
             raise InvalidInput(f"threads: n is {n!r}, expected a whole number from 1 to 1024")
-        _count = n
-    return _count if _count is not None else _cores()
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        in_use.value = n
+    return in_use.value
 
 
 def run_shared(work: Callable[[int, int], int], samples: int, operations: int, grain: int) -> int:
