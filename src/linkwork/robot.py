@@ -334,8 +334,8 @@ class Robot:
     ) -> InverseKinematics:
         """Configurations that bring a frame to its target: (..., 4, 4), or positions (..., 3). See inverse/solve.py.
 
-        Several frames at once take a list of targets. q0: where to start. Methods: "auto" and "numeric", "recursive",
-        "pseudo_inverse"; each lists its options there (task, axes, limits, tolerance, prefer, track, ...).
+        Several frames at once take a list of targets. q0: where to start. Methods: "auto", "numeric", "analytic",
+        "recursive", "pseudo_inverse"; each lists its options there (task, axes, limits, tolerance, prefer, track, ...).
         """
         from linkwork.inverse.solve import inverse_kinematics as solve_inverse_kinematics
 

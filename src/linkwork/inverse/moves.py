@@ -25,7 +25,7 @@ class Rule:
     step      "exact": the minimiser itself. "small_angle": the paper's step, which may overshoot where the goal is more
               than twice as far from the axis as the tip. "clipped": the paper's step, but no longer than the exact one
     penalty   None, "symmetric" as printed (eq. 23), or "one_sided": only steps towards the nearer limit are weighted
-    order     coordinates of a sweep, or "best_first": always the one that lowers the cost most
+    order     coordinates of a sweep, or "best_first": a sweep looks at all and moves the one that lowers the cost most
     """
 
     step: str
@@ -52,12 +52,10 @@ class Move:
 
 
 def sweep(walk: Walk, rule: Rule, intervals: Sequence[Interval], reach: float) -> SX:
-    """Move every joint of the order once (best first: as many moves as there are joints); gives the largest move."""
-    largest = SX(0)
+    """Move every joint of the order once, or the best one alone: O(n) either way. Gives the largest move."""
     if isinstance(rule.order, str):
-        for _ in range(len(walk.x)):
-            largest = casadi.fmax(largest, _move_the_best(walk, rule, intervals, reach))
-        return largest
+        return _move_the_best(walk, rule, intervals, reach)
+    largest = SX(0)
     for k in rule.order:
         move = moved(walk, k, rule, intervals[k], reach)
         largest = casadi.fmax(largest, casadi.fabs(move.value - walk.x[k]))

@@ -187,7 +187,7 @@ def run(
         kicked=0.0,
         **values,
         tolerance=np.array([distance**2, math.sin(min(angle, math.pi) / 2) ** 2]),
-        most=float(settings.sweeps),
+        most=float(settings.sweeps * (len(solver.moving) if settings.rule.order == BEST_FIRST else 1)),
         kick=settings.kick,
         target=rows,
         steps=rows.shape[-2],

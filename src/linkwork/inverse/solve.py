@@ -11,7 +11,8 @@ import numpy as np
 
 from linkwork import configurations
 from linkwork.arguments import as_doubles, choice
-from linkwork.errors import InvalidInput, did_you_mean
+from linkwork.errors import InvalidInput, NotPossible, did_you_mean
+from linkwork.inverse.closed_form import closed_form, decides, settled
 from linkwork.inverse.mechanism import limits_of
 from linkwork.inverse.moves import PENALTIES, STEPS, Rule
 from linkwork.inverse.numeric import RESTARTS, TOLERANCE, Settings, Solver, plain_of, remember_plain, solver_of
@@ -36,7 +37,8 @@ def inverse_kinematics(
         plain = plain_of(subject, frame, target.shape)
         start = None if q0 is None else configuration_of(WHO, subject, "q0", q0)
         if plain is not None and (start is None or start.ndim == 1):
-            return plain(target, start)
+            answer = plain(target, start)
+            return answer if answer.success else _decided(subject, answer, target, frame, start, options)
     solve = METHODS[choice(method, tuple(METHODS), f"{WHO}: method")]
     known = list(inspect.signature(solve).parameters)[5:]
     for name in options:
@@ -44,7 +46,51 @@ def inverse_kinematics(
             raise InvalidInput(
                 f'{WHO}: method "{method}" has no option {name!r}{did_you_mean(name, known)}; it has {known}'
             )
-    return solve(WHO, subject, target, frame, q0, **options)
+    answer = solve(WHO, subject, target, frame, q0, **options)
+    if method != "auto" or np.all(answer.success):
+        return answer
+    return _decided(subject, answer, target, frame, q0, options)
+
+
+def _decided(
+    subject: Subject, answer: InverseKinematics, target: Any, frame: Any, q0: Any, options: Mapping[str, Any]
+) -> InverseKinematics:
+    """What the search did not reach, decided by a closed form where one knows every posture; see closed_form.py."""
+    if not set(options) <= {"task", "limits", "tolerance", "restarts"}:
+        return answer
+    goals, targets = goals_of(WHO, frame, target, options.get("task"))
+    solver = solver_of(WHO, subject, goals, tuple(format_of(WHO, g, t) for g, t in zip(goals, targets, strict=True)))
+    if not decides(solver):
+        return answer
+    limits = limits_of(WHO, subject, options.get("limits", True))
+    start = None if q0 is None else configuration_of(WHO, subject, "q0", q0)
+    return settled(solver, answer, targets[0], start, limits, _tolerances(WHO, options.get("tolerance", TOLERANCE)))
+
+
+def analytic(
+    who: str,
+    subject: Subject,
+    target: Any,
+    frame: Any,
+    q0: Any = None,
+    *,
+    limits: Any = True,
+    tolerance: Any = TOLERANCE,
+    free: Any = None,
+) -> InverseKinematics:
+    """Of all postures that closed forms give (lw.classify), the one within the limits nearest to q0.
+
+    q0           left out: the middle of the ranges
+    limits       True: the robot's own; False: none; or (lower, upper) of q
+    tolerance    [m] and [rad]: what forward kinematics must agree to
+    free         (k,) values of the free parameter of seven axes; left out: that of q0, then others over a turn
+    """
+    goals, targets = goals_of(who, frame, target, None)
+    if len(goals) != 1 or goals[0].axes or goals[0].task not in ("pose", "position"):
+        raise NotPossible(f'{who}: closed forms take one frame and its whole pose or position; use method="numeric"')
+    solver = solver_of(who, subject, goals, (format_of(who, goals[0], targets[0]),))
+    start = None if q0 is None else configuration_of(who, subject, "q0", q0)
+    return closed_form(solver, targets[0], start, limits_of(who, subject, limits), _tolerances(who, tolerance), free)
 
 
 def numeric(
@@ -129,7 +175,7 @@ def recursive(
     order             "base_to_tip", "tip_to_base", "best_first", or a list of joints; partial: some may rest
     penalty           None; True or "one_sided"; "symmetric" as the paper prints it; needs finite limits
     velocity_limits   True: the robot's own; or (lowest, highest) speeds of q; with the sampling time dt [s]
-    sweeps            most sweeps for one point
+    sweeps            most sweeps for one point; of best_first, whose sweeps move one joint, as many times the joints
     kick              how far joints are kicked out of a stationary configuration [rad, m]; 0: not at all
     clip_start        a q0 outside the limits is moved onto them instead of refused
     track             targets (..., T, shape) are points of a path
@@ -331,6 +377,7 @@ def _tuple(x: Any) -> Any:
 
 METHODS: dict[str, Callable[..., InverseKinematics]] = {
     "auto": numeric,
+    "analytic": analytic,
     "numeric": numeric,
     "recursive": recursive,
     "pseudo_inverse": pseudo_inverse,

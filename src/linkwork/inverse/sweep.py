@@ -12,7 +12,7 @@ both projected on the plane across the axis (b_1, b_2):
     sliding        d = sum w n.(t - c) / sum w
 
 Neither r_k nor t_k changes while other joints outside their part of the chain move, so nothing is computed twice: a
-sweep from base to tip, or back, costs O(n), any other order what it must.
+sweep from base to tip, or back, or of the best joint alone, costs O(n); a list of joints what its order must.
 
 Source: [Nicolato2005] eqs. 13-24. Corrected: eq. 19 lost c'c at the end of k_2; eq. 22 prints the upper speed limit for
 the lower one. The exact step, orientations, pointing and several tips are not in the paper. rho^2 is a sum of squares:
