@@ -1,0 +1,275 @@
+"""Fuzzing of every reader: damaged and generated files, read from a folder with decoys around it.
+
+    python -m tests.formats.fuzzing 30000      that many inputs, shared among the readers; figures on the terminal
+
+An input may become a robot or one of linkwork's own errors. Everything else is a finding: another exception, a number
+that is not finite, more than `SLOWEST` seconds, or a file opened outside the folder that was given.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import resource
+import shutil
+import sys
+import tempfile
+import time
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import linkwork as lw
+from linkwork.errors import LinkworkError
+from linkwork.formats.mjcf.vocabulary import READ
+from linkwork.formats.robot_yaml import json_schema
+from linkwork.library import FOLDER
+from tests.formats import test_mjcf_fuzz, test_robot_yaml_fuzz
+from tests.formats.test_urdf import ARM
+from tests.published import URDFS
+
+SLOWEST = 5.0
+MJCF_FOLDER = Path(__file__).parent / "mjcf"
+URDF_TEXTS = [ARM] + [URDFS[name].read_text() for name in ("panda/panda", "ur/ur5_robot", "finger_edu/finger_edu")]
+LURES = ("../decoy.xml", "../../decoy.stl", "/etc/passwd", "file:///etc/hostname", "package://../decoy.stl", "link.stl")
+"""Names of files that must not be opened: beside the folder, above it, and through a link out of it."""
+ODD = (
+    "",
+    "0",
+    "-1",
+    "nan",
+    "inf",
+    "1e308",
+    "5e-324",
+    "1e999",
+    "0 0 0",
+    "\x00",
+    "é\u2028",
+    "&#0;",
+    "<",
+    ">",
+    '"',
+    "]]>",
+    "&lt;",
+    "x" * 5000,
+)
+URDF_TAGS = {
+    "robot": "name",
+    "link": "name",
+    "joint": "name type",
+    "parent": "link",
+    "child": "link",
+    "origin": "xyz rpy",
+    "axis": "xyz",
+    "limit": "lower upper velocity effort",
+    "mimic": "joint multiplier offset",
+    "inertial": "",
+    "mass": "value",
+    "inertia": "ixx ixy ixz iyy iyz izz",
+    "visual": "",
+    "geometry": "",
+    "mesh": "filename scale",
+    "box": "size",
+    "dynamics": "damping friction",
+}
+
+
+def damaged_urdf(rng: random.Random) -> str:
+    text = rng.choice(URDF_TEXTS)
+    for _ in range(rng.randint(1, 4)):
+        quotes = [i for i, c in enumerate(text) if c == '"']
+        at = rng.randrange(len(text) + 1)
+        match rng.randrange(6):
+            case 0 | 1 | 2 if len(quotes) > 2:
+                k = 2 * rng.randrange(len(quotes) // 2)
+                text = text[: quotes[k] + 1] + rng.choice([*ODD, *LURES]) + text[quotes[k + 1] :]
+            case 3:
+                text = text[:at] + text[at + rng.randint(1, 200) :]
+            case 4:
+                text = text[: at + 150] + text[at : at + 150] + text[at + 150 :]
+            case _:
+                text = text[:at] + rng.choice(ODD) + text[at:]
+    return text
+
+
+def damaged_mjcf(rng: random.Random) -> str:
+    text = test_mjcf_fuzz.damaged(rng.choice(test_mjcf_fuzz.TEXTS), rng)
+    if rng.random() < 0.3:
+        lure = rng.choice(LURES)
+        extra = rng.choice([f'<include file="{lure}"/>', f'<asset><mesh name="m" file="{lure}"/></asset>'])
+        text = text.replace("</mujoco>", extra + "</mujoco>")
+    return text
+
+
+def damaged_yaml(rng: random.Random) -> str:
+    text = test_robot_yaml_fuzz.damaged(test_robot_yaml_fuzz.FILES[rng.choice(sorted(test_robot_yaml_fuzz.FILES))], rng)
+    if rng.random() < 0.2:
+        text += f"\n  lured: {{mass: 0, visuals: [{{mesh: {rng.choice(LURES)!r}}}]}}\n"
+    return text
+
+
+def generated_xml(rng: random.Random, tags: dict[str, str], depth: int = 0) -> str:
+    tag = rng.choice(sorted(tags))
+    words = tags[tag].split()
+    chosen = rng.sample(words, rng.randint(0, min(4, len(words))))
+    text = " ".join(f'{word}="{_word(rng)}"' for word in chosen)
+    inside = "".join(generated_xml(rng, tags, depth + 1) for _ in range(rng.randint(0, 3))) if depth < 4 else ""
+    return f"<{tag} {text}>{inside}</{tag}>"
+
+
+def _word(rng: random.Random) -> str:
+    kind = rng.random()
+    if kind < 0.4:
+        return " ".join(repr(rng.uniform(-2, 2)) for _ in range(rng.choice([1, 3, 3, 4, 6])))
+    return rng.choice(
+        ["a", "b", "c", "revolute", "fixed", "true", "hinge", "sphere", "mesh", *LURES, "nan", "", "1e308"]
+    )
+
+
+MJCF_TAGS = {tag: words for tags, words in READ.values() for tag in tags}
+
+
+def generated_mjcf(rng: random.Random) -> str:
+    parts = "".join(generated_xml(rng, MJCF_TAGS) for _ in range(rng.randint(1, 4)))
+    bodies = "".join(generated_xml(rng, MJCF_TAGS) for _ in range(rng.randint(0, 3)))
+    return f"<mujoco>{parts}<worldbody>{bodies}</worldbody></mujoco>"
+
+
+def generated_urdf(rng: random.Random) -> str:
+    return f'<robot name="r">{"".join(generated_xml(rng, URDF_TAGS) for _ in range(rng.randint(1, 6)))}</robot>'
+
+
+SCHEMA = json_schema()
+
+
+def generated_yaml(rng: random.Random) -> str:
+    """A document of the schema's own words, filled by its types, or against them."""
+    sections = rng.sample(sorted(SCHEMA["properties"]), rng.randint(1, 6))
+    lines = [f"{key}: {_of_schema(rng, SCHEMA['properties'][key], 0)}" for key in sections]
+    return "linkwork: 1\nname: x\n" + "\n".join(lines)
+
+
+def _of_schema(rng: random.Random, schema: dict, depth: int) -> str:
+    if "$ref" in schema:
+        target = SCHEMA
+        for part in schema["$ref"].removeprefix("#/").split("/"):
+            target = target[part]
+        return _of_schema(rng, target, depth)
+    for word in ("anyOf", "oneOf"):
+        if word in schema:
+            return _of_schema(rng, rng.choice(schema[word]), depth)
+    if depth > 5 or rng.random() < 0.1:
+        return rng.choice(["{}", "[]", "1", "-0.5", ".nan", "x", '"${pi}"', "[1, 2, 3]", "null"])
+    if "enum" in schema or "const" in schema:
+        return str(rng.choice(schema.get("enum", [schema.get("const")])))
+    if schema.get("type") == "object":
+        own = schema.get("properties", {})
+        names = [*schema.get("required", []), *rng.sample(sorted(own), rng.randint(0, min(3, len(own))))]
+        pairs = [f"{name}: {_of_schema(rng, own.get(name, {}), depth + 1)}" for name in dict.fromkeys(names)]
+        more = schema.get("additionalProperties")
+        if isinstance(more, dict):
+            pairs += [f"{name}: {_of_schema(rng, more, depth + 1)}" for name in rng.sample("abc", rng.randint(1, 2))]
+        return "{" + ", ".join(pairs) + "}"
+    if schema.get("type") == "array":
+        count = schema.get("minItems", rng.randint(0, 3))
+        return "[" + ", ".join(_of_schema(rng, schema.get("items", {}), depth + 1) for _ in range(count)) + "]"
+    return rng.choice(["1", "0.25", "-3", "a", "b", "world", "2 mm", '"${2*pi}"', "x"])
+
+
+MAKERS = {
+    ("damaged", ".robot.yaml"): damaged_yaml,
+    ("generated", ".robot.yaml"): generated_yaml,
+    ("damaged", ".urdf"): damaged_urdf,
+    ("generated", ".urdf"): generated_urdf,
+    ("damaged", ".xml"): damaged_mjcf,
+    ("generated", ".xml"): generated_mjcf,
+}
+
+_opened: list[str] | None = None
+
+
+def _hook(event: str, arguments: tuple) -> None:
+    if event == "open" and _opened is not None and isinstance(arguments[0], (str, bytes)):
+        _opened.append(os.fsdecode(arguments[0]))
+
+
+sys.addaudithook(_hook)  # hooks stay for the life of the process; this one listens only inside `watched`
+
+
+@contextmanager
+def watched() -> Iterator[list[str]]:
+    """Every file name that is opened meanwhile."""
+    global _opened
+    _opened = []
+    try:
+        yield _opened
+    finally:
+        _opened = None
+
+
+def house(folder: Path) -> Path:
+    """A folder to read from, with decoys outside it and a link that leads out."""
+    inner = folder / "given" / "inner"
+    inner.mkdir(parents=True)
+    for place in (folder, folder / "given"):
+        (place / "decoy.xml").write_text("<mujocoinclude><worldbody/></mujocoinclude>")
+        (place / "decoy.stl").write_bytes(b"\0" * 134)
+    (inner / "link.stl").symlink_to(folder / "decoy.stl")
+    shutil.copytree(MJCF_FOLDER / "assets", inner / "assets")
+    return inner
+
+
+def attacked(folder: Path, kind: str, ending: str, seed: int) -> str:
+    """Read one input from a file: "robot", or the name of the error; AssertionError for a finding."""
+    text = MAKERS[kind, ending](random.Random(f"{kind}{ending}{seed}"))
+    file = folder / f"input{ending}"
+    file.write_bytes(text.encode("utf-8", "surrogatepass"))
+    label = f"{kind} {ending} seed {seed}"
+    start = time.monotonic()
+    with watched() as opened, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            robot = lw.load(file)
+            outcome = "robot"
+        except LinkworkError as error:
+            outcome = type(error).__name__
+        except Exception as error:
+            raise AssertionError(f"{label}: {type(error).__name__}: {error}") from error
+    taken = time.monotonic() - start
+    assert taken < SLOWEST, f"{label}: {taken:.1f} s"
+    allowed = tuple(os.path.realpath(each) for each in (folder, FOLDER.parent, sys.prefix, sys.base_prefix))
+    strange = [name for name in opened if not os.path.realpath(name).startswith(allowed)]
+    assert not strange, f"{label}: opened {strange}"
+    if outcome == "robot":
+        test_robot_yaml_fuzz.is_sound(robot.model)
+    return outcome
+
+
+def run(count: int, folder: Path, first: int = 0) -> Counter[tuple[str, str, str]]:
+    """`count` inputs, taken from all makers in turn."""
+    found: Counter[tuple[str, str, str]] = Counter()
+    inner = house(folder)
+    kinds = list(MAKERS)
+    for k in range(first, first + count):
+        kind, ending = kinds[k % len(kinds)]
+        found[kind, ending, attacked(inner, kind, ending, k)] += 1
+    return found
+
+
+def main() -> None:
+    logging.getLogger("linkwork").setLevel(logging.ERROR)
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 30_000
+    before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        found = run(count, Path(folder))
+    for (kind, ending, outcome), number in sorted(found.items()):
+        print(f"{number:7d}  {kind:9s} {ending:11s} {outcome}")
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    print(f"{count} inputs in {time.monotonic() - start:.0f} s, memory grew by {grown:.0f} MB, no finding")
+
+
+if __name__ == "__main__":
+    main()
