@@ -42,6 +42,39 @@ def test_order_of_convergence(method, case):
     assert errors[1] > 1e-13  # above rounding: the order is measured, not noise
 
 
+def evaluations_and_error(method, case, tolerance, reference):
+    """(how often the accelerations were asked for, error at the end): the control counts, and pushes nothing."""
+    make, q, v, duration = case
+    mechanism, asked = make(), []
+
+    def count(t, q, v):
+        asked.append(float(t))  # a symbol has no value: this control runs in Python
+        return np.zeros(mechanism.nv)
+
+    options = dict(method=method, tolerance=tolerance, sample=duration, control=count)
+    run = simulate(mechanism, q, v, duration=duration, **options)
+    assert run.where == "Python"
+    return len(asked), distance(mechanism, reference, run.q[-1])
+
+
+@pytest.mark.parametrize("case", [CASES["cart with drag"], CASES["floating pair"]], ids=["cart", "floating"])
+@pytest.mark.parametrize("method", ["dop853", "lsoda"])
+def test_order_of_the_adaptive_methods(method, case):
+    """The error follows the tolerance, and falls with at least the seventh power of the work: DOP853 has order eight,
+    LSODA a variable one of up to twelve. Against RK4 with an error of 1e-13.
+    """
+    make, q, v, duration = case
+    duration = 8 * duration
+    reference = simulate(make(), q, v, duration=duration, step=duration / 40_000, sample=duration).q[-1]
+    tolerances = (1e-6, 1e-7, 1e-8, 1e-9, 1e-10)
+    found = [evaluations_and_error(method, (make, q, v, duration), t, reference) for t in tolerances]
+    counts, errors = np.array(found).T
+    assert np.polyfit(np.log(tolerances), np.log(errors), 1)[0] == pytest.approx(1.0, abs=0.25), errors
+    assert (errors < 1000 * np.array(tolerances)).all(), errors
+    assert errors[-1] > 1e-12  # above the error of the reference
+    assert -np.polyfit(np.log(counts), np.log(errors), 1)[0] > 7, (counts, errors)
+
+
 def test_order_of_convergence_with_a_control_that_integrates():
     """The integral of a PID is carried through the stages like the motion itself."""
     control = PID(30.0, 40.0, 4.0, [0.7, -0.2])
@@ -87,8 +120,9 @@ def test_a_falling_pair_of_bodies_keeps_its_laws():
         simulate(robot, FREE, SPIN, duration=0.8, sample=0.2, tolerance=1e-11),
         simulate(robot, FREE, SPIN, duration=0.8, sample=0.2, step=1e-3),
         simulate(robot, FREE, SPIN, duration=0.8, sample=0.2, step=1e-4, method="semi_implicit_euler"),
+        simulate(robot, FREE, SPIN, duration=0.8, sample=0.2, tolerance=1e-11, method="lsoda"),
     ]
-    for run, accuracy in zip(runs, (1e-7, 1e-7, 1e-2), strict=True):
+    for run, accuracy in zip(runs, (1e-7, 1e-7, 1e-2, 1e-7), strict=True):
         norms = [np.linalg.norm(run.q[:, at], axis=1) for at in (slice(3, 7), slice(7, 11))]
         np.testing.assert_allclose(norms, 1.0, rtol=0, atol=1e-14)
         momentum = world_momentum(robot, run.q, run.v)
@@ -155,6 +189,23 @@ def test_a_batch_is_its_samples_bit_for_bit():
     shaped = simulate(robot, q[:6].reshape(2, 3, 6), duration=0.2, step=1e-3, sample=0.05, control=control)
     assert (shaped.q.reshape(6, 5, 6) == batch.q[:6]).all()
     assert simulate(robot, q[:1], duration=0.01, step=1e-3).q.shape == (1, 11, 6)
+
+
+@pytest.mark.parametrize("options", [{"step": 1e-3}, {}], ids=["fixed", "adaptive"])
+def test_a_bar_is_seen_and_ends_full(options, capfd):
+    simulate(DOUBLE_PENDULUM, [0.1, 0.2], duration=0.2, sample=0.01, progress=True, **options)
+    out, shown = capfd.readouterr()
+    assert out == ""
+    assert "simulating" in shown and "━━━━" in shown and "100%" in shown
+
+
+def test_a_function_sees_every_row_done():
+    seen = []
+    simulate(
+        DOUBLE_PENDULUM, [0.1, 0.2], duration=0.2, step=1e-3, progress=lambda done, total: seen.append((done, total))
+    )
+    assert seen[-1] == (201, 201)
+    assert [done for done, _ in seen] == sorted({done for done, _ in seen}) and len(seen) > 50
 
 
 def test_pieces_for_a_progress_bar_change_no_bit():

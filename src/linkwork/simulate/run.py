@@ -65,7 +65,7 @@ def simulate(
               too large
     failures  "raise": SimulationStopped with the sentence and `.partial`, everything computed until then; "keep": the
               result, with success and reason for every sample
-    progress  True shows a bar (rich) while it runs; a function is called with (rows done, all rows)
+    progress  True shows a bar while it runs, on the error stream; a function is called with (rows done, all rows)
     """
     plant = plant_of(mechanism, payload)
     q0, v0, batch = _initial(plant, q, v, float(start))
@@ -306,8 +306,9 @@ def _bar(wanted: bool | Callable[[int, int], None], total: int) -> Iterator[Call
 
         yield tick
         return
+    from rich.console import Console
     from rich.progress import Progress
 
-    with Progress(transient=True) as progress:
+    with Progress(console=Console(stderr=True)) as progress:
         task = progress.add_task("simulating", total=total)
         yield lambda count: progress.update(task, advance=count)
