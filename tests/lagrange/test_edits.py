@@ -130,6 +130,54 @@ def test_an_edited_system_is_the_fresh_one_bit_for_bit():
         assert str(one.tau) == str(other.tau)  # the expressions themselves, not only their values
 
 
+def described(links):
+    """A fresh chain from a list of links (letter, length, mass, angle)."""
+    letters, lengths, masses, angles = (list(x) for x in zip(*links, strict=True))
+    return System.planar_chain("".join(letters), lengths, masses, angles=angles)
+
+
+def edited_at_random(rng, system, links):
+    """One edit of a system and of the list that describes it."""
+    kind, k = rng.choice(["append", "mass", "length", "type", "remove"]), int(rng.integers(len(links)))
+    size = float(rng.uniform(0.3, 2.0))
+    letter, length, mass, angle = links[k]
+    if kind == "append" or len(links) < 2:
+        new = (str(rng.choice(["R", "P"])), size, size + 1, size / 3)
+        return system.extended(new[0], *new[1:3], angles=new[3]), [*links, new]
+    if kind == "mass":
+        return system.replace_body(f"link{k + 1}", mass=size), [
+            *links[:k],
+            (letter, length, size, angle),
+            *links[k + 1 :],
+        ]
+    if kind == "remove":
+        n = len(links)
+        return system.remove(f"link{n}").remove(f"joint{n}"), links[:-1]
+    letter = {"type": {"R": "P", "P": "R"}[letter], "length": letter}[kind]
+    joint = PlanarJoint({"R": "revolute", "P": "prismatic"}[letter], length=size, angle=angle)
+    links = [*links[:k], (letter, size, mass, angle), *links[k + 1 :]]
+    return system.replace_joint(f"joint{k + 1}", joint), links
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_any_sequence_of_edits_gives_the_fresh_system(seed):
+    """Twelve random edits, the columns traced after each: the expressions are those of a system built at once."""
+    rng = np.random.default_rng(seed)
+    links = [("R", 1.0, 1.0, 0.0), ("P", 1.0, 2.0, 0.4)]
+    system = described(links)
+    for _ in range(12):
+        system, links = edited_at_random(rng, system, links)
+        system.columns  # noqa: B018
+    fresh = described(links)
+    assert system.coordinates == fresh.coordinates
+    for one, other in zip(system.columns, fresh.columns, strict=True):
+        assert (one.name, one.depends) == (other.name, other.depends)
+        assert str(one.tau) == str(other.tau)
+    q, v, a = rng.normal(size=(3, fresh.nq))
+    expected = np.array(fresh.function("torque_table")(q, v, a))
+    assert (np.array(system.function("torque_table")(q, v, a)) == expected).all()
+
+
 def test_edits_leave_the_original_alone():
     system = chain(3)
     q, v, a = np.ones((3, 3))

@@ -206,6 +206,61 @@ def test_terms_against_central_differences_of_their_lagrangian():
     )  # differences of order h^2, rounding / h^2
 
 
+LENGTHS, MASSES, ANGLE = (2.0, None, 0.7), (3.0, 1.0, 2.5), 0.3
+
+
+def plain_lagrangian(q, v, body):
+    """L_i of a revolute - sliding - revolute chain of point masses in plain numpy, which takes complex numbers."""
+    phi, length = (q[0], q[0] + ANGLE, q[0] + ANGLE + q[2]), (LENGTHS[0], q[1], LENGTHS[2])
+    rate, stretch = (v[0], v[0], v[0] + v[2]), (0.0, v[1], 0.0)
+    e = [np.array([np.cos(p), np.sin(p)]) for p in phi]
+    n = [np.array([-np.sin(p), np.cos(p)]) for p in phi]
+    position = sum(length[k] * e[k] for k in range(body + 1))
+    velocity = sum(length[k] * rate[k] * n[k] + stretch[k] * e[k] for k in range(body + 1))
+    return MASSES[body] * ((velocity @ velocity) / 2 - G * position[1])
+
+
+def complex_step(f, x, direction):
+    """The derivative of a real analytic function along a direction, without a difference: exact to rounding."""
+    return np.imag(f(x + 1e-40j * direction)) / 1e-40
+
+
+def central_difference(f, x, direction, h=1e-3):
+    ends = [f(x + s * h * direction) for s in (-2, -1, 1, 2)]
+    return np.real(ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]) / (12 * h)
+
+
+@pytest.mark.parametrize(
+    ("derivative", "accuracy"), [(complex_step, 1e-13), (central_difference, 1e-7)], ids=["complex step", "differences"]
+)
+def test_the_torque_table_by_derivatives_of_numbers(derivative, accuracy):
+    """tau = M a + (dM/dt) v - dL/dq with M from K by polarisation, which needs no derivative: K is quadratic in v."""
+    system = System.planar_chain("RPR", [2.0, 1.0, 0.7], list(MASSES), gravity=(0, -G), angles=[0, ANGLE, 0])
+    eye, rest = np.eye(3), np.zeros(3)
+    for q, v, a in zip(*states(3, count=4)[:3]):
+        table = system.torque_table(q, v, a)
+        for body in range(3):
+
+            def mass_matrix(at, body=body):
+                kinetic = lambda rate: plain_lagrangian(at, rate, body) - plain_lagrangian(at, rest, body)
+                single = [kinetic(e) for e in eye]
+                return np.array(
+                    [[kinetic(eye[i] + eye[j]) - single[i] - single[j] for j in range(3)] for i in range(3)]
+                )
+
+            slope = [derivative(lambda x, v=v, body=body: plain_lagrangian(x, v, body), q, e) for e in eye]
+            expected = mass_matrix(q) @ a + derivative(mass_matrix, q, v) @ v - np.array(slope)
+            close(table[:, body], expected, rtol=accuracy, atol=accuracy * np.abs(table).max())
+
+
+def test_single_precision_is_taken_as_double():
+    system = System.planar_chain("RR", 1.0, 1.0)
+    q, v, a = np.float32([0.1, 0.2]), np.float32([1, 2]), np.float32([0.5, 0.25])
+    found = system.inverse_dynamics(q, v, a)
+    assert found.dtype == np.float64
+    assert (found == system.inverse_dynamics(*(np.float64(x) for x in (q, v, a)))).all()
+
+
 def test_forward_dynamics_undoes_inverse_dynamics_with_time_and_variables():
     system = crane()
     q, v, a, _ = states(4)
