@@ -7,23 +7,24 @@ reads from a table of numbers. Whatever is not a plain batch goes to an ordinary
 
 from __future__ import annotations
 
+import ctypes
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 
-from linkwork.engine import buffers, machine, python_call
-from linkwork.engine import cache as disk
-from linkwork.engine.codegen import POINTER, new_module
-from linkwork.engine.emit import I8, I32, I64
+from linkwork.engine import buffers, machine, python_call, writer
+from linkwork.engine.codegen import POINTER
+from linkwork.engine.emit import I32, I64
 from linkwork.engine.python_call import CARRAY, DATA, DESCR, DIMENSIONS, FLAGS, NDIM, TABLE, TYPE, WRITEABLE
-from linkwork.engine.threads import WORTH_SHARING
+from linkwork.engine.threads import WORTH_SHARING, in_use
+from linkwork.engine.writer import Writer
 
 Shapes = Sequence[tuple[int, ...]]
+_DOUBLE, _POINTER = np.dtype(np.float64), ctypes.c_void_p
 # A kernel's table: these words, then a stride for each input, then ENTRY words for each input and result.
 RUN, MOST, SCRATCH, INPUTS, RESULTS, BYTES, HEADER = range(7)
 ENTRY = 5  # rank, up to three dimensions, size
@@ -34,7 +35,7 @@ class Batches:
     """The table of one kernel. Its code may come later: until then every call goes to the fallback."""
 
     def __init__(self, inputs: Shapes, outputs: Shapes) -> None:
-        shapes = [*inputs, *outputs]
+        self._shapes = shapes = [*inputs, *outputs]
         self.possible = (
             python_call.available()
             and 0 < len(inputs) <= len(shapes) <= LARGEST_COUNT
@@ -55,6 +56,29 @@ class Batches:
             self._table[MOST], self._table[SCRATCH] = WORTH_SHARING // max(1, operations), scratch
             self._table[RUN] = run
 
+    def for_one_thread(self, samples: int) -> bool:
+        """Whether machine code that is loaded takes so many samples without sharing them."""
+        return not self.possible or in_use.value == 1 or samples <= self._table[MOST]
+
+    def places(self, lead: tuple[int, ...], args: Sequence[Any], outs: Sequence[Any]) -> tuple[Any, Any, Any] | None:
+        """(inputs, strides, outputs) as machine code takes them, of plain arrays; None if they are anything else."""
+        count = len(self._shapes) - len(outs)
+        if not self.possible or len(args) != count:
+            return None
+        for array, shape in zip((*args, *outs), self._shapes, strict=True):
+            if type(array) is not np.ndarray or array.dtype is not _DOUBLE or array.shape != lead + shape:
+                return None
+            if not array.flags.carray and (not array.flags.c_contiguous or not array.flags.aligned):
+                return None
+        addresses = [ctypes.c_size_t.from_address(id(a) + DATA).value for a in (*args, *outs)]
+        for at, o in zip(addresses[count:], outs, strict=True):
+            if not o.flags.writeable:
+                return None
+            if any(x < at + o.nbytes and at < x + a.nbytes for x, a in zip(addresses[:count], args, strict=True)):
+                return None
+        strides = ctypes.c_void_p(self._table.ctypes.data + 8 * HEADER)
+        return (_POINTER * count)(*addresses[:count]), strides, (_POINTER * len(outs))(*addresses[count:])
+
     def builtin(self, name: str, fallback: Callable[..., Any]) -> Callable[..., Any]:
         """A function of the inputs, or of the inputs and arrays for the results; `fallback` gets the same arguments."""
         if not self.possible:
@@ -72,47 +96,17 @@ class _Itself(np.ndarray):
 
 @cache
 def _code() -> machine.Code:
-    key = "batch call"
-    found = disk.load(key)
-    if found is None:
-        module = new_module("batch_call")
-        _emit(module)
-        object_file = machine.compile_object(str(module))
-        disk.save(key, {}, object_file)
-    else:
-        object_file = found[1]
-    code = machine.Code(object_file, ("call_batch", "call_table"))
+    code = writer.compiled_once("batch call", _emit, ("call_batch", "call_table"))
     python_call.fill_table(code.addresses["call_table"])
     return code
 
 
-class _Writer:
-    """Words, loops and conditions in LLVM's language."""
+class CallWriter(Writer):
+    """Also calls functions of the table of addresses, and leaves for `slow` where a condition does not hold."""
 
     def __init__(self, function: ir.Function, table: ir.Value, slow: ir.Block) -> None:
-        self.function, self.table, self.slow = function, table, slow
-        self.b = ir.IRBuilder(function.entry_basic_block)
-
-    def words(self, count: int = 1) -> ir.Value:
-        """Memory of this call for some numbers."""
-        with self.b.goto_entry_block():
-            return self.b.bitcast(self.b.alloca(I64, count), POINTER)
-
-    def number(self, x: ir.Value | int) -> ir.Value:
-        return ir.Constant(I64, x) if isinstance(x, int) else x
-
-    def place(self, pointer: ir.Value, index: ir.Value | int) -> ir.Value:
-        return self.b.gep(pointer, [self.number(index)], source_etype=I64)
-
-    def word(self, pointer: ir.Value, index: ir.Value | int, type_: ir.Type = I64) -> ir.Value:
-        return self.b.load(self.place(pointer, index), typ=type_)
-
-    def put(self, value: ir.Value, pointer: ir.Value, index: ir.Value | int) -> None:
-        as_number = value if value.type == I64 else self.b.ptrtoint(value, I64)
-        self.b.store(as_number, self.place(pointer, index))
-
-    def field(self, pointer: ir.Value, offset: int, type_: ir.Type) -> ir.Value:
-        return self.b.load(self.b.gep(pointer, [self.number(offset)], source_etype=I8), typ=type_)
+        super().__init__(function)
+        self.table, self.slow = table, slow
 
     def known(self, name: str, type_: ir.Type = POINTER) -> ir.Value:
         return self.word(self.table, TABLE.index(name), type_)
@@ -121,29 +115,10 @@ class _Writer:
         type_ = ir.FunctionType(result, [a.type for a in arguments])
         return self.b.call(self.b.inttoptr(self.known(name, I64), type_.as_pointer()), list(arguments))
 
-    def equal(self, x: ir.Value, y: ir.Value | int) -> ir.Value:
-        return self.b.icmp_signed("==", x, ir.Constant(x.type, y) if isinstance(y, int) else y)
-
     def require(self, condition: ir.Value) -> None:
         following = self.function.append_basic_block()
         self.b.cbranch(condition, following, self.slow)
         self.b.position_at_end(following)
-
-    @contextmanager
-    def loop(self, count: ir.Value) -> Iterator[ir.Value]:
-        """For k = 0 .. count - 1."""
-        counter = self.words()
-        self.put(self.number(0), counter, 0)
-        head, body, end = (self.function.append_basic_block() for _ in range(3))
-        self.b.branch(head)
-        self.b.position_at_end(head)
-        k = self.word(counter, 0)
-        self.b.cbranch(self.b.icmp_signed("<", k, count), body, end)
-        self.b.position_at_end(body)
-        yield k
-        self.put(self.b.add(k, self.number(1)), counter, 0)
-        self.b.branch(head)
-        self.b.position_at_end(end)
 
 
 def _emit(module: ir.Module) -> None:
@@ -154,7 +129,7 @@ def _emit(module: ir.Module) -> None:
     itself, args, nargs = function.args
     function.append_basic_block("entry")
     start, slow, refuse = (function.append_basic_block(name) for name in ("start", "slow", "refuse"))
-    w = _Writer(function, table, slow)
+    w = CallWriter(function, table, slow)
     b, null = w.b, ir.Constant(POINTER, None)
     pointers, results, sizes = w.words(LARGEST_COUNT), w.words(LARGEST_COUNT), w.words(DEEPEST + LARGEST_RANK)
     samples = w.words()

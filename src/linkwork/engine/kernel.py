@@ -20,10 +20,9 @@ from linkwork.engine import buffers, cache, codegen, machine, python_call
 from linkwork.engine.batch_call import Batches
 from linkwork.engine.fuse import optimised
 from linkwork.engine.program import Program, from_casadi
-from linkwork.engine.threads import run_shared
+from linkwork.engine.sharing import run_shared
 from linkwork.errors import ComputationError, InvalidInput
 
-_RUN = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 4, ctypes.c_int64, ctypes.c_int64)
 _SINGLE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 BATCH = 0  # the width that suits the program best
 SHORT = 600  # operations
@@ -60,18 +59,21 @@ class Kernel:
         self._trace = trace
         self._lock = threading.RLock()
         self._code: dict[int, machine.Code] = {}
-        self._run: dict[int, Any] = {}
+        self._single: Any = None
         self._counts: dict[str, int] = {}
         self._program: Program | None = None
         self._sizes = [math.prod(shape) for _, shape in signature.inputs]
         sides = [[shape for _, shape in side] for side in (signature.inputs, signature.outputs)]
         self._batches = Batches(*sides)
-        self._plain: Callable[..., Any] | None = None
 
     def __repr__(self) -> str:
         arguments = ", ".join(f"{name} {shape}" for name, shape in self.signature.inputs)
         results = ", ".join(f"{name} {shape}" for name, shape in self.signature.outputs)
         return f"<Kernel {self.signature.name}: {arguments} -> {results}>"
+
+    @functools.cached_property
+    def _plain(self) -> Callable[..., Any]:
+        return self._batches.builtin(self.signature.name, _nothing)
 
     @property
     def operations(self) -> int:
@@ -115,7 +117,7 @@ class Kernel:
 
     def call(self, args: Sequence[Any], out: Any, context: Context, width: int | None = None) -> Any:
         """Convert, check, compute, explain."""
-        if width is None and BATCH in self._run:
+        if width is None and BATCH in self._code:
             done = self._call_plain(args, out)
             if done is not None:
                 return done
@@ -132,27 +134,31 @@ class Kernel:
         return outs[0] if len(outs) == 1 else tuple(outs)
 
     def _call_plain(self, args: Sequence[Any], out: Any) -> Any:
-        """The results of a plain batch, or None: arguments to convert or explain, or work for several threads."""
+        """The results of a plain batch, or None: arguments to convert or to explain."""
         inputs, outputs = self.signature.inputs, self.signature.outputs
-        if out is not None:
-            outs = out if isinstance(out, (tuple, list)) else (out,)
-        elif args and type(args[0]) is np.ndarray and len(args) == len(inputs):
-            # large results come from memory in stock
-            lead = args[0].shape[: args[0].ndim - len(inputs[0][1])]
-            outs = [buffers.empty(lead + shape) for _, shape in outputs]
+        if len(args) != len(inputs) or not args or type(args[0]) is not np.ndarray:
+            return None
+        lead = args[0].shape[: args[0].ndim - len(inputs[0][1])]
+        if not lead:
+            return None
+        if out is None:
+            outs: Sequence[Any] = [buffers.empty(lead + shape) for _, shape in outputs]  # large ones are in stock
         else:
+            outs = out if isinstance(out, (tuple, list)) else (out,)
+            if len(outs) != len(outputs):
+                return None
+        if self._batches.for_one_thread(math.prod(lead)):
+            return self._plain(*args, *outs)
+        places = self._batches.places(lead, args, outs)
+        if places is None or self._shared(*places, math.prod(lead), BATCH, (args, outs)) >= 0:
             return None
-        if len(outs) != len(outputs):
-            return None
-        if self._plain is None:
-            self._plain = self._batches.builtin(self.signature.name, _nothing)
-        return self._plain(*args, *outs)
+        return outs[0] if len(outs) == 1 else tuple(outs)
 
     def _compute_single(self, arrays: list[np.ndarray], outs: list[np.ndarray]) -> int:
         self._load(1)
         inputs = (ctypes.c_void_p * len(arrays))(*[a.ctypes.data for a in arrays])
         outputs = (ctypes.c_void_p * len(outs))(*[o.ctypes.data for o in outs])
-        return -1 if self._run[1](inputs, outputs) == 0 else 0
+        return -1 if self._single(inputs, outputs) == 0 else 0
 
     def _compute_batch(
         self, arrays: list[np.ndarray], outs: list[np.ndarray], batch: tuple, samples: int, width: int
@@ -169,14 +175,21 @@ class Kernel:
         inputs = (ctypes.c_void_p * len(held))(*[a.ctypes.data for a in held])
         steps = (ctypes.c_int64 * len(held))(*strides)
         outputs = (ctypes.c_void_p * len(outs))(*[o.ctypes.data for o in outs])
-        run, scratch_size = self._run[width], self._counts[f"scratch{width}"]
-        lanes = self._counts[f"lanes{width}"]
+        return self._shared(inputs, steps, outputs, samples, width, (held, outs))
 
-        def work(begin: int, end: int) -> int:
-            scratch = np.empty(scratch_size)
-            return run(inputs, steps, outputs, scratch.ctypes.data, begin, end)
-
-        return run_shared(work, samples, self._counts["operations"], lanes)
+    def _shared(self, inputs: Any, strides: Any, outputs: Any, samples: int, width: int, alive: Any) -> int:
+        counts = self._counts
+        return run_shared(
+            self._code[width].addresses["run"],
+            inputs,
+            strides,
+            outputs,
+            scratch=counts[f"scratch{width}"],
+            samples=samples,
+            operations=counts["operations"],
+            grain=counts[f"lanes{width}"],
+            alive=alive,
+        )
 
     def _arrays(self, args: Sequence[Any], context: Context) -> tuple[list[np.ndarray], tuple[int, ...]]:
         name, inputs = self.signature.name, self.signature.inputs
@@ -258,10 +271,10 @@ class Kernel:
         raise ComputationError(f"{name}: a result was not finite")
 
     def _load(self, width: int) -> None:
-        if width in self._run:
+        if width in self._code:
             return
         with self._lock:
-            if width in self._run:
+            if width in self._code:
                 return
             key = None if self.key is None else f"{self.key}\nwidth {width} {python_call.available()}"
             found = cache.load(key) if key else None
@@ -278,10 +291,11 @@ class Kernel:
             )
             code = machine.Code(object_file, exports)
             self._counts.update(header)
-            self._code[width] = code
             if "call_table" in exports:
                 python_call.fill_table(code.addresses["call_table"])
-            self._run[width] = _RUN(code.addresses["run"]) if width != 1 else _SINGLE(code.addresses["single"])
+            if width == 1:
+                self._single = _SINGLE(code.addresses["single"])
+            self._code[width] = code
             if width == BATCH:
                 self._batches.loaded(code.addresses["run"], header[f"scratch{BATCH}"], header["operations"])
 

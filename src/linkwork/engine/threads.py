@@ -1,4 +1,4 @@
-"""Threads: tiles of a batch shared among workers; compiled code runs without the interpreter lock."""
+"""Threads: how many compute a batch, and the workers among them."""
 
 from __future__ import annotations
 
@@ -6,15 +6,11 @@ import ctypes
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 
 from linkwork.errors import InvalidInput
 
-_lock = threading.Lock()
-_pool: ThreadPoolExecutor | None = None
-_pool_key: tuple[int, int] = (0, 0)
 WORTH_SHARING = 3_000_000  # operations below which waking a worker costs more than it gives
-PIECE = 1_000_000  # operations of a piece: long beside handing it out, short beside the whole
 
 
 def _cores() -> int:
@@ -33,50 +29,42 @@ def threads(n: int | None = None) -> int:
     return in_use.value
 
 
-def run_shared(work: Callable[[int, int], int], samples: int, operations: int, grain: int) -> int:
-    """Call work(begin, end) over 0 .. samples, in pieces of whole grains; gives the smallest answer that is not -1.
+class Workers:
+    """Threads that wait for work; a forked child has none and makes its own."""
 
-    The calling thread and the workers take pieces from one queue, so a worker that the system keeps waiting delays
-    nobody. An answer depends only on the sample, so any sharing gives the same results.
-    """
-    total = samples * max(1, operations)
-    shares = min(threads(), -(-samples // grain))
-    if shares <= 1 or total < WORTH_SHARING:
-        return work(0, samples)
-    pieces = max(2 * shares, min(64 * shares, total // PIECE))
-    size = grain * max(1, -(-samples // (grain * pieces)))
-    starts = iter(range(0, samples, size))  # next() is atomic
-    answers: list[int] = []
+    def __init__(self) -> None:
+        self._start()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._start)
 
-    def take() -> None:
-        for begin in starts:
-            answers.append(work(begin, min(samples, begin + size)))
+    def _start(self) -> None:
+        self._lock = threading.Lock()
+        self._work: SimpleQueue[tuple[Callable[[], None], threading.Lock]] = SimpleQueue()
+        self._count = 0
 
-    pool = _workers(shares - 1)
-    waiting = [pool.submit(take) for _ in range(shares - 1)]
-    take()
-    for worker in waiting:
-        if not worker.cancel():
-            worker.result()
-    bad = [a for a in answers if a >= 0]
-    return min(bad) if bad else -1
-
-
-def _workers(count: int) -> ThreadPoolExecutor:
-    """A pool of at least `count` workers of this process (a forked child makes its own)."""
-    global _pool, _pool_key
-    with _lock:
-        process, size = _pool_key
-        if _pool is None or process != os.getpid() or size < count:
-            _pool = ThreadPoolExecutor(count, thread_name_prefix="linkwork")
-            _pool_key = (os.getpid(), count)
-        return _pool
+    def hand_over(self, work: Callable[[], None], times: int) -> list[threading.Lock]:
+        """Have so many workers each do the work once, when they come to it; gives locks that are free afterwards."""
+        with self._lock:
+            while self._count < times:
+                threading.Thread(target=_serve, args=(self._work,), name="linkwork", daemon=True).start()
+                self._count += 1
+        locks = []
+        for _ in range(times):
+            lock = threading.Lock()
+            lock.acquire()
+            locks.append(lock)
+            self._work.put((work, lock))
+        return locks
 
 
-def _forget_lock() -> None:
-    global _lock
-    _lock = threading.Lock()
+def _serve(queue: SimpleQueue[tuple[Callable[[], None], threading.Lock]]) -> None:
+    while True:
+        work, lock = queue.get()
+        try:
+            work()
+        finally:
+            lock.release()
+            del work  # with what it keeps alive, before the next wait
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_lock)
+workers = Workers()
