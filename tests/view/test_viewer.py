@@ -1,162 +1,225 @@
-"""The real viewer in a real browser: pictures move where the mathematics says."""
+"""The real viewer in a real browser, used by clicks, numbers and drags: pictures move where the mathematics says."""
 
 from __future__ import annotations
-
-import io
-import shutil
-import time
 
 import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.view.segments import segments
+from tests.view.pages import CHROMIUM, FLAGS, ViewerPage, bluish, is_drawn_at
 
-CHROMIUM = shutil.which("chromium")
-pytestmark = pytest.mark.browser
-needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium: make browser installs it")
-FLAGS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking"]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no chromium: make browser installs it"),
+]
+UR5E = np.array([0.3, -1.2, 1.1, -0.6, 1.3, 0.2])
 
 
 @pytest.fixture(scope="module")
-def browser():
+def shown():
+    """One viewer and one page for all tests: a browser that draws in software takes seconds to begin."""
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, "--no-first-run"])
-        yield chromium
+    from linkwork.view.viewer import Viewer
+
+    with Viewer(lw.load("arm-4"), port=0) as viewer, sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        page = ViewerPage(chromium, viewer)
+        page.until(lambda: bluish(page.picture()).sum() > 100, "the canvas stayed blank")
+        yield page
         chromium.close()
 
 
 @pytest.fixture
-def viewer(request):
-    from linkwork.view.viewer import Viewer
-
-    with Viewer(lw.load(request.param), port=0) as shown:
-        yield shown
-
-
-def opened(browser, viewer):
-    """A page that has drawn something, and its console errors."""
-    page = browser.new_page(viewport={"width": 900, "height": 700})
-    errors: list[str] = []
-    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
-    page.goto(viewer.address)
-    deadline = time.monotonic() + 40
-    while time.monotonic() < deadline and (not viewer.server.get_clients() or _dark(picture(page)).sum() < 50):
-        time.sleep(0.3)
-    assert viewer.server.get_clients(), "the page did not connect"
-    return page, errors
+def page(shown):
+    yield shown
+    assert not shown.errors, "the browser's console has errors"
+    shown.viewer.playing.value = False
 
 
-def picture(page) -> np.ndarray:
-    import matplotlib.image
-
-    return matplotlib.image.imread(io.BytesIO(page.screenshot()), format="png")[..., :3]
-
-
-def _dark(image: np.ndarray) -> np.ndarray:
-    """Pixels of the bodies' dark blue; the controls at the upper right do not count."""
-    found = (image[..., 2] > image[..., 0] + 0.08) & (image[..., 0] < 0.45)
-    found[:430, 555:] = False
-    return found
+def fresh(page, name, q=None):
+    """One robot alone, as a script puts it there."""
+    stand = page.viewer.load(name)
+    if q is not None:
+        stand.show(q)
+    page.viewer.look()
+    page.wait(0.6)
+    return stand
 
 
-def projected(viewer, point: np.ndarray, height: int = 700, width: int = 900) -> tuple[int, int]:
-    """Where a world point falls in the picture: (row, column), by a pinhole camera."""
-    (client,) = viewer.server.get_clients().values()
-    camera = client.camera
-    forward = np.array(camera.look_at) - np.array(camera.position)
-    forward /= np.linalg.norm(forward)
-    right = np.cross(forward, np.array(camera.up_direction))
-    right /= np.linalg.norm(right)
-    down = np.cross(forward, right)
-    p = point - np.array(camera.position)
-    scale = 0.5 * height / np.tan(camera.fov / 2)
-    return round(height / 2 + scale * (p @ down) / (p @ forward)), round(
-        width / 2 + scale * (p @ right) / (p @ forward)
-    )
-
-
-def is_drawn_at(image: np.ndarray, row: int, column: int, radius: int = 12) -> bool:
-    return bool(_dark(image)[max(0, row - radius) : row + radius, max(0, column - radius) : column + radius].any())
-
-
-@needs_browser
-@pytest.mark.parametrize("viewer", ["arm-4"], indirect=True)
-def test_sliders_move_the_robot_to_where_the_point_is(browser, viewer):
-    page, errors = opened(browser, viewer)
-    tip = viewer.robot.bodies[-1]
+def test_sliders_move_the_robot_to_where_its_named_point_is(page):
+    stand = fresh(page, "arm-4")
+    names = stand.robot.joints[:2]
+    tip, label = stand.robot.bodies[-1], stand.robot.model.bodies[-1].points[-1][0]
     seen = []
-    for angle in (0.7, 0.2):
-        for slider in list(viewer.sliders.values())[:2]:
-            slider.value = angle
-        viewer._from_sliders()
-        time.sleep(2.0)
-        place = viewer.robot.pose(viewer.scene.q, tip)[:3, 3]
-        seen.append((picture(page), projected(viewer, place)))
+    for angle in (0.9, -0.7):
+        for name in names:
+            page.type_number(f"{name} [rad]", angle)
+        q = stand.robot.q(**dict.fromkeys(names, angle))
+        page.until(lambda q=q: np.abs(stand.scene.q - q).max() < 1e-9, "the slider did not move the robot")
+        page.wait(1.0)
+        poses = stand.robot.forward_kinematics(q)
+        for k, body in enumerate(stand.robot.bodies):
+            np.testing.assert_allclose(stand.scene.frames[body].position, poses.position[k], atol=1e-12)
+        place = stand.robot.points(q)[tip][label]
+        seen.append((page.picture(), page.projected(place)))
     (first, at_first), (second, at_second) = seen
-    assert at_first != at_second
+    assert np.hypot(*np.subtract(at_first, at_second)) > 60, (
+        "the two places must be apart for the test to mean anything"
+    )
     assert is_drawn_at(first, *at_first) and is_drawn_at(second, *at_second)
-    assert not np.array_equal(first, second)
-    assert not errors
+    assert not is_drawn_at(first, *at_second) and not is_drawn_at(second, *at_first)
+    blank = np.ones_like(first)
+    assert not is_drawn_at(blank, *at_first), "a blank canvas must fail"
+    page.keep("sliders")
 
 
-@needs_browser
-@pytest.mark.parametrize("viewer", ["charmie"], indirect=True)
-def test_a_motion_plays_with_struts_and_arrows(browser, viewer):
-    page, errors = opened(browser, viewer)
-    viewer.arrows_shown.value = True
-    viewer.load_motion("validation")
-    before = viewer.scene.q.copy()
-    viewer.playing.value = True
-    time.sleep(3.0)
-    viewer.playing.value = False
-    assert np.abs(viewer.scene.q - before).max() > 1e-3, "the motion does not move the robot"
-    viewer.seek(2.0)
-    expected, _, _ = viewer.robot.motions["validation"].sample(2.0)
-    np.testing.assert_allclose(viewer.scene.q, expected, atol=1e-12)
-    assert viewer.scene.members.visible
-    time.sleep(1.0)
-    assert _dark(picture(page)).sum() > 200
-    assert not errors
+def test_a_slider_moves_by_its_thumb_and_stops_at_its_limit(page):
+    stand = fresh(page, "ur5e")
+    page.slide("elbow_joint", 3)
+    step = float(stand.joints.handles["elbow_joint"].step)
+    page.until(lambda: abs(stand.scene.q[2] - 3 * step) < 1e-6, "the thumb did not move the joint")
+    page.type_number("elbow_joint", 100.0)
+    limit = float(stand.robot.limits.upper[2])
+    page.until(lambda: abs(stand.scene.q[2] - limit) < 1e-9, "the joint does not stop at its limit")
+    assert stand.joints.handles["elbow_joint"].value == pytest.approx(limit)
 
 
-@pytest.mark.parametrize("viewer", ["ur5e"], indirect=True)
-def test_a_dragged_target_is_followed(viewer):
-    robot = viewer.robot
-    tool = robot.bodies[-1]
-    viewer.target_frame.value = tool
-    q = np.array([0.3, -1.2, 1.1, -0.6, 1.3, 0.2])
-    viewer.show(q)
-    goal = robot.pose(q, tool)
-    goal[:3, 3] += [0.02, -0.03, 0.01]
-    from linkwork.view.scene import quaternion
-
-    assert viewer.follow(goal[:3, 3], quaternion(goal[:3, :3]))
-    np.testing.assert_allclose(robot.pose(viewer.scene.q, tool), goal, atol=1e-5)
-    assert not viewer.follow(np.array([9.0, 9.0, 9.0]), np.array([1.0, 0, 0, 0]))
-    assert "not reached" in viewer.target_status.content
+def test_a_robot_is_loaded_by_its_name(page):
+    fresh(page, "arm-4")
+    page.open("Robot")
+    page.choose("name", "ur3e")
+    page.press("show it")
+    page.until(lambda: page.viewer.robot.name == "ur3e", "the name was not loaded")
+    assert len(page.viewer.stands) == 1
+    page.until(lambda: page.page.get_by_role("tab", name="ur3e").count() == 1, "the robot has no tab")
+    page.wait(0.8)
+    tool = page.viewer.robot.bodies[-3]
+    place = page.viewer.robot.pose(page.viewer.scene.q, tool)[:3, 3]
+    assert is_drawn_at(page.picture(), *page.projected(place), radius=12)
 
 
-@pytest.mark.parametrize("viewer", ["charmie"], indirect=True)
-def test_actuators_move_the_robot_through_its_loops(viewer):
-    k = viewer.robot.actuators.index("act5")
-    viewer.actuators[k].value = 0.43
-    viewer._from_actuators()
-    c, _, _ = viewer.robot.to_actuators(viewer.scene.q)
-    assert c[k] == pytest.approx(0.43, abs=1e-12)
+def test_two_robots_stand_side_by_side(page):
+    first = fresh(page, "ur3e", UR5E)
+    page.open("Robot")
+    page.choose("name", "ur10e")
+    page.press("show it beside")
+    page.until(lambda: len(page.viewer.stands) == 2, "there is no second robot")
+    second = page.viewer.stands[1]
+    second.show(UR5E)
+    page.viewer.look()
+    page.wait(1.2)
+    low, high = second.scene.bounds()[0], first.scene.bounds()[1]
+    assert second.robot.name == "ur10e" and second.scene.base.position[0] > 0.3
+    assert low[0] > high[0] - 2.0  # they were put apart by their widths before they were posed
+    image = page.picture()
+    for stand in page.viewer.stands:
+        elbow = stand.robot.pose(UR5E, "forearm_link")[:3, 3] + np.array(stand.scene.base.position)
+        assert is_drawn_at(image, *page.projected(elbow), radius=14), stand.robot.name
+    page.keep("two-robots")
 
 
-@pytest.mark.parametrize("viewer", ["arm-2"], indirect=True)
-def test_only_this_machine_may_connect(viewer):
-    assert viewer.address.startswith("http://127.0.0.1:")
+def test_a_motion_plays_pauses_and_is_scrubbed(page):
+    stand = fresh(page, "charmie")
+    before = stand.scene.q
+    page.tick("play")
+    page.until(lambda: np.abs(stand.scene.q - before).max() > 1e-2, "the motion does not move the robot")
+    page.tick("play")
+    page.until(lambda: not page.viewer.playing.value, "it does not pause")
+    page.wait(0.3)
+    paused = stand.scene.q
+    page.wait(0.4)
+    np.testing.assert_array_equal(stand.scene.q, paused)
+    page.type_number("time [s]", 2.0)
+    expected, _, _ = stand.robot.motions["validation"].sample(2.0)
+    page.until(lambda: np.abs(stand.scene.q - expected).max() < 1e-9, "scrubbing did not seek")
+    page.type_number("speed", 3.0)
+    page.until(lambda: page.viewer.speed.value == 3.0, "the speed did not change")
+    page.viewer.speed.value = 1.0
 
 
-def test_segments_follow_the_points():
-    robot = lw.load("charmie")
-    q, _, _ = robot.motions["validation"].sample(np.array([0.0, 1.0]))
-    drawn = segments(robot, q)
-    assert drawn.ends.shape[:1] == (2,) and drawn.of("actuator").shape == (2, 2, 2, 3)
-    lengths = np.linalg.norm(drawn.of("actuator")[:, :, 1] - drawn.of("actuator")[:, :, 0], axis=-1)
-    np.testing.assert_allclose(lengths[0], [0.4, 0.4], atol=1e-12)
+def test_loads_are_arrows_coloured_by_load_and_plots_stand_beside(page):
+    stand = fresh(page, "charmie")
+    page.viewer.load_motion("validation", stand)
+    assert stand.playback.vectors is not None
+    page.viewer.seek(2.5)
+    page.wait(0.8)
+    without = page.picture()
+    page.open("Shown")
+    for kind in ("joint forces", "joint moments", "actuator loads"):
+        page.tick(kind)
+    page.until(lambda: all(stand.scene.loads.shown.values()), "the options were not taken")
+    page.viewer.seek(2.5)
+    stand.trail("12a")
+    page.wait(1.2)
+    image = page.picture()
+    reddish = lambda x: (x[..., 0] > x[..., 1] + 0.25) & (x[..., 0] > x[..., 2] + 0.25) & (x[..., 0] > 0.5)
+    assert np.abs(image - without).max(axis=-1).mean() > 0.004
+    assert reddish(image).sum() > reddish(without).sum() + 100, "no arrow has the colour of the largest load"
+    page.open("Plots")
+    page.choose("column", "actuator.act5")
+    page.press("plot it")
+    page.until(lambda: "actuator.act5" in stand.plots, "the plot was not made")
+    page.page.locator(".uplot canvas").first.wait_for()
+    plot = stand.plots["actuator.act5"]
+    row = stand.playback.row(2.5)
+    assert float(plot.reading.content) == pytest.approx(stand.playback.columns["actuator.act5"][row], rel=1e-4)
+    page.wait(0.8)
+    page.keep("charmie-loads")
+    page.press("remove")
+    page.until(lambda: not stand.plots, "the plot was not removed")
+
+
+def test_a_dragged_target_is_followed_and_all_branches_are_ghosts(page):
+    stand = fresh(page, "ur5e", UR5E)
+    page.open("Target")
+    page.tick("drag a target")
+    page.until(lambda: len(stand.target.ghosts.q) == 8, "there are no eight ghosts")
+    goal = stand.robot.pose(UR5E, stand.tip)
+    for q in stand.target.ghosts.q:
+        np.testing.assert_allclose(stand.robot.pose(q, stand.tip), goal, atol=1e-8)
+    page.wait(1.2)
+    page.keep("ghosts")
+    image = page.picture()
+    elbows = [stand.robot.pose(q, "forearm_link")[:3, 3] for q in stand.target.ghosts.q]
+    inside = [(r, c) for r, c in map(page.projected, elbows) if 0 < r < image.shape[0] and 0 < c < image.shape[1]]
+    assert len(inside) >= 4
+    for row, column in inside:
+        near = image[max(0, row - 3) : row + 4, max(0, column - 3) : column + 4]
+        assert near.min() < 0.97, "a ghost is not drawn where its elbow is"
+    at = np.array(stand.target.gizmo.position)
+    z = stand.robot.pose(UR5E, stand.tip)[:3, 2]
+    handle = page.on_screen(at + 0.6 * stand.target.gizmo.scale * z)
+    page.drag(handle, page.on_screen(at + (0.6 * stand.target.gizmo.scale + 0.08) * z))
+    page.until(lambda: np.abs(stand.scene.q - UR5E).max() > 1e-3, "dragging did not move the robot", 15.0)
+    page.wait(0.8)
+    reached = stand.robot.pose(stand.scene.q, stand.tip)
+    np.testing.assert_allclose(reached[:3, 3], stand.target.gizmo.position, atol=1e-5)
+    assert len(stand.target.ghosts.q) == 8
+    np.testing.assert_allclose(stand.robot.pose(stand.target.ghosts.q[0], stand.tip), reached, atol=1e-5)
+
+
+def test_closed_loops_move_with_their_actuators(page):
+    stand = fresh(page, "stewart-gough")
+    page.type_number("leg_0 [m]", 0.75)
+    page.until(lambda: abs(stand.robot.to_actuators(stand.scene.q)[0][0] - 0.75) < 1e-9, "the strut did not move")
+    page.wait(0.8)
+    found = stand.robot.members(stand.scene.q)["leg_0"]
+    node = stand.scene.members.nodes["leg_0"][0]
+    np.testing.assert_allclose(node.position, found.first, atol=1e-6)
+    assert node.scale[2] == pytest.approx(0.75, abs=1e-6)
+    page.keep("stewart-gough")
+
+
+def test_frames_points_inertia_and_centre_of_mass_are_shown(page):
+    stand = fresh(page, "arm-6", np.array([0.4, 0.6, -0.8, 1.1, 0.5, 0.3]))
+    page.open("Shown")
+    without = page.picture()
+    for label in ("frames", "named points", "inertia boxes", "centre of mass"):
+        page.tick(label)
+    page.until(lambda: stand.scene.center is not None, "the options were not taken")
+    page.wait(1.2)
+    np.testing.assert_allclose(stand.scene.center.position, stand.robot.center_of_mass(stand.scene.q), atol=1e-9)
+    assert page.page.get_by_text(f"{stand.robot.bodies[-1]}.", exact=False).count() > 0, "points have no labels"
+    assert np.abs(page.picture() - without).max(axis=-1).mean() > 0.003
+    page.keep("options")

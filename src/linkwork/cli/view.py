@@ -1,4 +1,4 @@
-"""linkwork view: a robot in the browser."""
+"""linkwork view: robots in the browser."""
 
 from __future__ import annotations
 
@@ -15,30 +15,32 @@ def register(app: typer.Typer) -> None:
     @app.command()
     def view(
         robot: RobotName,
+        beside: Annotated[list[str] | None, typer.Option(help="Another robot beside it; may be given again.")] = None,
         q: Configuration = None,
         motion: Annotated[str | None, typer.Option(help="A named motion to play.")] = None,
-        port: Annotated[int, typer.Option(help="0 takes a free one.")] = 8080,
+        port: Annotated[int, typer.Option(help="0 takes a free one; a taken one is passed over for the next.")] = 8080,
         host: Annotated[
             str, typer.Option(help="Who may connect: this machine alone unless you say otherwise.")
         ] = "127.0.0.1",
         seconds: Annotated[float | None, typer.Option(help="End after this long; left out: until Ctrl-C.")] = None,
     ) -> None:
-        """Show a robot in the browser: sliders, motions, forces, a target to drag.
+        """Show robots in the browser: sliders, motions, loads, plots, a target to drag.
 
-        Example:  linkwork view charmie --motion validation
+        Examples:  linkwork view charmie --motion validation      linkwork view ur5e --beside ur10e
         """
-        import time
-
         from linkwork.view.viewer import Viewer
 
-        loaded = lw.load(robot)
-        with Viewer(loaded, host, port) as viewer:
-            viewer.show(configuration(loaded, q))
+        loaded, others = lw.load(robot), [lw.load(name) for name in beside or ()]
+        with console().status(f"opening {loaded.name}"):
+            viewer = Viewer(loaded, host, port)
+        with viewer:
+            for other in others:
+                viewer.add(other)
+            if q is not None:
+                viewer.show(configuration(loaded, q))
             if motion is not None:
                 viewer.load_motion(motion)
                 viewer.playing.value = True
-            console().print(f"{loaded.name}: open {viewer.address} (Ctrl-C ends)")
-            if seconds is None:
-                viewer.wait()
-            else:
-                time.sleep(seconds)
+            taken = f" (port {port} is taken)" if port not in (0, viewer.port) else ""
+            console().print(f"{loaded.name}: open {viewer.address}{taken} (Ctrl-C ends)")
+            viewer.wait(seconds)

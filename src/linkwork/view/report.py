@@ -20,8 +20,9 @@ from linkwork.loops.assembly import reference
 from linkwork.robot import Robot
 from linkwork.studies.actuators import duties
 from linkwork.view.power import power_balance
+from linkwork.view.report_charts import chart_groups
 from linkwork.view.segments import segments
-from linkwork.view.tree_picture import tree_picture
+from linkwork.view.tree_picture import tree_picture, tree_table
 
 FRAMES = 200
 """Most instants of the animation and of the curves: more can not be seen, and the file stays small."""
@@ -40,7 +41,7 @@ def report_html(robot: Robot, analysis: Analysis | None = None, title: str = "")
     kept = np.zeros(1, int) if analysis is None else _kept(len(analysis))
     q = _at_rest(robot)[None] if analysis is None else analysis.q[kept]
     figure = segments(robot, q)
-    groups = [] if analysis is None else _groups(robot, analysis)
+    groups = [] if analysis is None else chart_groups(robot, analysis)
     charts = [chart for _, members in groups for chart in members]
     data = {
         "time": [] if analysis is None else _digits(analysis.time[kept], 9),
@@ -48,18 +49,19 @@ def report_html(robot: Robot, analysis: Analysis | None = None, title: str = "")
         "kinds": figure.kinds,
         "frames": np.round(figure.ends.reshape(len(q), -1), 5).tolist(),
         "charts": [
-            {"title": c["title"], "unit": c["unit"], "series": [
-                {"name": name, "values": _digits(values[kept], 7)} for name, values in c["series"].items()
+            {"title": c.title, "unit": c.unit, "series": [
+                {"name": name, "values": _digits(values[kept], 7)} for name, values in c.series.items()
             ]}
             for c in charts
         ],
+        "tree": [{"name": name, "values": values} for name, values in tree_table(robot.model).items()],
     }  # fmt: skip
     sections = [_head(robot, analysis, title), _scene(analysis)]
     if analysis is not None:
         sections += [_self_check(robot, analysis), _efforts(robot, analysis)]
     at = 0
     for heading, members in groups:
-        figures = "".join(_figure(at + k, chart["title"]) for k, chart in enumerate(members))
+        figures = "".join(_figure(at + k, chart.title) for k, chart in enumerate(members))
         sections.append(f'<h2>{escape(heading)}</h2><div class="charts">{figures}</div>')
         at += len(members)
     sections += [_description(robot), _notes(robot), _versions()]
@@ -75,14 +77,16 @@ def _at_rest(robot: Robot) -> np.ndarray:
 
 def _page(title: str, body: str, data: Mapping[str, Any]) -> str:
     here = files("linkwork.view")
-    css, script = (here.joinpath(f"report.{kind}").read_text("utf-8") for kind in ("css", "js"))
+    names = ("report.css", "report_parquet.js", "report.js")
+    css, *scripts = (here.joinpath(name).read_text("utf-8") for name in names)
     # "</" would end the script element, whatever stands in a name
     numbers = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
         f"<title>{escape(title)}</title><style>{css}</style></head>\n<body><main>{body}</main>\n"
-        f'<script type="application/json" id="data">{numbers}</script>\n<script>{script}</script></body></html>\n'
+        f'<script type="application/json" id="data">{numbers}</script>\n<script>{"".join(scripts)}</script>'
+        "</body></html>\n"
     )
 
 
@@ -105,57 +109,12 @@ def _head(robot: Robot, analysis: Analysis | None, title: str) -> str:
 def _scene(analysis: Analysis | None) -> str:
     hidden = "" if analysis is not None else ' style="display:none"'
     return (
-        f'<div class="scene"><canvas id="scene" aria-label="animation"></canvas><div class="player"{hidden}>'
+        '<figure id="scene-figure" class="scene"><figcaption><span class="key"><i class="body"></i>bodies '
+        '<i class="actuator"></i>actuators <i class="spring"></i>springs <i class="member"></i>bars, sliders</span>'
+        f'</figcaption><canvas id="scene" aria-label="animation"></canvas><div class="player"{hidden}>'
         '<button id="play">play</button><input id="instant" type="range" min="0" value="0" aria-label="instant">'
-        '<output id="clock"></output></div></div>'
+        '<output id="clock"></output></div></figure>'
     )
-
-
-def _groups(robot: Robot, analysis: Analysis) -> list[tuple[str, list[dict[str, Any]]]]:
-    """The curves, under their headings."""
-    columns, loads = analysis.columns, analysis.loads
-    wrenches = {body: loads.joint_wrench(body) for body in loads.bodies}
-    norms = {b: (np.linalg.norm(w[:, :3], axis=1), np.linalg.norm(w[:, 3:], axis=1)) for b, w in wrenches.items()}
-    kinetic, potential = robot.energy(analysis.q, analysis.v)
-    balance = power_balance(robot, analysis)
-    powers = {"actuators": balance.actuators, "springs": balance.springs, "bodies": balance.bodies}
-    kinds = {duty.name: duty.kind for duty in duties(robot, [analysis])}
-    efforts = {name: columns[f"actuator.{name}"] for name in loads.actuators}
-    linear = {name: x for name, x in efforts.items() if kinds.get(name, "linear") == "linear"}
-    rotary = {name: x for name, x in efforts.items() if name not in linear}
-    bodies = {f"{b}.{axis}": columns[f"position.{b}.{axis}"] for b in _tips(robot) for axis in "xyz"}
-    groups = [
-        ("Actuators", [_chart("forces of linear actuators", "N", linear), _chart("torques of motors", "N m", rotary)]),
-        ("Positions", [
-            _chart("joint coordinates", "rad, m", _named(columns, "q.")),
-            _chart("positions of the last bodies, world axes", "m", bodies),
-        ]),
-        ("Joint loads", [
-            _chart("force of each joint", "N", {b: f for b, (f, _) in norms.items()}),
-            _chart("moment of each joint", "N m", {b: n for b, (_, n) in norms.items()}),
-            _chart("force of the ground, world axes", "N", {a: columns[f"force.base.{a}"] for a in "xyz"}),
-            _chart("tension of springs and dampers", "N", _named(columns, "spring.")),
-        ]),
-        ("Energy and power", [
-            _chart("energies", "J", {"kinetic": kinetic, "potential, from its start": potential - potential[0]}),
-            _chart("powers", "W", powers),
-        ]),
-    ]  # fmt: skip
-    return [(heading, [c for c in members if c["series"]]) for heading, members in groups]
-
-
-def _tips(robot: Robot) -> list[str]:
-    """Bodies that carry no other."""
-    parents = {joint.parent for joint in robot.model.joints}
-    return [name for name in robot.bodies if name not in parents]
-
-
-def _named(columns: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
-    return {name.removeprefix(prefix): x for name, x in columns.items() if name.startswith(prefix)}
-
-
-def _chart(title: str, unit: str, series: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    return {"title": title, "unit": unit, "series": series}
 
 
 def _figure(k: int, title: str) -> str:
@@ -207,7 +166,8 @@ def _description(robot: Robot) -> str:
     elements = [(type(e).__name__, getattr(e, "name", "")) for e in robot.model.elements]
     of_bodies = ("body", "mass [kg]", "com x [m]", "com y [m]", "com z [m]", "points")
     parts = [
-        f'<h2>Kinematic tree</h2><div class="tree">{tree_picture(robot.model)}</div>',
+        '<h2>Kinematic tree</h2><figure id="tree-figure"><figcaption><span>bodies under what carries them</span>'
+        f'</figcaption><div class="tree">{tree_picture(robot.model)}</div></figure>',
         "<h2>Joints</h2>",
         _table("joints", ("joint", "type", "parent", "child", "q", "lower", "upper"), joints),
         "<h2>Bodies</h2>",

@@ -1,167 +1,205 @@
-"""Scene: a robot in the browser; scripts may draw with it too.
+"""Scene: a robot in the browser; scripts draw with it what the viewer draws.
 
 server = viser.ViserServer(host="127.0.0.1")
 scene = RobotScene(server, robot)
 scene.move(q)
+scene.trail("path", points)
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from linkwork.errors import LinkworkError
-from linkwork.loops.members import member_names, members
-from linkwork.model import Body, Placement, Shape
-from linkwork.model.elements import LinearActuator, Spring
+from linkwork.loops.members import member_names
+from linkwork.model import Body
 from linkwork.robot import Robot
-
-COLORS = {
-    "body": (31, 58, 95),
-    "actuator": (209, 73, 91),
-    "spring": (102, 161, 130),
-    "member": (141, 150, 163),
-    "force": (237, 174, 73),
-    "shape": (176, 190, 204),
-}
+from linkwork.view.load_arrows import LoadArrows, Pointers
+from linkwork.view.member_nodes import MemberNodes
+from linkwork.view.palette import COLORS, Color
+from linkwork.view.postures import Postures, postures, quaternions, start
+from linkwork.view.solids import bounds, solids
 
 
 class RobotScene:
-    """The bodies of one robot as nodes of a viser scene, moved by `move(q)`."""
+    """The bodies of one robot as nodes of a viser scene under `root`, moved by `move(q)` or `show(postures, k)`.
 
-    def __init__(self, server: Any, robot: Robot, root: str = "/robot") -> None:
+    `at` (3,) [m] puts the whole robot elsewhere, so that several stand side by side.
+    """
+
+    def __init__(
+        self, server: Any, robot: Robot, root: str = "/robot", at: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    ) -> None:
         self.server, self.robot, self.root = server, robot, root
-        self.q = robot.neutral()
-        size = reach(robot)
-        self.thickness = 0.006 * size
-        self.frames = {
-            body.name: server.scene.add_frame(
-                f"{root}/{body.name}", show_axes=False, axes_length=0.08 * size, axes_radius=0.003 * size
-            )
-            for body in robot.model.bodies
-        }
-        self.missing: list[str] = []
-        for body in robot.model.bodies:
-            self._draw_body(body)
-        self.member_names = member_names(robot.subject)
-        self.members = self._draw_members() if self.member_names else None
-        self.center = server.scene.add_icosphere(f"{root}/center_of_mass", 0.02 * size, COLORS["force"], visible=False)
-        self.move(self.q)
+        self.base = server.scene.add_frame(root, show_axes=False, position=at)
+        first = postures(robot, start(robot))
+        self.size = extent(robot, first)
+        self.solids, self.missing = solids(robot.model, self.size)
+        with server.atomic():
+            self.frames = {
+                body.name: server.scene.add_frame(
+                    self._place(body.name),
+                    show_axes=False,
+                    axes_length=0.07 * self.size,
+                    axes_radius=0.0025 * self.size,
+                    origin_radius=0.004 * self.size,
+                )
+                for body in robot.model.bodies
+            }
+            for body in robot.model.bodies:
+                for k, solid in enumerate(self.solids[body.name]):
+                    server.scene.add_mesh_simple(
+                        f"{self._place(body.name)}/solid{k}", solid.vertices, solid.faces, color=solid.color
+                    )
+            ends = None if first.ends is None else first.ends[0]
+            named = member_names(robot.subject)
+            self.members = MemberNodes(server, robot, root, self.size, ends) if named else None
+            self.center: Any = None
+            self._extras: dict[str, list[Any]] = {}
+            self.loads = LoadArrows(self)
+            self.show(first, 0)
+
+    @property
+    def q(self) -> np.ndarray:
+        """Where the robot stands (nq,)."""
+        return self.postures.q[self.row].copy()
 
     def move(self, q: np.ndarray) -> None:
         """Put every body where q (nq,) has it."""
-        self.q = np.asarray(q, dtype=float)
-        poses = self.robot.forward_kinematics(self.q)
-        for k, name in enumerate(poses.bodies):
-            frame = self.frames[name]
-            frame.position = poses.position[k]
-            frame.wxyz = quaternion(poses.rotation[k])
-        if self.members is not None:
-            ends = self._member_ends()
-            self.members.visible = ends is not None
-            if ends is not None:
-                self.members.points = ends
-        if self.center.visible:
-            self.center.position = self.robot.center_of_mass(self.q)
+        self.show(postures(self.robot, q), 0)
+
+    def show(self, rows: Postures, k: int) -> None:
+        """Put every body where row k of some postures has it."""
+        self.postures, self.row = rows, k
+        with self.server.atomic():
+            for name, position, wxyz in zip(self.frames, rows.position[k], rows.wxyz[k], strict=True):
+                frame = self.frames[name]
+                frame.position, frame.wxyz = position, wxyz
+            if self.members is not None:
+                self.members.move(None if rows.ends is None else rows.ends[k])
+            if self.center is not None and self.center.visible:
+                self.center.position = self.robot.center_of_mass(rows.q[k])
+
+    def bounds(self) -> np.ndarray:
+        """(2, 3): the lowest and the highest coordinates of what is drawn now [m], world axes."""
+        pieces = [self.solids[name] for name in self.robot.bodies]
+        rows, k = self.postures, self.row
+        return bounds(pieces, rows.rotation[k], rows.position[k]) + np.asarray(self.base.position)
+
+    def remove(self) -> None:
+        """Take everything away."""
+        self.base.remove()
 
     def show_axes(self, shown: bool) -> None:
-        """The axes of every body."""
+        """The axes of every body and of every named frame."""
         for frame in self.frames.values():
             frame.show_axes = shown
+        self._option("frames", shown)
+
+    def show_points(self, shown: bool) -> None:
+        """Every named point, with its name."""
+        self._option("points", shown)
+
+    def show_inertia(self, shown: bool) -> None:
+        """For each body the box of uniform density that has its mass properties' principal moments."""
+        self._option("inertia", shown)
 
     def show_center_of_mass(self, shown: bool) -> None:
-        self.center.visible = shown
-        self.move(self.q)
-
-    def arrows(self, name: str, starts: np.ndarray, vectors: np.ndarray, scale: float) -> Any:
-        """Arrows (n, 3) at points (n, 3), such as forces: `scale` [m/N] makes lengths of them."""
-        points = np.stack([starts, starts + scale * vectors], axis=1).astype(np.float32)
-        radius = 0.8 * self.thickness
-        return self.server.scene.add_arrows(
-            f"{self.root}/{name}",
-            points,
-            COLORS["force"],
-            shaft_radius=radius,
-            head_radius=2.4 * radius,
-            head_length=5 * radius,
-        )
-
-    def trail(self, name: str, points: np.ndarray) -> Any:
-        """The path of a point (n, 3)."""
-        ends = np.stack([points[:-1], points[1:]], axis=1).astype(np.float32)
-        return self.server.scene.add_line_segments(
-            f"{self.root}/{name}", ends, COLORS["force"], thickness=0.5 * self.thickness
-        )
-
-    def _draw_body(self, body: Body) -> None:
-        points = dict(body.points)
-        lines = [(points[a], points[b]) for a, b in body.lines]
-        if not lines and not body.visuals:
-            carried = [j.placement.position for j in self.robot.model.joints if j.parent == body.name]
-            lines = [((0.0, 0.0, 0.0), p) for p in carried if any(p)]
-        place = f"{self.root}/{body.name}"
-        if lines:
-            ends = np.array(lines, dtype=np.float32)
-            self.server.scene.add_line_segments(f"{place}/lines", ends, COLORS["body"], thickness=2 * self.thickness)
-            joints = np.unique(ends.reshape(-1, 3), axis=0)
-            self.server.scene.add_point_cloud(
-                f"{place}/points", joints, COLORS["body"], point_size=3.2 * self.thickness, point_shape="circle"
+        """A ball at the centre of mass of the whole robot."""
+        if self.center is None:
+            self.center = self.server.scene.add_icosphere(
+                f"{self.root}/center_of_mass", 0.022 * self.size, COLORS["center"]
             )
-        for k, shape in enumerate(body.visuals):
-            self._draw_shape(f"{place}/shape{k}", shape)
+        self.center.visible = shown
+        self.show(self.postures, self.row)
 
-    def _draw_shape(self, name: str, shape: Shape) -> None:
-        color = COLORS["shape"] if shape.color is None else tuple(round(255 * c) for c in shape.color[:3])
-        at = dict(position=np.array(shape.placement.position, dtype=float), wxyz=_turn(shape.placement))
-        scene, size = self.server.scene, [float(s) for s in shape.size]
-        if shape.kind == "box":
-            scene.add_box(name, color, dimensions=tuple(size), **at)
-        elif shape.kind == "sphere":
-            scene.add_icosphere(name, size[0], color, **at)
-        elif shape.kind in ("cylinder", "capsule"):
-            scene.add_cylinder(name, size[0], size[1], color, **at)
-        elif shape.mesh is not None and Path(shape.mesh).is_file():
-            import trimesh
+    def arrows(self, name: str, starts: np.ndarray, vectors: np.ndarray, scale: float = 1.0) -> Pointers:
+        """Arrows (n, 3) at points (n, 3), such as forces: `scale` [m/N] makes lengths of them; coloured by length."""
+        drawn = Pointers(self.server, f"{self.root}/{name}", 0.0045 * self.size)
+        length = np.linalg.norm(vectors, axis=-1)
+        drawn.straight(np.asarray(starts), scale * np.asarray(vectors), length / max(1e-300, float(length.max())))
+        return drawn
 
-            mesh: Any = trimesh.load(shape.mesh, force="mesh")
-            mesh.apply_scale(size)
-            scene.add_mesh_simple(name, mesh.vertices, mesh.faces, color=color, **at)
-        else:
-            self.missing.append(str(shape.mesh))
+    def trail(self, name: str, points: np.ndarray, color: Color = COLORS["trail"]) -> Any:
+        """The path of a point (n, 3)."""
+        points = np.asarray(points, dtype=np.float32)
+        ends = np.stack([points[:-1], points[1:]], axis=1)
+        return self.server.scene.add_line_segments(f"{self.root}/{name}", ends, color, thickness=0.006 * self.size)
 
-    def _member_ends(self) -> np.ndarray | None:
-        """Both ends of every strut, spring and bar; None where the loops cannot close."""
-        try:
-            found = members(self.robot.subject, self.q)
-        except LinkworkError:
-            return None
-        return np.array([[found[n].first, found[n].second] for n in self.member_names], dtype=np.float32)
+    def _place(self, body: str) -> str:
+        return f"{self.root}/bodies/{body.replace('/', '|')}"
 
-    def _draw_members(self) -> Any:
-        kinds = {LinearActuator: "actuator", Spring: "spring"}
-        named = {getattr(e, "name", None): kinds.get(type(e), "member") for e in self.robot.model.elements}
-        colors = np.array([[COLORS[named[n]]] * 2 for n in self.member_names], dtype=np.uint8)
-        ends = np.zeros((len(self.member_names), 2, 3), dtype=np.float32)
-        return self.server.scene.add_line_segments(f"{self.root}/members", ends, colors, thickness=2 * self.thickness)
+    def _option(self, kind: str, shown: bool) -> None:
+        """Nodes that are made when they are first asked for."""
+        if kind not in self._extras:
+            if not shown:
+                return
+            make = {"points": self._draw_points, "inertia": self._draw_inertia, "frames": self._draw_frames}[kind]
+            with self.server.atomic():
+                self._extras[kind] = [node for body in self.robot.model.bodies for node in make(body)]
+        for node in self._extras[kind]:
+            node.visible = shown
+
+    def _draw_points(self, body: Body) -> list[Any]:
+        nodes = []
+        for label, position in body.points:
+            place, at = f"{self._place(body.name)}/points/{label}", np.array(position, dtype=float)
+            nodes.append(self.server.scene.add_icosphere(place, 0.007 * self.size, COLORS["point"], position=at))
+            nodes.append(self.server.scene.add_label(f"{place}/label", f"{body.name}.{label}"))
+        return nodes
+
+    def _draw_frames(self, body: Body) -> list[Any]:
+        return [
+            self.server.scene.add_frame(
+                f"{self._place(body.name)}/frames/{frame.name}",
+                axes_length=0.05 * self.size,
+                axes_radius=0.002 * self.size,
+                origin_radius=0.003 * self.size,
+                position=np.array(frame.placement.position, dtype=float),
+                wxyz=quaternions(np.array(frame.placement.rotation, dtype=float)),
+            )
+            for frame in self.robot.model.frames
+            if frame.body == body.name
+        ]
+
+    def _draw_inertia(self, body: Body) -> list[Any]:
+        found = inertia_box(body)
+        if found is None:
+            return []
+        sides, R, com = found
+        place = f"{self._place(body.name)}/inertia"
+        return [
+            self.server.scene.add_box(
+                place, COLORS["inertia"], dimensions=tuple(sides), opacity=0.35, wxyz=quaternions(R), position=com
+            )
+        ]
 
 
-def reach(robot: Robot) -> float:
-    """How large the robot is [m]: the sum of its longest branch, at least 0.1."""
-    length: dict[str | None, float] = {None: 0.0}
-    for joint in robot.model.joints:
-        length[joint.child] = length.get(joint.parent, 0.0) + float(np.linalg.norm(joint.placement.position))
-    return max(0.1, *length.values())
+def inertia_box(body: Body) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """(sides (3,) [m], R_body_box, centre (3,)) of the box of uniform density with the body's mass and inertia.
+
+    A box with sides a, b, c has I_1 = m (b^2 + c^2) / 12 and so on, hence a^2 = 6 (I_2 + I_3 - I_1) / m. None for a
+    body without mass or moments; a side that an unphysical inertia would make imaginary is drawn thin.
+    """
+    mass = float(body.mass_properties.mass)
+    moments, R = np.linalg.eigh(np.array(body.mass_properties.inertia, dtype=float))
+    if mass <= 0.0 or moments.max() <= 0.0:
+        return None
+    if np.linalg.det(R) < 0:
+        R = -R
+    sides = np.sqrt(np.maximum(6.0 * (moments.sum() - 2.0 * moments) / mass, 0.0))
+    return np.maximum(sides, 0.02 * sides.max()), R, np.array(body.mass_properties.com, dtype=float)
 
 
-def quaternion(R: np.ndarray) -> np.ndarray:
-    """(w, x, y, z) of a rotation matrix, without a singular case."""
-    from scipy.spatial.transform import Rotation
-
-    x, y, z, w = Rotation.from_matrix(R).as_quat()
-    return np.array([w, x, y, z])
-
-
-def _turn(placement: Placement) -> np.ndarray:
-    return quaternion(np.array(placement.rotation, dtype=float))
+def extent(robot: Robot, rows: Postures) -> float:
+    """How large the robot is [m]: nearly the diagonal of the box around its bodies, points and members."""
+    points = [rows.position[0]]
+    for k, body in enumerate(robot.model.bodies):
+        if body.points:
+            places = np.array([p for _, p in body.points], dtype=float)
+            points.append(places @ rows.rotation[0, k].T + rows.position[0, k])
+    if rows.ends is not None:
+        points.append(rows.ends[0].reshape(-1, 3))
+    every = np.concatenate(points)
+    return max(0.9 * float(np.linalg.norm(every.max(axis=0) - every.min(axis=0))), 1e-3)

@@ -9,8 +9,19 @@ from linkwork.model import Model
 ROW, INDENT, LEFT = 20, 22, 10
 
 
-def tree_picture(model: Model) -> str:
-    """An SVG element: one row a body, indented by depth."""
+def tree_table(model: Model) -> dict[str, list[str]]:
+    """The same as columns: body, parent, joint, type; one row a body."""
+    joints = {joint.child: joint for joint in model.joints}
+    rows = []
+    for body in model.bodies:
+        joint = joints.get(body.name)
+        known = (joint.parent or "world", joint.name, joint.type) if joint else ("world", "", "fixed")
+        rows.append((body.name, *known))
+    return {name: [row[k] for row in rows] for k, name in enumerate(("body", "parent", "joint", "type"))}
+
+
+def tree_rows(model: Model) -> list[tuple[int, int, str, str]]:
+    """(depth, row of what carries it, body, joint with its type) of the world and of every body, depth first."""
     carried: dict[str | None, list[tuple[str, str]]] = {}
     children = {joint.child for joint in model.joints}
     for joint in model.joints:
@@ -25,6 +36,12 @@ def tree_picture(model: Model) -> str:
         rows.append((depth, parent, name, label))
         at = len(rows) - 1
         stack += [(depth + 1, at, *entry) for entry in reversed(carried.get(name, []))]
+    return rows
+
+
+def tree_picture(model: Model) -> str:
+    """An SVG element: one row a body, indented by depth."""
+    rows = tree_rows(model)
     parts = []
     for k, (depth, parent, name, label) in enumerate(rows):
         x, y = LEFT + INDENT * depth, ROW * k + ROW / 2

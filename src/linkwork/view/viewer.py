@@ -1,52 +1,62 @@
-"""Viewer: a robot in the browser with sliders, motions, forces and a target to drag."""
+"""Viewer: robots in the browser with sliders, motions, loads, plots and targets to drag."""
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from linkwork.errors import LinkworkError, NotPossible
-from linkwork.model.elements import LinearActuator
+from linkwork.errors import InvalidInput, LinkworkError, NotPossible, UnknownName, did_you_mean
+from linkwork.formats.installed import installed_file
+from linkwork.library import load, robots
 from linkwork.robot import Robot
-from linkwork.view.scene import RobotScene, quaternion, reach
+from linkwork.view.live_plots import LivePlot
+from linkwork.view.palette import COLORS
+from linkwork.view.stand import Stand
 
 FRAMES_PER_SECOND = 50
+SLIDERS_PER_SECOND = 8
+"""While a motion plays, sliders and plots follow at this rate: people read them no faster, and forty cost much."""
 
 
 class Viewer:
-    """Serves one robot. `port=0` takes a free one; `address` is what to open. Closed by `close()` or by `with`."""
+    """Serves robots to browsers. `port=0` takes a free one; `address` is what to open. Closed by `close()` or `with`.
+
+    viewer.add(other)              a second robot beside the first
+    viewer.load_motion(motion)     a named motion, or arrays; viewer.playing.value = True plays it
+    viewer.stands[0]               sliders, options, target and plots of the first robot
+    viewer.server                  viser's own server, to draw anything else
+    """
 
     def __init__(self, robot: Robot, host: str = "127.0.0.1", port: int = 8080) -> None:
         try:
             import viser
         except ImportError:
             raise NotPossible('the viewer needs the extra "view": pip install "linkwork[view]"') from None
-        self.robot = robot
-        self.server: Any = viser.ViserServer(
-            host=host, port=port or _free_port(host), label=f"linkwork: {robot.name}", verbose=False
-        )
-        self.address = f"http://{host}:{self.server.get_port()}"
-        size = reach(robot)
-        self.server.scene.set_up_direction("+z")
-        self.server.scene.add_grid("/ground", 4 * size, 4 * size, cell_size=0.1 * size, section_size=0.5 * size)
-        self.server.initial_camera.position = (0.85 * size, -1.05 * size, 0.8 * size)
-        self.server.initial_camera.look_at = (0.0, 0.0, 0.38 * size)
-        self.scene = RobotScene(self.server, robot)
-        self._lock = threading.RLock()
-        self._quiet = False
+        if not 0 <= port <= 65535:
+            raise InvalidInput(f"viewer: port is {port}, expected 0 (any free one) to 65535")
+        self.lock = threading.RLock()
         self._closed = threading.Event()
-        self._motion: tuple[np.ndarray, np.ndarray] | None = None
-        self._forces: tuple[list[str], np.ndarray] | None = None
+        with _quiet():
+            self.server: Any = viser.ViserServer(
+                host=host, port=port or _free_port(host), label="linkwork", verbose=False
+            )
+        self.port = int(self.server.get_port())
+        self.address = f"http://{host}:{self.port}"
+        self._given: dict[str, Robot] = {}
+        self.stands: list[Stand] = []
+        self.time = 0.0
+        self._numbers = iter(range(10**9))
+        self._dress()
+        self._add_robot_controls(robot)
         self._add_motion_controls()
-        self._add_shown()
-        self._add_target()
-        self._add_actuator_sliders()
-        self._add_joint_sliders()
-        self.show(self._start())
+        self.tabs = self.server.gui.add_tab_group()
+        self.panel: Any = None
+        self.add(robot)
         self._player = threading.Thread(target=self._play, daemon=True)
         self._player.start()
 
@@ -56,225 +66,242 @@ class Viewer:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    @property
+    def robot(self) -> Robot:
+        """The first robot."""
+        return self.stands[0].robot
+
+    @property
+    def scene(self) -> Any:
+        """The scene of the first robot."""
+        return self.stands[0].scene
+
     def close(self) -> None:
+        """Stop serving."""
+        if self._closed.is_set():
+            return
         self._closed.set()
         self._player.join(timeout=2.0)
-        self.server.stop()
+        with _quiet():
+            self.server.stop()
 
-    def wait(self) -> None:
-        """Serve until Ctrl-C."""
-        try:
-            while not self._closed.is_set():
-                time.sleep(0.2)
-        except KeyboardInterrupt:
-            self.close()
+    def wait(self, seconds: float | None = None) -> None:
+        """Serve until Ctrl-C, or for some seconds."""
+        with contextlib.suppress(KeyboardInterrupt):
+            self._closed.wait(seconds)
+        self.close()
 
     def show(self, q: np.ndarray) -> None:
-        """Move the robot, and the sliders with it."""
-        with self._lock:
-            self.scene.move(q)
-            self._quiet = True
-            for k, slider in self.sliders.items():
-                slider.value = float(np.clip(q[k], slider.min, slider.max))
-            if self.actuators:
-                c, _, _ = self.robot.to_actuators(q)
-                for k, slider in self.actuators.items():
-                    slider.value = float(np.clip(c[k], slider.min, slider.max))
-            self._quiet = False
+        """Move the first robot, and its sliders with it."""
+        self.stands[0].show(q)
 
-    def load_motion(self, name: str) -> None:
-        """Take a named motion: q over time, and every load if the robot has mass properties."""
-        motion = self.robot.motions[name]
-        t = np.linspace(0.0, motion.duration, max(2, int(motion.duration * FRAMES_PER_SECOND) + 1))
-        q, _, _ = motion.sample(t)
-        with self._lock:
-            self._motion = (t, q)
-            self._forces = None
-            if not self.robot.model.kinematic_only:
-                analysis = self.robot.analyse(name)
-                at = np.clip(np.searchsorted(analysis.time, t), 0, len(analysis.time) - 1)
-                self._forces = _joint_forces(analysis, at)
-            self.scrub.max = float(motion.duration)
+    def add(self, robot: Robot | str) -> Stand:
+        """One more robot beside the others: a robot, or a name that `known` has."""
+        return self._stand(self._named(robot) if isinstance(robot, str) else robot, self.stands)
+
+    def load(self, robot: Robot | str) -> Stand:
+        """One robot in the place of all others."""
+        chosen = self._named(robot) if isinstance(robot, str) else robot
+        with self.lock:
+            self.playing.value = False
+            before = list(self.stands)
+            stand = self._stand(chosen, [])
+            for other in before:
+                other.remove()
+            return stand
+
+    def remove(self, stand: Stand) -> None:
+        """Take one robot away."""
+        with self.lock:
+            self.stands.remove(stand)
+            stand.remove()
+
+    def known(self, name: str) -> bool:
+        """Whether a browser may ask for this name: a built-in or installed description, or a robot given by a script.
+
+        Never a path: who looks at the viewer cannot make it read files.
+        """
+        return name in self._given or name in robots() or installed_file(name) is not None
+
+    def load_motion(self, motion: str | Mapping[str, Any], stand: Stand | None = None) -> None:
+        """A motion for one robot (the first where none is said): a name, or arrays as `Playback` takes them."""
+        with self.lock:
+            (stand or self.stands[0]).load_motion(motion)
+            self.scrub.max = max(self.duration, 1e-3)
             self.scrub.disabled = False
         self.seek(0.0)
 
-    def seek(self, at: float) -> None:
-        """Show the motion at a time [s]."""
-        with self._lock:
-            if self._motion is None:
-                return
-            t, q = self._motion
-            k = int(np.clip(np.searchsorted(t, at), 0, len(t) - 1))
-            self.show(q[k])
-            self._quiet = True
-            self.scrub.value = float(t[k])
-            self._quiet = False
-            if self._forces is not None and self.arrows_shown.value:
-                bodies, forces = self._forces
-                starts = self.robot.forward_kinematics(q[k]).position[[self.robot.bodies.index(b) for b in bodies]]
-                largest = max(1e-9, float(np.linalg.norm(forces, axis=2).max()))
-                self.scene.arrows("forces", starts, forces[k], 0.35 * reach(self.robot) / largest)
+    @property
+    def duration(self) -> float:
+        """[s] of the longest motion."""
+        return max((s.playback.duration for s in self.stands if s.playback is not None), default=0.0)
 
-    def _add_joint_sliders(self) -> None:
-        limits = self.robot.limits
-        self.sliders: dict[int, Any] = {}
-        with self.server.gui.add_folder("Joints", expand_by_default=len(self.robot.joints) <= 8):
-            for name in self.robot.joints:
-                joint, at = self.robot.model.joint(name), self.robot.index(name)
-                if joint.nq != 1:
-                    continue
-                k = at.start
-                span = 1.0 if joint.type == "prismatic" else np.pi
-                low = float(limits.lower[k]) if np.isfinite(limits.lower[k]) else -span
-                high = float(limits.upper[k]) if np.isfinite(limits.upper[k]) else span
-                slider = self.server.gui.add_slider(
-                    name, low, max(high, low + 1e-6), (high - low) / 1000 or 1e-6, float(np.clip(0.0, low, high))
-                )
-                slider.on_update(lambda _: self._from_sliders())
-                self.sliders[k] = slider
+    def seek(self, t: float) -> None:
+        """Show every motion at a time [s]."""
+        with self.lock:
+            self.time = float(t)
+            self._seek(self.time)
+            self._follow(self.time)
 
-    def _start(self) -> np.ndarray:
-        """Where the robot stands first: the start of its first motion, else its neutral configuration."""
-        if self._first_motion is None:
-            return self.robot.neutral()
-        return np.asarray(self.robot.motions[self._first_motion].sample(0.0)[0])
+    def add_plot(self, title: str, times: np.ndarray, values: np.ndarray) -> LivePlot:
+        """A curve in the panel beside the scene."""
+        with self.lock:
+            if self.panel is None:
+                self.panel = self.server.gui.add_panel()
+                self._plot_tab = self.panel.add_tab("Plots")
+                self.panel.dock_left()
+                self.panel.set_width(340)
+            self.panel.visible = True
+            with self._plot_tab:
+                plot = LivePlot(self.server.gui, title, times, values)
+            plot.show(self.time)
+            return plot
 
-    def _add_actuator_sliders(self) -> None:
-        """Lengths of the linear actuators: the robot follows through its closed loops."""
-        self.actuators: dict[int, Any] = {}
-        named = {e.name: e for e in self.robot.model.elements if isinstance(e, LinearActuator)}
-        if not named:
-            return
-        c, _, _ = self.robot.to_actuators(self._start())
-        with self.server.gui.add_folder("Actuators"):
-            for k, name in enumerate(self.robot.actuators):
-                if name not in named:
-                    continue
-                low = max(float(named[name].lower), 0.8 * float(c[k]))
-                high = min(float(named[name].upper), 1.15 * float(c[k]))
-                slider = self.server.gui.add_slider(f"{name} [m]", low, high, (high - low) / 1000, float(c[k]))
-                slider.on_update(lambda _: self._from_actuators())
-                self.actuators[k] = slider
+    def plots_changed(self) -> None:
+        """The panel of plots is there as long as there are plots."""
+        if self.panel is not None:
+            self.panel.visible = any(stand.plots for stand in self.stands)
 
-    def _from_actuators(self) -> None:
-        if self._quiet:
-            return
-        with self._lock:
-            c, _, _ = self.robot.to_actuators(self.scene.q)
-            for k, slider in self.actuators.items():
-                c[k] = slider.value
-            try:
-                q, _, _ = self.robot.from_actuators(c)
-            except LinkworkError as error:  # a length that the loop cannot take
-                self.target_status.content = str(error)
-                return
-            self.target_status.content = ""
-            self.show(q)
+    def look(self) -> None:
+        """Turn every camera so that all robots are seen."""
+        boxes = [stand.scene.bounds() for stand in self.stands]
+        low, high = np.min([b[0] for b in boxes], axis=0), np.max([b[1] for b in boxes], axis=0)
+        middle, size = (low + high) / 2, max(float(np.linalg.norm(high - low)), 0.2)
+        self.grid.position = (0.0, 0.0, min(0.0, float(low[2])) - 1e-3 * size)
+        cell = float(10.0 ** np.round(np.log10(size) - 1.0))
+        self.grid.cell_size, self.grid.section_size, self.grid.fade_distance = cell, 5 * cell, 8 * size
+        position = middle + 1.4 * size * np.array([0.62, -0.80, 0.40])
+        cameras = [self.server.initial_camera, *(client.camera for client in self.server.get_clients().values())]
+        for camera in cameras:
+            camera.position, camera.look_at = tuple(position), tuple(middle)
 
-    def _from_sliders(self) -> None:
-        if self._quiet:
-            return
-        with self._lock:
-            q = self.scene.q.copy()
-            for k, slider in self.sliders.items():
-                q[k] = slider.value
-            self.scene.move(q)
+    def _dress(self) -> None:
+        scene = self.server.scene
+        scene.set_up_direction("+z")
+        self.server.gui.configure_theme(control_width="large", show_logo=False, show_share_button=False)
+        self.server.gui.main_panel.dock_right()
+        self.server.initial_camera.fov = float(np.deg2rad(45.0))
+        self.grid = scene.add_grid(
+            "/ground",
+            infinite_grid=True,
+            cell_size=0.1,
+            section_size=0.5,
+            cell_color=COLORS["cell"],
+            section_color=COLORS["section"],
+            fade_distance=12.0,
+            shadow_opacity=0.3,
+        )
+
+    def _add_robot_controls(self, robot: Robot) -> None:
+        gui = self.server.gui
+        with gui.add_folder("Robot", expand_by_default=False):
+            names = tuple(dict.fromkeys((robot.name, *robots())))
+            self.names = gui.add_dropdown("name", names, initial_value=robot.name)
+            self.other = gui.add_text("or installed", "")
+            alone, beside = gui.add_button("show it"), gui.add_button("show it beside")
+            self.status = gui.add_markdown("")
+        alone.on_click(lambda _: self._asked(self.load))
+        beside.on_click(lambda _: self._asked(self.add))
+
+    def _asked(self, work: Any) -> None:
+        name = self.other.value.strip() or self.names.value
+        self.status.content = f"loading {name}"
+        try:
+            work(name)
+        except LinkworkError as error:
+            self.status.content = str(error)
+        else:
+            self.status.content = ""
 
     def _add_motion_controls(self) -> None:
-        names = list(self.robot.motions)
-        with self.server.gui.add_folder("Motion", visible=bool(names)):
-            self.playing = self.server.gui.add_checkbox("play", False)
-            self.speed = self.server.gui.add_slider("speed", 0.1, 3.0, 0.1, 1.0)
-            self.scrub = self.server.gui.add_slider("time [s]", 0.0, 1.0, 0.01, 0.0, disabled=True)
-        self.scrub.on_update(lambda _: None if self._quiet else self.seek(self.scrub.value))
-        self._first_motion = names[0] if names else None
+        gui = self.server.gui
+        with gui.add_folder("Motion"):
+            self.playing = gui.add_checkbox("play", False)
+            self.speed = gui.add_slider("speed", 0.1, 3.0, 0.1, 1.0)
+            self.scrub = gui.add_slider("time [s]", 0.0, 1.0, 0.01, 0.0, disabled=True)
+        self.scrub.on_update(lambda event: self.seek(self.scrub.value) if event.client is not None else None)
 
-    def _add_shown(self) -> None:
-        with self.server.gui.add_folder("Shown"):
-            axes = self.server.gui.add_checkbox("body axes", False)
-            axes.on_update(lambda _: self.scene.show_axes(axes.value))
-            self.arrows_shown = self.server.gui.add_checkbox("joint forces", False)
-            if not self.robot.model.kinematic_only:
-                com = self.server.gui.add_checkbox("centre of mass", False)
-                com.on_update(lambda _: self.scene.show_center_of_mass(com.value))
+    def _named(self, name: str) -> Robot:
+        if name in self._given:
+            return self._given[name]
+        if not self.known(name):
+            near = did_you_mean(name, [*self._given, *robots()])
+            raise UnknownName(f'viewer: there is no robot "{name}"{near}; paths are for the command line and scripts')
+        return load(name if name in robots() else installed_file(name) or name)
 
-    def _add_target(self) -> None:
-        """A frame to drag: the robot follows by inverse kinematics."""
-        with self.server.gui.add_folder("Target"):
-            self.target_frame = self.server.gui.add_dropdown(
-                "frame", tuple(self.robot.bodies), initial_value=self.robot.bodies[-1]
-            )
-            self.target_shown = self.server.gui.add_checkbox("drag a target", False)
-            self.target_status = self.server.gui.add_markdown("")
-        self.target = self.server.scene.add_transform_controls("/target", 0.15 * reach(self.robot), visible=False)
-        self.target_shown.on_update(lambda _: self._start_target())
-        self.target.on_update(lambda _: self._follow_target())
+    def _stand(self, robot: Robot, others: list[Stand]) -> Stand:
+        """A stand to the right of the others, and cameras on all of them."""
+        with self.lock, self.server.atomic():
+            stand = Stand(self, robot, f"/robots/{next(self._numbers)}", (0.0, 0.0, 0.0))
+            if others:
+                edge = max(float(other.scene.bounds()[1, 0]) for other in others)
+                gap = 0.15 * max(stand.scene.size, *(other.scene.size for other in others))
+                stand.scene.base.position = (edge + gap - float(stand.scene.bounds()[0, 0]), 0.0, 0.0)
+            self.stands = [*others, stand]
+            self._given.setdefault(robot.name, robot)
+            self.look()
+            return stand
 
-    def _start_target(self) -> None:
-        pose = self.robot.pose(self.scene.q, self.target_frame.value)
-        self.target.position, self.target.wxyz = pose[:3, 3], quaternion(pose[:3, :3])
-        self.target.visible = self.target_shown.value
+    def _seek(self, t: float) -> None:
+        with self.server.atomic():
+            for stand in self.stands:
+                stand.seek(t)
 
-    def _follow_target(self) -> None:
-        self.follow(np.array(self.target.position), np.array(self.target.wxyz))
-
-    def follow(self, position: np.ndarray, wxyz: np.ndarray) -> bool:
-        """Move the chosen frame to a pose by inverse kinematics from where the robot stands; says whether it could."""
-        from scipy.spatial.transform import Rotation
-
-        T = np.eye(4)
-        T[:3, :3], T[:3, 3] = Rotation.from_quat(np.roll(wxyz, -1)).as_matrix(), position
-        with self._lock:
-            try:
-                result = self.robot.inverse_kinematics(T, self.target_frame.value, q0=self.scene.q)
-            except LinkworkError as error:
-                self.target_status.content = str(error)
-                return False
-            reached = bool(np.all(result.success))
-            self.target_status.content = "" if reached else f"not reached: {result.reason}"
-            if reached:
-                self.show(np.asarray(result.q, dtype=float))
-            return reached
+    def _follow(self, t: float) -> None:
+        """What may lag behind the robots: sliders, the time, plots."""
+        self.scrub.value = float(np.clip(t, 0.0, self.scrub.max))
+        for stand in self.stands:
+            if stand.playback is not None:
+                stand.sliders_follow()
+                for plot in stand.plots.values():
+                    plot.show(t)
 
     def _play(self) -> None:
-        period, last = 1.0 / FRAMES_PER_SECOND, time.perf_counter()
-        while not self._closed.wait(period):
-            now = time.perf_counter()
-            elapsed, last = now - last, now
+        """The player's thread: frames at a steady rate."""
+        now, followed = time.perf_counter(), 0.0
+        while not self._closed.wait(max(0.0, now + 1.0 / FRAMES_PER_SECOND - time.perf_counter())):
+            last, now = now, time.perf_counter()
             if not self.playing.value:
                 continue
-            self._guarded(lambda: self._advance(elapsed))  # noqa: B023  (called at once)
+            try:
+                with self.lock:
+                    self._take_motions()
+                    self.time = (self.time + (now - last) * self.speed.value) % max(self.duration, 1e-3)
+                    self._seek(self.time)
+                    if now - followed > 1.0 / SLIDERS_PER_SECOND:
+                        followed = now
+                        self._follow(self.time)
+            except LinkworkError as error:
+                self.playing.value = False
+                self.status.content = str(error)
 
-    def _advance(self, elapsed: float) -> None:
-        if self._motion is None and self._first_motion is not None:
-            self.load_motion(self._first_motion)
-        if self._motion is not None:
-            duration = float(self._motion[0][-1])
-            self.seek((self.scrub.value + elapsed * self.speed.value) % duration)
-
-    def _guarded(self, work: Callable[[], None]) -> None:
-        """The player must not die of one bad frame: stop playing and say why."""
-        try:
-            work()
-        except LinkworkError as error:
-            self.playing.value = False
-            self.target_status.content = str(error)
+    def _take_motions(self) -> None:
+        """Nothing chosen: every robot that has motions takes its first."""
+        if all(stand.playback is None for stand in self.stands):
+            for stand in self.stands:
+                if len(stand.robot.motions):
+                    self.load_motion(next(iter(stand.robot.motions)), stand)
 
 
-def _joint_forces(analysis: Any, at: np.ndarray) -> tuple[list[str], np.ndarray]:
-    """(bodies, forces (n, bodies, 3) on them at their joints, world axes)."""
-    bodies = [b for b in analysis.loads.bodies if analysis.loads.subject.model.body(b).mass_properties.mass]
-    where = {name: k for k, name in enumerate(analysis.poses.bodies)}
-    forces = []
-    for body in bodies:
-        R = analysis.poses.rotation[at, where[body]]
-        forces.append(np.einsum("nij,nj->ni", R, analysis.loads.joint_wrench(body)[at, :3]))
-    return bodies, np.stack(forces, axis=1)
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """The library never prints, but viser does, through rich's own console."""
+    import rich
+
+    console = rich.get_console()
+    before, console.quiet = console.quiet, True
+    try:
+        yield
+    finally:
+        console.quiet = before
 
 
 def _free_port(host: str) -> int:
     import socket
 
-    with socket.socket() as probe:
-        probe.bind((host, 0))
-        return int(probe.getsockname()[1])
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+            probe.bind((host, 0))
+            return int(probe.getsockname()[1])
+    except OSError as error:
+        raise InvalidInput(f'viewer: cannot listen at host "{host}": {error.strerror or error}') from None

@@ -1,0 +1,173 @@
+"""Sliders: one a joint coordinate and one a command, within their limits."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwork.configurations import places
+from linkwork.errors import LinkworkError
+from linkwork.loops.layout import layout_of
+from linkwork.model.elements import LinearActuator
+from linkwork.model.rotation import from_quaternion, from_rpy, to_rpy
+from linkwork.robot import Robot
+from linkwork.view.postures import quaternions
+
+SPAN = {"m": 1.0, "rad": np.pi}
+"""Range of a slider where nothing limits its coordinate, to both sides."""
+_SLIDING = {"prismatic": (0,), "cylindrical": (1,), "planar": (0, 1), "floating": (0, 1, 2)}
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """One number of a configuration that a person can set: `read(q)`, `write(q, value)` changes q in place."""
+
+    joint: str
+    label: str
+    unit: str
+    low: float
+    high: float
+    read: Callable[[np.ndarray], float]
+    write: Callable[[np.ndarray, float], None]
+
+
+def coordinates(robot: Robot) -> list[Coordinate]:
+    """Every coordinate; ball and floating joints by roll, pitch and yaw instead of their quaternion."""
+    found: list[Coordinate] = []
+    limits = robot.limits
+    for joint, at, at_v in places(robot.subject):
+        sliding = _SLIDING.get(joint.type, ())
+        several = at_v.stop - at_v.start > 1
+        turning = "xyz" if joint.type == "floating" else ""
+        plain = range(3) if turning else range(0 if joint.type == "ball" else at.stop - at.start)
+        for k in plain:
+            unit = "m" if k in sliding else "rad"
+            low, high = float(limits.lower[at.start + k]), float(limits.upper[at.start + k])
+            label = f"{joint.name}[{k}]" if several else joint.name
+            low = low if np.isfinite(low) else min(-SPAN[unit], high - SPAN[unit])
+            high = high if np.isfinite(high) else max(SPAN[unit], low + SPAN[unit])
+            found.append(Coordinate(joint.name, label, unit, low, high, *_entry(at.start + k)))
+        if joint.type in ("ball", "floating"):
+            for k, name in enumerate(("roll", "pitch", "yaw")):
+                span = np.pi / 2 if name == "pitch" else np.pi
+                label, entry = f"{joint.name} {name}", _angle(at.stop - 4, k)
+                found.append(Coordinate(joint.name, label, "rad", -span, span, *entry))
+    return found
+
+
+class JointSliders:
+    """A slider a coordinate in the current folder; `changed(coordinate, value)` is called when a person moves one."""
+
+    def __init__(self, gui: Any, robot: Robot, changed: Callable[[Coordinate, float], None]) -> None:
+        self.coordinates = coordinates(robot)
+        self.handles: dict[str, Any] = {}
+        for each in self.coordinates:
+            step = max((each.high - each.low) / 1000, 1e-9)
+            first = float(np.clip(0.0, each.low, each.high))
+            label = f"{each.label} [{each.unit}]"
+            slider = gui.add_slider(label, each.low, max(each.high, each.low + step), step, first)
+            slider.on_update(_by_person(functools.partial(changed, each)))
+            self.handles[each.label] = slider
+
+    def show(self, q: np.ndarray) -> None:
+        """Put the sliders where q is."""
+        for each in self.coordinates:
+            _set(self.handles[each.label], each.read(q))
+
+
+class ActuatorSliders:
+    """A slider a command that is not simply a joint's own coordinate; `changed(index, value)` when one is moved."""
+
+    def __init__(self, gui: Any, robot: Robot, q: np.ndarray, changed: Callable[[int, float], None]) -> None:
+        self.robot = robot
+        self.handles: dict[str, Any] = {}
+        self.entries: dict[str, int] = {}
+        layout = layout_of(robot.subject)
+        for name, entry in zip(layout.names, layout.entries, strict=True):
+            if entry is None or (name in robot.joints and not layout.implicit):
+                continue
+            low, high, unit = _command_limits(robot, name, float(robot.to_actuators(q)[0][entry]))
+            step = (high - low) / 1000
+            slider = gui.add_slider(f"{name} [{unit}]", low, high, step, float(np.clip(0.0, low, high)))
+            slider.on_update(_by_person(functools.partial(changed, entry)))
+            self.handles[name], self.entries[name] = slider, entry
+
+    def show(self, q: np.ndarray) -> None:
+        """Put the sliders where the commands of q are."""
+        if not self.handles:
+            return
+        c, _, _ = self.robot.to_actuators(q)
+        for name, slider in self.handles.items():
+            _set(slider, float(c[self.entries[name]]))
+
+
+def has_own_commands(robot: Robot) -> bool:
+    """Whether some command is not simply a joint's coordinate."""
+    layout = layout_of(robot.subject)
+    return bool(layout.implicit) or any(name not in robot.joints and "[" not in name for name in layout.names)
+
+
+def _command_limits(robot: Robot, name: str, now: float) -> tuple[float, float, str]:
+    """(lowest, highest, unit) of a command: a strut's stroke, a joint's range, or what that makes of it."""
+    for element in robot.model.elements:
+        if isinstance(element, LinearActuator) and element.name == name:
+            low, high = float(element.lower), float(element.upper)
+            return (low if low > 0.0 else 0.8 * now), (high if np.isfinite(high) else 1.2 * now), "m"
+    layout = layout_of(robot.subject)
+    joint = next((d.drive.joints[0] for d in layout.driven if name in d.drive.names), name)
+    if joint not in robot.joints:
+        return now - np.pi, now + np.pi, "rad"
+    at = robot.index(joint).start
+    unit = "m" if robot.model.joint(joint).type == "prismatic" else "rad"
+    ends = np.array([robot.limits.lower[at], robot.limits.upper[at]])
+    if joint != name and np.isfinite(ends).all():
+        try:
+            entry = layout.entries[layout.names.index(name)]
+            q = np.repeat(robot.neutral()[None], 2, axis=0)
+            q[:, at] = ends
+            ends = np.sort(robot.to_actuators(q)[0][:, entry])
+        except LinkworkError:
+            ends = np.array([-np.inf, np.inf])
+    low = float(ends[0]) if np.isfinite(ends[0]) else now - SPAN[unit]
+    high = float(ends[1]) if np.isfinite(ends[1]) else now + SPAN[unit]
+    return low, max(high, low + 1e-6), unit
+
+
+def _by_person(work: Callable[[float], None]) -> Callable[[Any], None]:
+    """Only what comes from a browser, kept within the limits: sliders that follow the robot must not drive it."""
+
+    def called(event: Any) -> None:
+        slider = event.target
+        if event.client is not None and np.isfinite(slider.value):
+            work(float(np.clip(slider.value, slider.min, slider.max)))
+
+    return called
+
+
+def _set(slider: Any, value: float) -> None:
+    slider.value = float(np.clip(value, slider.min, slider.max))
+
+
+def _entry(k: int) -> tuple[Callable[[np.ndarray], float], Callable[[np.ndarray, float], None]]:
+    def write(q: np.ndarray, value: float) -> None:
+        q[k] = value
+
+    return lambda q: float(q[k]), write
+
+
+def _angle(at: int, k: int) -> tuple[Callable[[np.ndarray], float], Callable[[np.ndarray, float], None]]:
+    """Roll, pitch or yaw of the quaternion (x, y, z, w) that stands at q[at : at + 4]."""
+
+    def angles(q: np.ndarray) -> list[float]:
+        return list(to_rpy(from_quaternion([float(x) for x in q[at : at + 4]])))
+
+    def write(q: np.ndarray, value: float) -> None:
+        rpy = angles(q)
+        rpy[k] = value
+        q[at : at + 4] = np.roll(quaternions(np.array(from_rpy(rpy), dtype=float)), -1)
+
+    return lambda q: angles(q)[k], write

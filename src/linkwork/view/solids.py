@@ -1,0 +1,115 @@
+"""Solids: what is drawn of each body, from its meshes and primitives, or a skeleton of tubes from its lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from linkwork.errors import LinkworkError
+from linkwork.formats.mesh_file import read_mesh
+from linkwork.model import Body, Joint, Model, Shape
+from linkwork.view import triangles
+from linkwork.view.palette import COLORS, Color
+from linkwork.view.triangles import Triangles, joined, moved
+
+
+@dataclass(frozen=True)
+class Solid:
+    """Triangles in body axes [m] of one colour."""
+
+    vertices: np.ndarray
+    faces: np.ndarray
+    color: Color
+
+
+def solids(model: Model, size: float) -> tuple[dict[str, list[Solid]], list[str]]:
+    """(body -> its solids, meshes that are missing or cannot be read).
+
+    A body is drawn by its shapes; without any, by tubes along its described lines; and where the whole robot has
+    neither, by tubes from joint to joint. `size` [m] of the robot decides how thick tubes are.
+    """
+    found: dict[str, list[Solid]] = {}
+    missing: list[str] = []
+    plain = not any(body.visuals for body in model.bodies)
+    for body in model.bodies:
+        parts: list[tuple[Triangles, Color]] = []
+        for shape in body.visuals:
+            try:
+                parts.append(_shape(shape))
+            except (OSError, LinkworkError):
+                missing.append(str(shape.mesh))
+        if not body.visuals and (plain or body.lines):
+            parts = _skeleton(model, body, size)
+        found[body.name] = _by_color(parts)
+    return found, missing
+
+
+def bounds(parts: list[list[Solid]], rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
+    """(2, 3): lowest and highest world coordinates of what is drawn: body k turned by rotation[k], at position[k]."""
+    corners = [np.asarray(position).reshape(-1, 3)]
+    for pieces, R, p in zip(parts, rotation, position, strict=True):
+        for piece in pieces:
+            ends = np.stack([piece.vertices.min(axis=0), piece.vertices.max(axis=0)])
+            corners.append(np.array([ends[i, range(3)] for i in product((0, 1), repeat=3)]) @ R.T + p)
+    every = np.concatenate(corners)
+    return np.stack([every.min(axis=0), every.max(axis=0)])
+
+
+def _shape(shape: Shape) -> tuple[Triangles, Color]:
+    size = [float(s) for s in shape.size]
+    if shape.kind == "mesh":
+        if shape.mesh is None or not Path(shape.mesh).is_file():
+            raise FileNotFoundError(shape.mesh)
+        vertices, faces = read_mesh(shape.mesh)
+        drawn: Triangles = (vertices * np.array(size, dtype=np.float32), faces)
+    else:
+        drawn = {
+            "box": lambda: triangles.box(np.array(size)),
+            "sphere": lambda: triangles.ball(size[0]),
+            "cylinder": lambda: triangles.cylinder(size[0], size[1]),
+            "capsule": lambda: triangles.capsule(size[0], size[1]),
+        }[shape.kind]()
+    color = COLORS["shape"] if shape.color is None else _rgb(shape.color)
+    place = shape.placement
+    return moved(drawn, np.array(place.rotation, dtype=float), np.array(place.position, dtype=float)), color
+
+
+def _rgb(color: tuple[float, float, float, float]) -> Color:
+    r, g, b = (round(255 * min(1.0, max(0.0, c))) for c in color[:3])
+    return r, g, b
+
+
+def _skeleton(model: Model, body: Body, size: float) -> list[tuple[Triangles, Color]]:
+    points = {name: np.array(p, dtype=float) for name, p in body.points}
+    lines = [(points[a], points[b]) for a, b in body.lines]
+    if not lines:
+        carried = [np.array(j.placement.position, dtype=float) for j in model.joints if j.parent == body.name]
+        lines = [(np.zeros(3), p) for p in carried]
+    radius = 0.010 * size
+    tubes = [triangles.tube(a, b, radius) for a, b in lines if np.linalg.norm(b - a) > 1e-9]
+    parts: list[tuple[Triangles, Color]] = [(tube, COLORS["body"]) for tube in tubes]
+    hubs = [_hub(joint, size) for joint in model.joints if joint.child == body.name]
+    return parts + [(hub, COLORS["hub"]) for hub in hubs if hub is not None]
+
+
+def _hub(joint: Joint, size: float) -> Triangles | None:
+    """A short cylinder about a turning axis, a block along a sliding one, a ball where several axes meet."""
+    if joint.type == "fixed" or (joint.parent is None and joint.type in ("floating", "planar")):
+        return None
+    R = triangles.turn_z_to(np.array(joint.axis, dtype=float))
+    if joint.type in ("revolute", "continuous", "helical", "cylindrical"):
+        return moved(triangles.cylinder(0.016 * size, 0.042 * size), R, np.zeros(3))
+    if joint.type == "prismatic":
+        return moved(triangles.box(np.array([0.028, 0.028, 0.048]) * size), R, np.zeros(3))
+    return triangles.ball(0.02 * size)
+
+
+def _by_color(parts: Iterable[tuple[Triangles, Color]]) -> list[Solid]:
+    groups: dict[Color, list[Triangles]] = {}
+    for shape, color in parts:
+        groups.setdefault(color, []).append(shape)
+    return [Solid(*joined(shapes), color) for color, shapes in groups.items()]

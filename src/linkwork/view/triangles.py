@@ -1,0 +1,104 @@
+"""Triangles: boxes, balls, cylinders, tubes and coils as (vertices (n, 3) [m], faces (m, 3))."""
+
+from __future__ import annotations
+
+import numpy as np
+
+Triangles = tuple[np.ndarray, np.ndarray]
+
+
+def box(size: np.ndarray) -> Triangles:
+    """A box of size (3,) about the origin; every side has its own corners, so that its edges look sharp."""
+    corners: list[np.ndarray] = []
+    faces: list[tuple[int, ...]] = []
+    for axis in range(3):
+        u, w = np.eye(3)[(axis + 1) % 3], np.eye(3)[(axis + 2) % 3]
+        for sign in (1.0, -1.0):
+            n, k = sign * np.eye(3)[axis], len(corners)
+            corners += [n - u - w, n + u - w, n + u + w, n - u + w]
+            side = [(k, k + 1, k + 2), (k, k + 2, k + 3)]
+            faces += side if sign > 0 else [(a, c, b) for a, b, c in side]
+    return np.array(corners) * np.asarray(size, dtype=float) / 2, np.array(faces)
+
+
+def ball(radius: float, around: int = 20, up: int = 10) -> Triangles:
+    """A sphere about the origin."""
+    angle = np.linspace(0.0, np.pi, up + 1)
+    return turned(np.column_stack([radius * np.sin(angle), -radius * np.cos(angle)]), around)
+
+
+def cylinder(radius: float, length: float, around: int = 24) -> Triangles:
+    """A cylinder along z about the origin, closed, with sharp rims."""
+    r, h = radius, length / 2
+    return joined(
+        [turned(np.array(line), around) for line in ([(0, -h), (r, -h)], [(r, -h), (r, h)], [(r, h), (0, h)])]
+    )
+
+
+def capsule(radius: float, length: float, around: int = 20) -> Triangles:
+    """A cylinder along z about the origin with a half ball at each end; `length` is that of the straight part."""
+    low, high = np.linspace(0.0, np.pi / 2, 6), np.linspace(np.pi / 2, np.pi, 6)
+    profile = [(radius * np.sin(a), -length / 2 - radius * np.cos(a)) for a in low]
+    profile += [(radius * np.sin(a), length / 2 - radius * np.cos(a)) for a in high]
+    return turned(np.array(profile), around)
+
+
+def coil(radius: float, wire: float, length: float, turns: int = 9, steps: int = 14, around: int = 6) -> Triangles:
+    """A helical spring of unit length from the origin along z; scaled along z to `length` its wire is round."""
+    t = np.linspace(0.0, 1.0, turns * steps + 1)
+    winding = 2 * np.pi * turns * t
+    r = radius * np.minimum(1.0, 12 * np.minimum(t, 1 - t))  # the ends run in to the axis
+    centre = np.column_stack([r * np.cos(winding), r * np.sin(winding), t])
+    out = np.column_stack([np.cos(winding), np.sin(winding), 0 * t])
+    ring = np.linspace(0.0, 2 * np.pi, around, endpoint=False)
+    up = np.array([0.0, 0.0, 1.0])
+    offsets = np.cos(ring)[:, None, None] * out + np.sin(ring)[:, None, None] * up / length
+    vertices = (centre[None] + wire * offsets).transpose(1, 0, 2).reshape(-1, 3)
+    return vertices, _quads(len(t), around)[:, ::-1]
+
+
+def turned(profile: np.ndarray, around: int) -> Triangles:
+    """The surface of a profile (n, 2) of (radius, z) from below to above, turned about z."""
+    angle = np.linspace(0.0, 2 * np.pi, around, endpoint=False)
+    circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    rings = [np.column_stack([r * circle, np.full(around, z)]) for r, z in profile]
+    return np.concatenate(rings), _quads(len(profile), around)
+
+
+def moved(shape: Triangles, R: np.ndarray, p: np.ndarray) -> Triangles:
+    """The shape turned by R (3, 3) and put at p (3,)."""
+    vertices, faces = shape
+    return vertices @ np.asarray(R, dtype=float).T + np.asarray(p, dtype=float), faces
+
+
+def joined(shapes: list[Triangles]) -> Triangles:
+    """Several shapes as one."""
+    starts = np.cumsum([0, *(len(v) for v, _ in shapes[:-1])])
+    faces = [f + start for (_, f), start in zip(shapes, starts, strict=True)]
+    return np.concatenate([v for v, _ in shapes]), np.concatenate(faces)
+
+
+def tube(start: np.ndarray, end: np.ndarray, radius: float) -> Triangles:
+    """A round bar between two points, with round ends."""
+    across = np.asarray(end, dtype=float) - np.asarray(start, dtype=float)
+    shape = capsule(radius, float(np.linalg.norm(across)), 16)
+    return moved(shape, turn_z_to(across), (np.asarray(start, dtype=float) + np.asarray(end, dtype=float)) / 2)
+
+
+def turn_z_to(direction: np.ndarray) -> np.ndarray:
+    """A rotation (..., 3, 3) whose z axis points along `direction` (..., 3); the identity for a zero vector."""
+    d = np.asarray(direction, dtype=float)
+    length = np.linalg.norm(d, axis=-1, keepdims=True)
+    z = np.where(length > 1e-12, d / np.maximum(length, 1e-12), [0.0, 0.0, 1.0])
+    aside = np.where(np.abs(z[..., :1]) < 0.9, [1.0, 0.0, 0.0], [0.0, 1.0, 0.0])
+    y = np.cross(z, aside)
+    y = y / np.linalg.norm(y, axis=-1, keepdims=True)
+    return np.stack([np.cross(y, z), y, z], axis=-1)
+
+
+def _quads(rings: int, around: int) -> np.ndarray:
+    """Faces between consecutive rings of vertices, seen from outside."""
+    row, column = np.meshgrid(np.arange(rings - 1), np.arange(around), indexing="ij")
+    a = row * around + column
+    b = row * around + (column + 1) % around
+    return np.concatenate([np.stack([a, b, b + around], -1), np.stack([a, b + around, a + around], -1)]).reshape(-1, 3)

@@ -1,0 +1,150 @@
+"""Pages: the viewer in a real browser, as a person uses it: clicks, numbers, drags, and pictures of what is drawn."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+CHROMIUM = shutil.which("chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--no-first-run",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--disable-background-networking",
+]
+ARTEFACTS = Path(__file__).parents[2] / "out" / "viewer"
+PATIENCE = 60.0
+"""Seconds until something must have happened: software rendering on a busy machine is slow to begin."""
+
+
+class ViewerPage:
+    """One page on one viewer."""
+
+    def __init__(self, browser: Any, viewer: Any, size: tuple[int, int] = (1000, 640)) -> None:
+        self.viewer = viewer
+        self.page = browser.new_page(viewport={"width": size[0], "height": size[1]})
+        self.errors: list[str] = []
+        self.page.on("console", lambda m: self._note(m.text) if m.type == "error" else None)
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.goto(viewer.address)
+        self.until(lambda: bool(viewer.server.get_clients()), "the page did not connect")
+
+    def _note(self, text: str) -> None:
+        """viser's page may still draw a control when its removal and a last value arrive together: no fault of ours."""
+        if "non-existent component" not in text:
+            self.errors.append(text)
+
+    def until(self, holds: Callable[[], bool], otherwise: str, patience: float = PATIENCE) -> None:
+        """Wait until something holds."""
+        end = time.monotonic() + patience
+        while not holds():
+            assert time.monotonic() < end, f"{otherwise}; console: {self.errors}"
+            self.page.wait_for_timeout(60)
+
+    def wait(self, seconds: float) -> None:
+        self.page.wait_for_timeout(1000 * seconds)
+
+    def picture(self) -> np.ndarray:
+        """(height, width, 3) of the scene alone, 0 .. 1."""
+        import matplotlib.image
+
+        png = self.page.screenshot(clip=self._canvas())
+        return matplotlib.image.imread(io.BytesIO(png), format="png")[..., :3]
+
+    def keep(self, name: str) -> None:
+        """Keep a picture of the whole page as an artefact."""
+        ARTEFACTS.mkdir(parents=True, exist_ok=True)
+        close = self.page.locator(".mantine-Notification-closeButton")
+        for _ in range(close.count()):
+            close.first.click()
+        self.wait(0.3)
+        self.page.screenshot(path=str(ARTEFACTS / f"{name}.png"))
+
+    def projected(self, point: np.ndarray) -> tuple[int, int]:
+        """(row, column) of a world point in the picture, by a pinhole camera."""
+        (client,) = self.viewer.server.get_clients().values()
+        camera, box = client.camera, self._canvas()
+        forward = np.array(camera.look_at) - np.array(camera.position)
+        forward /= np.linalg.norm(forward)
+        right = np.cross(forward, np.array(camera.up_direction))
+        right /= np.linalg.norm(right)
+        down = np.cross(forward, right)
+        p = point - np.array(camera.position)
+        scale = 0.5 * box["height"] / np.tan(camera.fov / 2) / (p @ forward)
+        return round(box["height"] / 2 + scale * (p @ down)), round(box["width"] / 2 + scale * (p @ right))
+
+    def on_screen(self, point: np.ndarray) -> tuple[float, float]:
+        """(x, y) of a world point on the page, for the mouse."""
+        row, column = self.projected(point)
+        box = self._canvas()
+        return box["x"] + column, box["y"] + row
+
+    def open(self, folder: str) -> None:
+        """Unfold a folder of the shown tab."""
+        header = self.page.locator("div[style*='cursor: pointer']:visible", has_text=folder).first
+        if header.locator("xpath=following-sibling::div").first.get_attribute("aria-hidden") == "true":
+            header.click()
+            self.wait(0.4)
+
+    def type_number(self, label: str, value: float) -> None:
+        """Type into the number beside a slider."""
+        row = self._label(label).locator("xpath=ancestor::div[contains(@class, 'mantine-Flex-root')][1]")
+        field = row.locator("input.mantine-NumberInput-input")
+        field.fill(f"{value:.6g}")
+        field.press("Enter")
+
+    def slide(self, label: str, keys: int) -> None:
+        """Move a slider's thumb by arrow keys."""
+        row = self._label(label).locator("xpath=ancestor::div[contains(@class, 'mantine-Flex-root')][1]")
+        row.get_by_role("slider").focus()
+        for _ in range(abs(keys)):
+            self.page.keyboard.press("ArrowRight" if keys > 0 else "ArrowLeft")
+
+    def tick(self, label: str) -> None:
+        """Click a checkbox."""
+        self.page.locator(f"[id='{self._label(label).get_attribute('for')}']").click()
+
+    def choose(self, label: str, option: str) -> None:
+        """Pick from a dropdown."""
+        self.page.locator(f"[id='{self._label(label).get_attribute('for')}']").click()
+        self.page.get_by_role("option", name=option, exact=True).click()
+
+    def press(self, button: str) -> None:
+        self.page.get_by_role("button", name=button, exact=True).locator("visible=true").first.click()
+
+    def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
+        """Drag with the mouse."""
+        mouse = self.page.mouse
+        mouse.move(*start)
+        self.wait(0.3)
+        mouse.down()
+        for k in range(1, 9):
+            mouse.move(*(a + (b - a) * k / 8 for a, b in zip(start, end, strict=True)))
+            self.wait(0.06)
+        mouse.up()
+
+    def _label(self, text: str) -> Any:
+        return self.page.locator("label", has_text=text).locator("visible=true").first
+
+    def _canvas(self) -> dict[str, float]:
+        box = self.page.locator("canvas").first.bounding_box()
+        assert box is not None
+        return dict(box)
+
+
+def bluish(image: np.ndarray) -> np.ndarray:
+    """Pixels of the bodies' dark blue."""
+    return (image[..., 2] > image[..., 0] + 0.08) & (image[..., 0] < 0.45)
+
+
+def is_drawn_at(image: np.ndarray, row: int, column: int, radius: int = 5) -> bool:
+    """Whether a body's colour is within some pixels of a place."""
+    near = bluish(image)[max(0, row - radius) : row + radius + 1, max(0, column - radius) : column + radius + 1]
+    return bool(near.any())

@@ -1,0 +1,342 @@
+"""Parts of the viewer without a browser: shapes, postures, loads as vectors, columns, sliders, safety."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.errors import InvalidFile, InvalidInput, UnknownName
+from linkwork.formats.mesh_file import read_mesh
+from linkwork.model import Body, MassProperties
+from linkwork.view import triangles
+from linkwork.view.columns import column_names
+from linkwork.view.load_vectors import load_vectors
+from linkwork.view.palette import LOAD_SCALE, load_colors
+from linkwork.view.playback import Playback
+from linkwork.view.postures import matrix, postures, quaternions, start
+from linkwork.view.scene import inertia_box
+from linkwork.view.segments import segments
+from linkwork.view.sliders import coordinates
+from linkwork.view.viewer import Viewer
+
+UR5E = np.array([0.3, -1.2, 1.1, -0.6, 1.3, 0.2])
+
+
+def volume(shape):
+    """Of a closed surface whose faces are seen from outside: the divergence theorem."""
+    a, b, c = (shape[0][shape[1][:, k]] for k in range(3))
+    return np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [
+        (triangles.box(np.array([1.0, 2.0, 3.0])), 6.0),
+        (triangles.ball(1.0, 200, 100), 4 / 3 * np.pi),
+        (triangles.cylinder(1.0, 2.0, 400), 2 * np.pi),
+        (triangles.capsule(0.5, 2.0, 400), (0.5 + 1 / 6) * np.pi),
+        (triangles.tube(np.zeros(3), np.array([1.0, 2.0, 2.0]), 0.1), (0.03 + 4e-3 / 3) * np.pi),
+    ],
+    ids=["box", "ball", "cylinder", "capsule", "tube"],
+)
+def test_shapes_are_closed_and_seen_from_outside(shape, expected):
+    assert volume(shape) == pytest.approx(expected, rel=0.04)  # facets lie inside the round surface
+
+
+def test_a_coil_reaches_from_end_to_end_and_is_seen_from_outside():
+    shape = triangles.coil(0.05, 0.01, 0.5)
+    assert volume(shape) > 0
+    assert shape[0][:, 2].min() == pytest.approx(0, abs=0.03) and shape[0][:, 2].max() == pytest.approx(1, abs=0.03)
+
+
+def test_z_is_turned_to_any_direction():
+    directions = np.vstack([np.random.default_rng(0).normal(size=(50, 3)), np.eye(3), -np.eye(3)])
+    R = triangles.turn_z_to(directions)
+    np.testing.assert_allclose(R @ R.swapaxes(1, 2), np.broadcast_to(np.eye(3), R.shape), atol=1e-15)
+    np.testing.assert_allclose(np.linalg.det(R), 1.0, atol=1e-14)
+    np.testing.assert_allclose(R[:, :, 2], directions / np.linalg.norm(directions, axis=1, keepdims=True), atol=1e-15)
+
+
+def test_quaternions_are_scipys():
+    from scipy.spatial.transform import Rotation
+
+    turns = Rotation.random(500, rng=np.random.default_rng(1))
+    halves = Rotation.from_rotvec(
+        np.pi * np.vstack([np.eye(3), -np.eye(3)])
+    )  # w = 0, where naive formulas divide by it
+    for each in (turns, halves):
+        ours, theirs = quaternions(each.as_matrix()), np.roll(each.as_quat(), 1, axis=1)
+        assert np.abs(np.abs((ours * theirs).sum(axis=1)) - 1).max() < 1e-14
+    np.testing.assert_allclose(matrix(3.0 * quaternions(turns.as_matrix()[0])), turns.as_matrix()[0], atol=1e-14)
+
+
+def test_stl_files_are_read_as_trimesh_reads_them(tmp_path):
+    import trimesh
+
+    made = trimesh.creation.icosphere(subdivisions=3)
+    made.export(tmp_path / "ball.stl")
+    made.export(tmp_path / "ball.obj")
+    for name in ("ball.stl", "ball.obj"):
+        vertices, faces = read_mesh(str(tmp_path / name))
+        assert len(faces) == len(made.faces) and len(vertices) == len(made.vertices)
+        assert volume((vertices, faces)) == pytest.approx(made.volume, rel=1e-5)
+    (tmp_path / "broken.stl").write_bytes(b"solid nothing")
+    with pytest.raises(InvalidFile, match=r"broken.stl"):
+        read_mesh(str(tmp_path / "broken.stl"))
+
+
+def test_the_inertia_box_has_the_bodys_inertia():
+    rng = np.random.default_rng(3)
+    R = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    sides, mass = np.array([0.3, 0.2, 0.05]), 2.5
+    moments = mass / 12 * ((sides**2).sum() - sides**2)
+    inertia = tuple(map(tuple, R @ np.diag(moments) @ R.T))
+    found, R_box, centre = inertia_box(Body("b", MassProperties(mass, (0.1, 0.2, 0.3), inertia)))
+    np.testing.assert_allclose(np.sort(found), np.sort(sides), atol=1e-12)
+    back = R_box @ np.diag(mass / 12 * ((found**2).sum() - found**2)) @ R_box.T
+    np.testing.assert_allclose(back, inertia, atol=1e-12)
+    np.testing.assert_allclose(centre, [0.1, 0.2, 0.3])
+    assert inertia_box(Body("nothing")) is None
+
+
+def test_colours_go_from_blue_to_red():
+    colors = load_colors(np.array([-1.0, 0.0, 0.5, 1.0, 7.0]))
+    np.testing.assert_array_equal(colors[[0, 1, 2, 3, 4]], LOAD_SCALE[[0, 0, 2, 4, 4]])
+
+
+@pytest.mark.parametrize("name", ["charmie", "ur5e", "four-bar", "stewart-gough", "crx-10ia"])
+def test_every_column_can_be_asked_for_before_it_is_computed(name):
+    robot = lw.load(name)
+    still = Playback(robot, {"time": [0.0, 1.0], "q": np.stack([start(robot)] * 2)})
+    assert set(column_names(robot)) == set(still.columns) - {"time"}
+
+
+def test_load_vectors_are_the_analysis_in_world_axes():
+    robot = lw.load("charmie").with_variables(torso_spring=800.0)
+    playback = Playback(robot, "validation")
+    vectors, analysis = playback.vectors, playback.analysis
+    k, heavy = 70, [b.name for b in robot.model.bodies if b.mass_properties.mass]
+    column = heavy.index("3")
+    wrench = robot.loads(*(x[k] for x in playback.states)).joint_wrench("3", axes="world")
+    np.testing.assert_allclose(vectors.forces[k, column], wrench[:3], atol=1e-9)
+    np.testing.assert_allclose(vectors.moments[k, column], wrench[3:], atol=1e-9)
+    np.testing.assert_allclose(vectors.at[k, column], analysis.poses["3"][k, :3, 3], atol=1e-12)
+    act5 = np.flatnonzero(np.abs(np.linalg.norm(vectors.pushes[k], axis=1) - abs(analysis["actuator.act5"][k])) < 1e-9)
+    assert len(act5) == 2  # on both ends, against each other
+    np.testing.assert_allclose(vectors.pushes[k, act5[0]], -vectors.pushes[k, act5[1]], atol=1e-12)
+    member = analysis.members["act5"]
+    head = act5[np.linalg.norm(vectors.push_at[k, act5] - member.second[k], axis=1).argmin()]
+    np.testing.assert_allclose(
+        vectors.pushes[k, head], analysis["actuator.act5"][k] * member.direction[k], atol=1e-9
+    )  # positive pushes its head away from its foot
+    assert set(vectors.axial) >= {"act4", "act5", "5s"}
+    turning = [n for n in analysis.loads.actuators if n.startswith("th")]
+    assert vectors.turns.shape[1] == len(turning)
+    np.testing.assert_allclose(
+        np.sort(np.linalg.norm(vectors.turns[k], axis=1)),
+        np.sort([abs(analysis[f"actuator.{n}"][k]) for n in turning]),
+        atol=1e-9,
+    )
+
+
+def test_a_playback_has_the_motions_postures():
+    robot = lw.load("charmie")
+    playback = Playback(robot, "validation")
+    assert playback.duration == pytest.approx(robot.motions["validation"].duration)
+    for t in (0.0, 1.23, playback.duration, 99.0):
+        k = playback.row(t)
+        expected, _, _ = robot.motions["validation"].sample(playback.time[k])
+        np.testing.assert_allclose(playback.postures.q[k], expected, atol=1e-12)
+        assert abs(playback.time[k] - min(t, playback.duration)) <= 0.011
+    rows = postures(robot, playback.states[0][[40, 90]])
+    np.testing.assert_allclose(rows.ends, playback.postures.ends[[40, 90]], atol=1e-12)
+    with pytest.raises(InvalidInput, match=r"expected \(2, 21\)"):
+        Playback(robot, {"time": [0, 1], "q": np.zeros((2, 3))})
+    with pytest.raises(InvalidInput, match="either"):
+        Playback(robot, {"time": [0, 1]})
+
+
+def test_coordinates_of_a_floating_base_are_angles_that_stay_a_unit_quaternion():
+    robot = lw.load("quadruped-12dof", root="floating")
+    q = robot.neutral()
+    named = {c.label: c for c in coordinates(robot)}
+    assert len(named) == robot.nv
+    base = robot.joints[0]
+    for name, value in (("roll", 0.4), ("pitch", -0.7), ("yaw", 2.0)):
+        named[f"{base} {name}"].write(q, value)
+    named[f"{base}[2]"].write(q, 0.35)
+    for name, value in (("roll", 0.4), ("pitch", -0.7), ("yaw", 2.0)):
+        assert named[f"{base} {name}"].read(q) == pytest.approx(value, abs=1e-12)
+    assert np.linalg.norm(q[3:7]) == pytest.approx(1.0, abs=1e-12) and q[2] == 0.35
+    robot.forward_kinematics(q)  # which refuses a quaternion off unit length
+
+
+@pytest.fixture(scope="module")
+def viewer():
+    with Viewer(lw.load("ur5e"), port=0) as shown:
+        yield shown
+
+
+def test_a_target_out_of_reach_is_said(viewer):
+    stand = viewer.load("ur5e")
+    stand.show(UR5E)
+    assert not stand.target.follow(np.array([9.0, 9.0, 9.0]), np.array([1.0, 0, 0, 0]))
+    assert "not reached" in stand.target.status.content
+    np.testing.assert_allclose(stand.scene.q, UR5E)
+
+
+def test_joints_of_a_closed_loop_take_the_others_with_them(viewer):
+    stand = viewer.load("four-bar")
+    crank = stand.joints.coordinates[0]
+    stand._joint(crank, 1.4)
+    assert stand.scene.q[0] == pytest.approx(1.4)
+    assert stand.robot.assemble(stand.scene.q).error < 1e-10  # where it stands the loop is closed already
+    assert not stand.status.content
+
+
+def test_what_cannot_be_is_said_and_nothing_moves(viewer):
+    stand = viewer.load("slider-crank")
+    before = stand.scene.q
+    stand._joint(stand.joints.coordinates[2], 50.0)
+    assert stand.status.content and np.abs(stand.scene.q - before).max() == 0
+
+
+def test_loads_that_hold_a_robot_still_are_its_weight(viewer):
+    stand = viewer.load("ur5e")
+    stand.show(UR5E)
+    stand.options["joint forces"].value = True
+    still = load_vectors(stand.robot.analyse({"time": np.zeros(1), "q": UR5E[None]}))
+    mass = sum(float(b.mass_properties.mass) for b in stand.robot.model.bodies)
+    np.testing.assert_allclose(still.forces[0, 0], [0, 0, 9.81 * mass], atol=1e-9)
+    drawn = stand.scene.loads.pointers["joint forces"]
+    assert drawn.visible and len(drawn.heads.points) == still.forces.shape[1]
+    assert f"{9.81 * mass:.4g} N" in stand.legend.content
+    stand.options["joint forces"].value = False
+    assert not drawn.visible
+
+
+def test_plots_record_what_a_person_does(viewer):
+    stand = viewer.load("ur5e")
+    plot = stand.plot("q.elbow_joint")
+    for angle in (0.1, 0.2, 0.3):
+        stand.show(stand.robot.q(elbow_joint=angle))
+    np.testing.assert_allclose(plot.values, [0.1, 0.2, 0.3])
+    with pytest.raises(UnknownName, match=r"q.elbow_joint"):
+        stand.plot("q.elbow_jiont")
+
+
+def test_a_client_cannot_make_it_read_files(viewer, tmp_path):
+    secret = tmp_path / "mine.robot.yaml"
+    secret.write_text((Path(lw.__file__).parent / "robots" / "arm-2.robot.yaml").read_text())
+    assert lw.load(secret).name == "arm-2"  # a script may
+    for name in (str(secret), f"../../../..{secret}", "/etc/passwd", "./arm-2", "arm-2.robot.yaml"):
+        with pytest.raises(UnknownName):
+            viewer.load(name)
+    with pytest.raises(UnknownName, match='did you mean "ur5e"'):
+        viewer.load("ur5ee")
+    for path in ("/../../../../etc/passwd", "/%2e%2e/%2e%2e/%2e%2e/etc/passwd", f"/{secret}", "/..%5c..%5cetc/passwd"):
+        with pytest.raises(urllib.error.HTTPError) as answer:
+            urllib.request.urlopen(f"{viewer.address}{path}", timeout=5)
+        assert answer.value.code == 404
+
+
+def test_it_listens_to_this_machine_alone(viewer):
+    assert viewer.address.startswith("http://127.0.0.1:")
+    listening = [
+        line.split() for line in Path("/proc/net/tcp").read_text().splitlines() if f":{viewer.port:04X} " in line
+    ]
+    ours = [fields[1] for fields in listening if fields[3] == "0A"]
+    assert ours == [f"0100007F:{viewer.port:04X}"]
+
+
+def test_a_taken_port_is_passed_over_for_the_next():
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        taken = other.getsockname()[1]
+        with Viewer(lw.load("arm-2"), port=taken) as shown:
+            assert shown.port > taken
+            assert urllib.request.urlopen(shown.address, timeout=5).status == 200
+    with pytest.raises(InvalidInput, match="65535"):
+        Viewer(lw.load("arm-2"), port=70000)
+
+
+def test_the_viewer_prints_nothing(capfd):
+    Viewer(lw.load("arm-2"), port=0).close()
+    time.sleep(0.1)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_scene_is_for_scripts_too():
+    import viser
+
+    from linkwork.view.scene import RobotScene
+
+    robot = lw.load("arm-4")
+    server = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
+    try:
+        scene = RobotScene(server, robot, at=(1.0, 0.0, 0.0))
+        q = robot.random(seed=1)
+        scene.move(q)
+        np.testing.assert_allclose(scene.q, q)
+        tip = robot.bodies[-1]
+        np.testing.assert_allclose(scene.frames[tip].position, robot.pose(q, tip)[:3, 3])
+        path = robot.pose(robot.random(20, seed=2), tip)[:, :3, 3]
+        assert scene.trail("path", path).points.shape == (19, 2, 3)
+        arrows = scene.arrows("pulls", path[:3], np.diag([1.0, 2.0, 3.0]), 0.1)
+        np.testing.assert_allclose(arrows.heads.points[2, 1] - arrows.heads.points[2, 0], [0, 0, 0.3], atol=1e-6)
+        np.testing.assert_array_equal(arrows.heads.colors[2], LOAD_SCALE[-1])
+        scene.remove()
+    finally:
+        server.stop()
+
+
+def test_segments_follow_the_points():
+    robot = lw.load("charmie")
+    q, _, _ = robot.motions["validation"].sample(np.array([0.0, 1.0]))
+    drawn = segments(robot, q)
+    assert drawn.ends.shape[:1] == (2,) and drawn.of("actuator").shape == (2, 2, 2, 3)
+    lengths = np.linalg.norm(drawn.of("actuator")[:, :, 1] - drawn.of("actuator")[:, :, 0], axis=-1)
+    np.testing.assert_allclose(lengths[0], [0.4, 0.4], atol=1e-12)
+
+
+def command(*arguments):
+    return subprocess.Popen(
+        [sys.executable, "-m", "linkwork", "view", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_the_command_ends_cleanly_by_ctrl_c():
+    process = command("arm-2", "--beside", "arm-4", "--port", "0")
+    line = process.stdout.readline()
+    assert "open http://127.0.0.1:" in line
+    address = line.split("open ")[1].split()[0]
+    assert urllib.request.urlopen(address, timeout=5).status == 200
+    process.send_signal(signal.SIGINT)
+    out, errors = process.communicate(timeout=15)
+    assert process.returncode in (0, 130) and not out.strip() and errors.strip() in ("", "interrupted")
+
+
+def test_the_command_ends_by_itself_and_says_what_is_wrong():
+    for arguments, code, words in (
+        (("arm-2", "--port", "0", "--seconds", "0.1"), 0, ""),
+        (("arm-22",), 3, 'did you mean "arm-2"'),
+        (("arm-2", "--motion", "dance"), 3, "dance"),
+        (("arm-2", "--host", "no.such.host.invalid", "--port", "0"), 5, "no.such.host.invalid"),
+    ):
+        process = command(*arguments)
+        _, errors = process.communicate(timeout=20)
+        assert process.returncode == code and words in errors and "Traceback" not in errors, (arguments, errors)
