@@ -1,9 +1,10 @@
-"""Every command as a subprocess: success, bad file, bad name, bad number, Ctrl-C, no permission."""
+"""What commands say is what the library says, and what they refuse they refuse with a sentence."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,11 +14,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-
-
-def run(*args: str, cwd=None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "linkwork", *args]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=cwd, check=False)
+from tests.cli.runs import COMMAND, FULL_DISK, Server, run
 
 
 def test_robots_are_listed_for_machines():
@@ -103,33 +100,10 @@ def test_a_broken_file_is_named_with_its_line(tmp_path):
     assert "Traceback" in debug.stderr
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_no_permission_is_a_sentence(tmp_path):
-    tmp_path.chmod(0o500)
-    done = run("convert", "arm-2", str(tmp_path / "a.urdf"))
-    assert done.returncode != 0 and "Traceback" not in done.stderr
-
-
 def test_a_target_that_is_a_folder_is_a_sentence(tmp_path):
     (tmp_path / "a.urdf").mkdir()
     done = run("convert", "arm-2", str(tmp_path / "a.urdf"))
     assert done.returncode == 1 and "is a folder" in " ".join(done.stderr.split())
-
-
-def test_interrupting_is_quiet(tmp_path):
-    code = (
-        "import sys; from linkwork.cli import main; print('ready', flush=True); "
-        "sys.argv = ['linkwork', 'reproduce']; main()"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
-    )
-    assert process.stdout is not None and process.stdout.readline() == "ready\n"
-    time.sleep(0.2)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode in (0, 130) and "Traceback" not in errors
-    assert not list(tmp_path.iterdir())
 
 
 def test_every_posture_and_an_exit_code_for_none():
@@ -188,26 +162,78 @@ def test_a_new_robot_is_valid_and_is_not_written_over(tmp_path):
     assert again.returncode == 5 and (tmp_path / "arm.robot.yaml").read_text() == before
 
 
-def test_a_report_is_written(tmp_path):
-    done = run("report", "ur5e", "--out", "a.html", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "a.html").read_text("utf-8").startswith("<!doctype html>")
+@pytest.fixture(scope="module")
+def server():
+    found = Server()
+    yield found
+    found.close()
 
 
-def test_timings_are_positive():
-    found = json.loads(run("bench", "arm-2", "--samples", "256", "--json").stdout)
-    assert all(row["batch_ns"] > 0 and row["single_us"] > 0 for row in found["quantities"])
-
-
-def test_a_full_disk_leaves_the_old_file(tmp_path):
-    """Writing fails as it does on a full disk: the old file stays, and nothing is left beside it."""
+def test_a_full_disk_leaves_the_old_file(server, tmp_path):
     (tmp_path / "a.html").write_text("old")
-    code = (
-        "import os, sys; from linkwork.formats import files\n"
-        "def full(handle): raise OSError(28, 'No space left on device')\n"
-        "files.os.fsync = full\n"
-        "from linkwork.cli import main; sys.argv = ['linkwork', 'report', 'arm-2', '--out', 'a.html']; main()"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
-    assert done.returncode == 1 and "No space left" in " ".join(done.stderr.split()) and "Traceback" not in done.stderr
+    done = server.run("report", "arm-2", "--out", "a.html", cwd=tmp_path, before=FULL_DISK)
+    assert done.returncode == 1 and "No space left on device" in done.stderr
     assert (tmp_path / "a.html").read_text() == "old" and [p.name for p in tmp_path.iterdir()] == ["a.html"]
+
+
+def test_ctrl_c_is_quiet_from_the_first_instant():
+    """While modules are still imported, too: the interrupt comes as soon as the interpreter runs."""
+    code = f"print('ready', flush=True)\n{COMMAND[2]}"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "reproduce"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.15)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130 and errors.strip() == "interrupted"
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("linkwork inf", "info"),
+        ("linkwork info ur5", "ur5e"),
+        ("linkwork reproduce 1", "14"),
+        ("linkwork convert qua", "quadruped"),
+    ],
+)
+def test_the_shell_completes(line, offered):
+    environment = os.environ | {
+        "_LINKWORK_COMPLETE": "complete_bash",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(line.split()) - 1),
+    }
+    done = subprocess.run([*COMMAND], capture_output=True, text=True, env=environment, check=False)
+    assert offered in done.stdout.split(), done.stderr
+
+
+def test_every_help_page_has_an_example():
+    from linkwork.cli.application import app, load_commands
+
+    load_commands()
+    groups = [app, *(group.typer_instance for group in app.registered_groups)]
+    commands = [command for group in groups for command in group.registered_commands]
+    assert len(commands) >= 18
+    assert all(re.search(r"Examples?:  linkwork ", command.callback.__doc__ or "") for command in commands)
+
+
+def test_info_knows_what_there_is_to_know():
+    found = json.loads(run("info", "ur5e", "--json").stdout)
+    assert found["nv"] == 6 and found["mass"] == pytest.approx(17.7) and len(found["dh"]["rows"]) == 6
+    assert found["dh"]["rows"][1]["a"] == pytest.approx(-0.425) and found["inverse_kinematics"]["family"] == "ur"
+    robot = lw.load("ur5e")
+    robot.prepare("inverse_dynamics")
+    assert found["kernels"]["inverse_dynamics"] == next(iter(robot.kernels.values())).operations
+    assert found["joints"][1]["effort"] == [150.0] and found["bodies"][2]["name"] == robot.bodies[2]
+    shown = run("info", "ur5e").stdout
+    for words in (
+        "└── base",
+        "6 degrees of freedom",
+        "DH table",
+        "17.7 kg",
+        "operations a sample",
+        "UR/TM type",
+        "-6.28319",
+    ):
+        assert words in shown

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import shutil
+from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet
 import pytest
 
 import linkwork as lw
-from linkwork.errors import NotPossible
+from linkwork.errors import InvalidInput, NotPossible
 from linkwork.view.power import power_balance
 from linkwork.view.report import report_html, write_report
+from linkwork.view.report_charts import chart_groups
+from linkwork.view.report_figures import write_figures
+from linkwork.view.segments import segments
 
 STEPS = 101
 
@@ -115,9 +121,71 @@ def test_the_page_opens_offline_without_a_complaint(page, robot, analysis, tmp_p
             clock = tab.inner_text("#clock")
             curves = tab.eval_on_selector_all("polyline", "found => found.map(e => e.dataset.name)")
             shown = tab.inner_text("#actuators tr:has-text('act5') td:nth-child(3)")
+            saved = {figure: _saved(tab, figure, tmp_path) for figure in ("#chart-0", "#scene-figure", "#tree-figure")}
+            tab.screenshot(path=_artefact("report.png"), full_page=True)
         finally:
             browser.close()
-    assert said == [] and asked == [(tmp_path / "report.html").as_uri()]
+    fetched = [address for address in asked if not address.startswith("blob:")]  # what is saved is made in the page
+    assert said == [] and fetched == [(tmp_path / "report.html").as_uri()]
     assert first != last and clock == "5.00 s"
     assert {"act4", "act5", "kinetic", "th5"} <= set(curves)
     assert shown == f"{np.abs(analysis['actuator.act5']).max():.6g}"
+    for files in saved.values():
+        assert files["SVG"].read_text("utf-8").startswith("<svg")
+        assert files["PNG"].read_bytes().startswith(b"\x89PNG")
+    _check_tables(saved["#chart-0"], {"time": analysis.time, "act5": analysis["actuator.act5"]})
+    _check_tables(saved["#tree-figure"], {"body": [body.name for body in robot.model.bodies]})
+    first = pyarrow.parquet.read_table(saved["#scene-figure"]["Parquet"]).to_pydict()
+    ends = segments(robot, analysis.q[0]).ends
+    np.testing.assert_allclose([first[x][0] for x in ("x1", "y1", "z1")], ends[0, 0], atol=1e-5)  # five decimals
+
+
+def _saved(tab, figure: str, folder) -> dict:
+    found = {}
+    for kind in ("SVG", "PNG", "CSV", "Parquet"):
+        with tab.expect_download() as download:
+            tab.click(f"{figure} .exports button:text-is('{kind}')")
+        found[kind] = folder / download.value.suggested_filename
+        download.value.save_as(found[kind])
+    return found
+
+
+def _artefact(name: str) -> str:
+    """Screenshots are kept, to be looked at."""
+    folder = Path("out/screenshots")
+    folder.mkdir(parents=True, exist_ok=True)
+    return str(folder / name)
+
+
+def _check_tables(files: dict, expected: dict) -> None:
+    """CSV and Parquet of a figure hold the library's numbers, in seven digits."""
+    with files["CSV"].open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    parquet = pyarrow.parquet.read_table(files["Parquet"]).to_pydict()
+    for name, values in expected.items():
+        if isinstance(values, list):
+            assert [row[name] for row in rows] == parquet[name] == values
+        else:
+            np.testing.assert_allclose(parquet[name], values, rtol=1e-6)
+            np.testing.assert_array_equal([float(row[name]) for row in rows], parquet[name])
+
+
+def test_every_figure_is_a_file_in_every_format(robot, tmp_path):
+    few = robot.analyse("validation", steps=11)
+    written = write_figures(robot, few, tmp_path / "figures")
+    titles = [chart.title for _, members in chart_groups(robot, few) for chart in members]
+    assert len(written) == 4 * (len(titles) + 2) == len(list((tmp_path / "figures").iterdir()))  # animation and tree
+    place = tmp_path / "figures" / "forces-of-linear-actuators"
+    table = pyarrow.parquet.read_table(place.with_suffix(".parquet")).to_pydict()
+    np.testing.assert_array_equal(table["act5"], few["actuator.act5"])  # every digit
+    rows = list(csv.DictReader(place.with_suffix(".csv").read_text().splitlines()))
+    np.testing.assert_array_equal([float(row["act5"]) for row in rows], few["actuator.act5"])
+    assert (
+        place.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
+        and "<svg" in place.with_suffix(".svg").read_text()
+    )
+
+
+def test_an_unknown_format_is_named(robot, analysis, tmp_path):
+    with pytest.raises(InvalidInput, match='format "pgn"; did you mean "png"'):
+        write_figures(robot, analysis, tmp_path, ["pgn"])

@@ -9,9 +9,14 @@ import numpy as np
 import typer
 
 import linkwork as lw
+from linkwork.arguments import choice
 from linkwork.cli.arguments import Json, RobotName
 from linkwork.cli.output import console, print_json, print_table
+from linkwork.cli.progress import working
 from linkwork.errors import InvalidInput, listed
+from linkwork.loops.analyse import Analysis
+
+FORMS = {"csv": ("csv",), "parquet": ("parquet",), "both": ("csv", "parquet")}
 
 
 def register(app: typer.Typer) -> None:
@@ -19,7 +24,9 @@ def register(app: typer.Typer) -> None:
     def analyse(
         robot: RobotName,
         motion: Annotated[str | None, typer.Option(help="A named motion of the robot; left out: its first.")] = None,
-        out: Annotated[Path | None, typer.Option(help="Folder for the columns as CSV.")] = None,
+        steps: Annotated[int, typer.Option(help="Instants of the motion.")] = 1001,
+        out: Annotated[Path | None, typer.Option(help="Folder for the columns; it is made if it is not there.")] = None,
+        form: Annotated[str, typer.Option("--format", help="Of the columns: csv, parquet or both.")] = "csv",
         as_json: Json = False,
     ) -> None:
         """The seven steps over a motion: positions, joint loads, actuator forces, spring loads, ground forces.
@@ -30,19 +37,25 @@ def register(app: typer.Typer) -> None:
         if motion is None and not len(loaded.motions):
             raise InvalidInput(f'analyse: robot "{loaded.name}" has no named motions')
         chosen = motion if motion is not None else next(iter(loaded.motions))
-        analysis = loaded.analyse(chosen)
+        forms = FORMS[choice(form, tuple(FORMS), "analyse: --format")]
+        with working(f"analysing {loaded.name}"):
+            analysis = loaded.analyse(chosen, steps=steps)
+            written = [] if out is None else _written(analysis, out, f"{loaded.name}-{chosen}", forms)
         efforts = {n.removeprefix("actuator."): c for n, c in analysis.columns.items() if n.startswith("actuator.")}
         rows = [(n, float(np.abs(c).max()), float(np.sqrt(np.mean(c**2)))) for n, c in efforts.items()]
         if as_json:
             facts = {n: {"peak": p, "rms": r} for n, p, r in rows}
-            print_json({"robot": loaded.name, "motion": chosen, "columns": analysis.names, "actuators": facts})
-        else:
-            title = f"{loaded.name}, motion {chosen}: {len(analysis.time)} instants, {len(analysis.names)} columns"
-            print_table(title, ("actuator", "peak [N, N m]", "rms [N, N m]"), rows)
-            console().print(f"columns: {listed(analysis.names, 8)}")
-        if out is not None:
-            out.mkdir(parents=True, exist_ok=True)
-            target = out / f"{loaded.name}-{chosen}.csv"
-            analysis.to_csv(target)
-            if not as_json:
-                console().print(f"wrote {target}")
+            columns = {"columns": analysis.names, "actuators": facts, "wrote": written}
+            print_json({"robot": loaded.name, "motion": chosen, **columns})
+            return
+        title = f"{loaded.name}, motion {chosen}: {len(analysis.time)} instants, {len(analysis.names)} columns"
+        print_table(title, ("actuator", "peak [N, N m]", "rms [N, N m]"), rows)
+        console().print(f"columns: {listed(analysis.names, 8)}")
+        for target in written:
+            console().print(f"wrote {target}", markup=False)
+
+
+def _written(analysis: Analysis, folder: Path, stem: str, forms: tuple[str, ...]) -> list[Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    writers = {"csv": analysis.to_csv, "parquet": analysis.to_parquet}
+    return [writers[form](folder / f"{stem}.{form}") for form in forms]

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
 import pkgutil
+import signal
 import sys
+from types import FrameType
+from typing import NoReturn
 
 import typer
 
@@ -15,8 +19,8 @@ from linkwork.cli.output import error_console
 from linkwork.errors import InvalidFile, InvalidInput, LinkworkError, UnknownName
 
 EXIT_CODES = {UnknownName: 3, InvalidFile: 4, InvalidInput: 5}
-INTERRUPTED = 130
-_SUPPORT = {"application", "output", "arguments"}
+BROKEN, INTERRUPTED = 70, 130
+_SUPPORT = {"application", "output", "arguments", "progress"}
 
 app = typer.Typer(name="linkwork", no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich")
 
@@ -48,15 +52,21 @@ def load_commands() -> None:
 def main() -> None:
     """Entry point: errors of linkwork are one sentence; Ctrl-C is quiet; --debug shows the trace."""
     debug = "--debug" in sys.argv
+    stopped = _notice_interrupts()
     try:
         load_commands()
         code = app(standalone_mode=False)  # an exit comes back as its code
+        sys.stdout.flush()
     except typer.Exit as stop:
-        sys.exit(stop.exit_code)
+        code = stop.exit_code
     except (typer.Abort, KeyboardInterrupt):
-        error_console().print("interrupted")
+        _interrupted()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # as `linkwork robots | head` expects
         sys.exit(INTERRUPTED)
     except LinkworkError as error:
+        if stopped:
+            _interrupted()
         if debug:
             raise
         error_console().print(f"[red]{type(error).__name__}:[/red] ", end="")
@@ -65,12 +75,39 @@ def main() -> None:
     except OSError as error:
         if debug:
             raise
-        error_console().print(f"[red]error:[/red] {error.strerror or error}: {error.filename or ''}")
+        where = f": {error.filename}" if error.filename else ""
+        error_console().print("[red]error:[/red] ", end="")
+        error_console().print(f"{error.strerror or error}{where}", markup=False)
         sys.exit(1)
     except Exception as error:
-        if debug or not hasattr(error, "format_message"):
+        if stopped:
+            _interrupted()
+        if debug:
             raise
+        if not hasattr(error, "format_message"):
+            said = f"{type(error).__name__}: {error}; this is a mistake of linkwork, --debug shows where"
+            error_console().print(said, markup=False)
+            sys.exit(BROKEN)
         error.show()  # type: ignore[attr-defined]  # a usage error of the command line itself
         sys.exit(getattr(error, "exit_code", 2))
-    sys.stdout.flush()
+    if stopped:  # typer turns an interrupt into an exit
+        _interrupted()
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _notice_interrupts() -> list[int]:
+    """What fills when Ctrl-C is pressed: a library in between may turn the interrupt into an error of its own."""
+    seen: list[int] = []
+
+    def notice(signum: int, frame: FrameType | None) -> None:
+        seen.append(signum)
+        raise KeyboardInterrupt
+
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, notice)
+    return seen
+
+
+def _interrupted() -> NoReturn:
+    error_console().print("interrupted")
+    sys.exit(INTERRUPTED)

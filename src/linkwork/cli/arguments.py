@@ -13,14 +13,14 @@ import linkwork as lw
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 
 
-def _names(incomplete: str) -> list[str]:
+def names(incomplete: str) -> list[str]:
     """Built-in robots, for the shell's completion."""
     return [name for name in lw.robots() if name.startswith(incomplete)]
 
 
 RobotName = Annotated[
     str,
-    typer.Argument(metavar="ROBOT", help="A built-in name (see `linkwork robots`) or a file.", autocompletion=_names),
+    typer.Argument(metavar="ROBOT", help="A built-in name (see `linkwork robots`) or a file.", autocompletion=names),
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document instead of a table.")]
 Configuration = Annotated[

@@ -12,7 +12,8 @@ import typer
 
 import linkwork as lw
 from linkwork.cli.arguments import Json, RobotName, last_frame
-from linkwork.cli.output import console, print_json, print_table
+from linkwork.cli.output import print_json, print_table
+from linkwork.cli.progress import working
 from linkwork.engine import machine
 
 ROUNDS, LEAST = 5, 0.02  # rounds of at least so many seconds; the median counts
@@ -46,11 +47,12 @@ def register(app: typer.Typer) -> None:
                 "forward_dynamics": (loaded.forward_dynamics, (q, v, a)),
             }
         rows = []
-        for name, (call, arguments) in calls.items():
-            with console().status(name):
+        with working(f"timing {loaded.name}") as tick:
+            for k, (name, (call, arguments)) in enumerate(calls.items()):
+                tick(k, len(calls))
                 batch = _seconds(call, arguments) / samples
                 single = _seconds(call, tuple(x[0] for x in arguments))
-            rows.append((name, batch * 1e9, single * 1e6))
+                rows.append((name, batch * 1e9, single * 1e6))
         about = f"{machine.cpu()[0]}, vectors of {machine.widths()[0]} doubles, {lw.threads()} threads"
         if as_json:
             facts = [{"quantity": n, "batch_ns": b, "single_us": s} for n, b, s in rows]

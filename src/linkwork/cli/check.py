@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import linkwork as lw
-from linkwork.cli.arguments import Json
+from linkwork.cli.arguments import Json, names
 from linkwork.cli.output import console, print_json
 from linkwork.model.validation import validated
 
@@ -15,7 +15,10 @@ from linkwork.model.validation import validated
 def register(app: typer.Typer) -> None:
     @app.command()
     def check(
-        file: Annotated[str, typer.Argument(help="A description: .urdf, .xml or .robot.yaml, or a built-in name.")],
+        file: Annotated[
+            str,
+            typer.Argument(help="A description: .urdf, .xml or .robot.yaml, or a built-in name.", autocompletion=names),
+        ],
         level: Annotated[str, typer.Option(help="physical, positive or any: how strict about inertia.")] = "physical",
         as_json: Json = False,
     ) -> None:

@@ -8,14 +8,16 @@ from typing import Annotated
 import typer
 
 import linkwork as lw
-from linkwork.cli.output import console
+from linkwork.cli.arguments import Json, names
+from linkwork.cli.output import console, print_json
 
 
 def register(app: typer.Typer) -> None:
     @app.command()
     def convert(
-        source: Annotated[str, typer.Argument(help="A built-in name or a file.")],
+        source: Annotated[str, typer.Argument(help="A built-in name or a file.", autocompletion=names)],
         target: Annotated[Path, typer.Argument(help="The file to write: .urdf, .xml or .robot.yaml.")],
+        as_json: Json = False,
     ) -> None:
         """Write a robot in another format; refuses, with the reasons, what that format cannot hold.
 
@@ -23,4 +25,7 @@ def register(app: typer.Typer) -> None:
         """
         robot = lw.load(source)
         lw.save(robot, target)
-        console().print(f"wrote {target}: {len(robot.bodies)} bodies, nv = {robot.nv}")
+        if as_json:
+            print_json({"wrote": target, "bodies": len(robot.bodies), "nv": robot.nv})
+        else:
+            console().print(f"wrote {target}: {len(robot.bodies)} bodies, nv = {robot.nv}", markup=False)

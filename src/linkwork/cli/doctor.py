@@ -12,6 +12,7 @@ import typer
 import linkwork as lw
 from linkwork.cli.arguments import Json
 from linkwork.cli.output import console, print_json, print_table
+from linkwork.cli.progress import working
 from linkwork.engine import cache, machine, python_call
 from linkwork.errors import ComputationError
 
@@ -32,6 +33,8 @@ def register(app: typer.Typer) -> None:
             removed = cache.clear()
             if not as_json:
                 console().print(f"removed {removed} compiled objects")
+        with working("self-test"):
+            verdict = _self_test()
         facts = {
             "cpu": machine.cpu()[0],
             "vector width": machine.widths()[0],
@@ -41,7 +44,7 @@ def register(app: typer.Typer) -> None:
             "cache size [MB]": round(cache.size() / 2**20, 2),
             "python": platform.python_version(),
             **{name: _version(name) for name in PACKAGES},
-            "self-test": _self_test(),
+            "self-test": verdict,
         }
         if as_json:
             print_json(facts)

@@ -61,8 +61,8 @@ def _show(robot: lw.Robot, as_json: bool, facts: dict[str, Any], postures: np.nd
         return
     if len(postures):
         names = [n for n in robot.joints for _ in range(robot.index(n).stop - robot.index(n).start)]
-        rows = [(name, *map(float, postures[:, k])) for k, name in enumerate(names)]
+        rows = [(k, *(round(float(x), 6) for x in q)) for k, q in enumerate(postures)]
         title = f"{len(postures)} posture{'s' if len(postures) > 1 else ''} of {robot.name} [rad, m]"
-        print_table(title, ("joint", *map(str, range(len(postures)))), rows)
+        print_table(title, ("", *names), rows)
     if facts["reason"]:
         console().print(facts["reason"], markup=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import typer
 from rich.markup import escape
 from rich.tree import Tree
@@ -11,40 +12,150 @@ from rich.tree import Tree
 import linkwork as lw
 from linkwork.cli.arguments import Json, RobotName
 from linkwork.cli.output import console, print_json, print_table
+from linkwork.cli.progress import Tick, working
 from linkwork.errors import LinkworkError
+from linkwork.quantities import kernel_of, quantity
+
+KINEMATIC = ("pose", "jacobian")
+DYNAMIC = ("gravity_torque", "inverse_dynamics", "mass_matrix", "forward_dynamics")
+"""Quantities whose kernels are shown."""
 
 
 def register(app: typer.Typer) -> None:
     @app.command()
     def info(robot: RobotName, as_json: Json = False) -> None:
-        """Show a robot: its tree, coordinates, limits, masses, sources.
+        """Show a robot: its tree, coordinates, limits, masses, DH table, closed forms, kernels, sources.
 
         Example:  linkwork info ur5e
         """
         loaded = lw.load(robot)
+        with working(f"compiling for {loaded.name}") as tick:
+            facts = _facts(loaded, tick)
         if as_json:
-            print_json(_facts(loaded))
+            print_json(facts)
             return
         console().print(_tree(loaded))
-        limits = loaded.limits
-        rows = []
-        for name in loaded.joints:
-            at = loaded.index(name)
-            joint = loaded.model.joint(name)
-            rows.append((name, joint.type, f"{at.start}", float(limits.lower[at.start]), float(limits.upper[at.start])))
-        print_table(f"{loaded.nv} degrees of freedom", ("joint", "type", "q", "lower", "upper"), rows)
-        mass = sum(float(body.mass_properties.mass) for body in loaded.model.bodies)
-        known = "no mass properties are known" if loaded.model.kinematic_only else f"{mass:.6g} kg"
-        console().print(f"{len(loaded.bodies)} bodies, {known}; DH: {_dh(loaded)}")
-        if loaded.model.variables:
-            print_table("variables", ("name", "value [SI]"), loaded.model.variables)
-        for note in loaded.model.notes:
+        _show_joints(facts)
+        _show_bodies(facts)
+        _show_dh(facts["dh"])
+        _show_loops(facts)
+        _show_closed_form(facts["inverse_kinematics"])
+        print_table("kernels", ("quantity", "operations a sample"), facts["kernels"].items())
+        if facts["variables"]:
+            print_table("variables", ("name", "value [SI]"), facts["variables"].items())
+        for note in facts["notes"]:
             console().print(f"- {escape(note)}")
-        console().print(f"inverse kinematics of {loaded.bodies[-1]}: {_family(loaded)}", markup=False)
-        if not loaded.model.kinematic_only:
-            loaded.prepare("inverse_dynamics")
-            (kernel,) = loaded.kernels.values()
-            console().print(f"inverse dynamics: {kernel.operations} operations a sample")
+
+
+def _facts(robot: lw.Robot, tick: Tick) -> dict[str, Any]:
+    limits, model = robot.limits, robot.model
+    joints = []
+    for name in robot.joints:
+        joint, at = model.joint(name), robot.index(name)
+        first = sum(model.joint(n).nv for n in robot.joints[: robot.joints.index(name)])
+        bounds = {"lower": limits.lower[at], "upper": limits.upper[at]}
+        moved = slice(first, first + joint.nv)
+        most = {"velocity": limits.velocity[moved], "effort": limits.effort[moved]}
+        place = {"name": name, "type": joint.type, "parent": joint.parent, "child": joint.child, "q": at.start}
+        joints.append(place | {k: np.asarray(x, dtype=float).tolist() for k, x in (bounds | most).items()})
+    known = not model.kinematic_only
+    bodies = [
+        {"name": b.name, "mass": float(b.mass_properties.mass), "com": [float(x) for x in b.mass_properties.com]}
+        if known
+        else {"name": b.name, "mass": None, "com": None}
+        for b in model.bodies
+    ]
+    return {
+        "name": robot.name,
+        "nq": robot.nq,
+        "nv": robot.nv,
+        "bodies": bodies,
+        "mass": sum(b["mass"] for b in bodies) if known else None,
+        "joints": joints,
+        "dh": _dh(robot),
+        "loop_elements": [{"kind": type(e).__name__, "name": e.name} for e in model.elements if getattr(e, "name", "")],
+        "actuators": list(robot.actuators),
+        "motions": list(robot.motions),
+        "inverse_kinematics": _closed_form(robot),
+        "kernels": _kernels(robot, tick),
+        "variables": {name: float(value) for name, value in model.variables},
+        "notes": model.notes,
+    }
+
+
+def _dh(robot: lw.Robot) -> dict[str, Any]:
+    """Rows a, alpha, d, theta of the standard convention, or the reason why there are none."""
+    try:
+        table = robot.to_dh()
+    except LinkworkError as error:
+        return {"rows": None, "reason": str(error).removeprefix("to_dh: ")}
+    rows = [{key: row[key] for key in ("joint", "a", "alpha", "d", "theta", "offset")} for row in table]
+    return {"rows": rows, "reason": ""}
+
+
+def _closed_form(robot: lw.Robot) -> dict[str, Any]:
+    frame = robot.bodies[-1]
+    try:
+        found = lw.classify(robot, frame)
+    except LinkworkError as error:
+        return {"frame": frame, "family": "none", "title": str(error), "exact": False, "parameters": {}}
+    facts = {"family": found.family, "title": found.title, "exact": found.exact and found.family != "none"}
+    return {"frame": frame, **facts, "parameters": dict(found.parameters)}
+
+
+def _kernels(robot: lw.Robot, tick: Tick) -> dict[str, int]:
+    names = KINEMATIC if robot.model.kinematic_only else KINEMATIC + DYNAMIC
+    counted = {}
+    for k, name in enumerate(names):
+        tick(k, len(names))
+        frame = robot.bodies[-1] if quantity(name).frame else None
+        counted[name] = kernel_of(robot.subject, name, frame).operations
+    return counted
+
+
+def _show_joints(facts: dict[str, Any]) -> None:
+    header = ("joint", "type", "q", "lower", "upper", "velocity", "effort")
+    rows = [
+        (j["name"], j["type"], j["q"], *(_range(j[key]) for key in ("lower", "upper", "velocity", "effort")))
+        for j in facts["joints"]
+    ]
+    print_table(f"{facts['nv']} degrees of freedom, nq = {facts['nq']} [rad, m, s, N m, N]", header, rows)
+
+
+def _range(values: list[float]) -> str:
+    """What is known of a limit; nothing where there is none."""
+    known = [f"{x:.6g}" for x in values if np.isfinite(x)]
+    return " ".join(known)
+
+
+def _show_bodies(facts: dict[str, Any]) -> None:
+    if facts["mass"] is None:
+        console().print(f"{len(facts['bodies'])} bodies, no mass properties are known")
+        return
+    rows = [(b["name"], b["mass"], *b["com"]) for b in facts["bodies"]]
+    title = f"{len(rows)} bodies, {facts['mass']:.6g} kg"
+    print_table(title, ("body", "mass [kg]", "com x [m]", "com y [m]", "com z [m]"), rows)
+
+
+def _show_dh(dh: dict[str, Any]) -> None:
+    if dh["rows"] is None:
+        console().print(f"no DH table: {dh['reason']}", markup=False)
+        return
+    rows = [(r["joint"], *(float(r[k]) for k in ("a", "alpha", "d", "theta", "offset"))) for r in dh["rows"]]
+    print_table("DH table, standard [m, rad]", ("joint", "a", "alpha", "d", "theta", "offset"), rows)
+
+
+def _show_loops(facts: dict[str, Any]) -> None:
+    if facts["loop_elements"]:
+        print_table("loop elements", ("kind", "name"), [tuple(e.values()) for e in facts["loop_elements"]])
+        console().print(f"commands: {', '.join(facts['actuators'])}", markup=False)
+    if facts["motions"]:
+        console().print(f"motions: {', '.join(facts['motions'])}", markup=False)
+
+
+def _show_closed_form(found: dict[str, Any]) -> None:
+    how = "numeric" if found["family"] == "none" else f"{found['family']}{'' if found['exact'] else ', nominal'}"
+    console().print(f"inverse kinematics of {found['frame']}: {found['title']} ({how})", markup=False)
 
 
 def _tree(robot: lw.Robot) -> Tree:
@@ -62,35 +173,3 @@ def _tree(robot: lw.Robot) -> Tree:
         for j in carried.get(body, []):
             stack.append((branch.add(f"{escape(j.child)}  [dim]{escape(j.name)} ({j.type})[/dim]"), j.child))
     return root
-
-
-def _dh(robot: lw.Robot) -> str:
-    try:
-        return f"{len(robot.to_dh())} rows"
-    except LinkworkError as error:
-        return f"no ({error})"
-
-
-def _family(robot: lw.Robot) -> str:
-    """The first line of what `lw.classify` says about the last body."""
-    try:
-        said = str(lw.classify(robot, robot.bodies[-1])).splitlines()[0].partition(": ")[2]
-        return said.replace("(none; exact)", "(numeric)")
-    except LinkworkError as error:
-        return f"numeric ({error})"
-
-
-def _facts(robot: lw.Robot) -> dict[str, Any]:
-    limits = robot.limits
-    return {
-        "name": robot.name,
-        "nq": robot.nq,
-        "nv": robot.nv,
-        "bodies": robot.bodies,
-        "joints": [{"name": n, "type": robot.model.joint(n).type, "q": robot.index(n).start} for n in robot.joints],
-        "lower": limits.lower,
-        "upper": limits.upper,
-        "mass": sum(float(b.mass_properties.mass) for b in robot.model.bodies),
-        "variables": dict(robot.model.variables),
-        "notes": robot.model.notes,
-    }

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path as FilePath
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
@@ -13,10 +11,13 @@ import typer
 import linkwork as lw
 from linkwork.cli.arguments import Json, RobotName, configuration, vector
 from linkwork.cli.output import console, print_json, print_table
+from linkwork.cli.progress import working
 from linkwork.errors import InvalidInput
 from linkwork.formats.files import write_atomically
-from linkwork.trajectory import Path, TimeLaw
-from linkwork.trajectory import minimum_time as fastest
+from linkwork.formats.tables import csv_text
+
+if TYPE_CHECKING:
+    from linkwork.trajectory import TimeLaw
 
 
 def register(app: typer.Typer) -> None:
@@ -39,6 +40,9 @@ def register(app: typer.Typer) -> None:
 
         Example:  linkwork minimum-time ur5e --through "0 -1 1 0 0 0" --through "1 -1.5 0.5 0 0 0"
         """
+        from linkwork.trajectory import Path
+        from linkwork.trajectory import minimum_time as fastest
+
         loaded = lw.load(robot)
         if len(through) < 2:
             raise InvalidInput(f"minimum-time: --through is given {len(through)} time, expected at least 2")
@@ -46,13 +50,18 @@ def register(app: typer.Typer) -> None:
         path = Path.line(*waypoints) if len(waypoints) == 2 else Path.through(waypoints)
         torques = None if torque is None else vector(torque, loaded.nv, "--torque")
         velocities = None if velocity is None else vector(velocity, loaded.nv, "--velocity")
-        with console().status("sweeping"):
+        with working("sweeping the path"):
             law = fastest(loaded, path, torques, velocities, points=points)
         peaks = np.abs(law.torque).max(axis=0)
         if out is not None:
             write_atomically(out, _rows(loaded, law))
         if as_json:
-            facts = {"duration": law.duration, "peak_torque": peaks, "active": law.active}
+            facts = {
+                "duration": law.duration,
+                "peak_torque": peaks,
+                "active": law.active,
+                "wrote": [] if out is None else [out],
+            }
             print_json({"robot": loaded.name, **facts})
             return
         share = np.array([(law.active == k).mean() for k in range(loaded.nv)])
@@ -60,14 +69,12 @@ def register(app: typer.Typer) -> None:
         header = ("joint", "peak torque [N m, N]", "decides [% of the path]")
         print_table(f"{loaded.name}: {law.duration:.6g} s", header, rows)
         if out is not None:
-            console().print(f"wrote {out}")
+            console().print(f"wrote {out}", markup=False)
 
 
 def _rows(robot: lw.Robot, law: TimeLaw) -> str:
     times = np.linspace(0.0, law.duration, 1001)
-    parts = law.at(times)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["time", *(f"{label}.{name}" for label in "qva" for name in robot.joints)])
-    writer.writerows(np.column_stack([times, *parts]).tolist())
-    return text.getvalue()
+    columns = {"time": times}
+    for label, values in zip("qva", law.at(times), strict=True):
+        columns |= {f"{label}.{name}": values[:, k] for k, name in enumerate(robot.joints)}
+    return csv_text(columns)

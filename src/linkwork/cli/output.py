@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -13,15 +14,18 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+WIDE = 200
+"""Columns where nobody looks at a screen: a table in a file or a pipe is not folded."""
+
 
 @cache
 def console() -> Console:
-    return Console(highlight=False, soft_wrap=True)
+    return Console(highlight=False, soft_wrap=True, width=_width(sys.stdout))
 
 
 @cache
 def error_console() -> Console:
-    return Console(stderr=True, highlight=False, soft_wrap=True)
+    return Console(stderr=True, highlight=False, soft_wrap=True, width=_width(sys.stderr))
 
 
 def print_json(value: Any) -> None:
@@ -31,14 +35,34 @@ def print_json(value: Any) -> None:
 
 
 def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    table = Table(*[escape(h) for h in header], title=escape(title), title_justify="left", title_style="bold")
-    for row in rows:
-        table.add_row(*[escape(number(cell) if isinstance(cell, float) else str(cell)) for cell in row])
+    """A table; columns of numbers stand to the right and are never cut."""
+    listed = list(rows)
+    table = Table(title=escape(title), title_justify="left", title_style="bold")
+    for k, name in enumerate(header):
+        cells = [_cell(row[k]) for row in listed]
+        numeric = bool(listed) and all(isinstance(row[k], (int, float)) for row in listed)
+        table.add_column(
+            escape(name),
+            justify="right" if numeric else "left",
+            min_width=max(map(len, cells)) if numeric else None,
+            overflow="fold",
+        )
+    for row in listed:
+        table.add_row(*[escape(_cell(cell)) for cell in row])
     console().print(table)
 
 
 def number(x: float) -> str:
-    return f"{x:.6g}"
+    """Six digits; a zero has no sign."""
+    return f"{x + 0.0:.6g}"
+
+
+def _width(stream: Any) -> int | None:
+    return None if stream.isatty() or "COLUMNS" in os.environ else WIDE
+
+
+def _cell(cell: Any) -> str:
+    return number(cell) if isinstance(cell, float) else str(cell)
 
 
 def _plain(value: Any) -> Any:
@@ -52,4 +76,6 @@ def _plain(value: Any) -> Any:
         return _plain(value.item())
     if isinstance(value, float) and not np.isfinite(value):
         return None
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
     return value

@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 import linkwork as lw
-from linkwork.cli.arguments import RobotName
-from linkwork.cli.output import console
+from linkwork.cli.arguments import Json, RobotName
+from linkwork.cli.output import console, print_json
+from linkwork.cli.progress import working
+from linkwork.errors import InvalidInput
 
 
 def register(app: typer.Typer) -> None:
@@ -20,18 +22,34 @@ def register(app: typer.Typer) -> None:
             str | None, typer.Option(help="A named motion of the robot; left out: the description alone.")
         ] = None,
         out: Annotated[Path | None, typer.Option(help="The file to write; left out: ROBOT.html.")] = None,
+        figures: Annotated[
+            Path | None, typer.Option(help="A folder for every figure as a file of its own; needs --motion.")
+        ] = None,
+        forms: Annotated[str, typer.Option("--format", help="Of those files, with commas.")] = "png,svg,csv,parquet",
         steps: Annotated[int, typer.Option(help="Instants of the motion that are analysed.")] = 1001,
+        as_json: Json = False,
     ) -> None:
         """Write a report that opens offline: animation, loads, energies, a self-check, sources and corrections.
 
-        Example:  linkwork report charmie --motion validation --out charmie.html
+        Example:  linkwork report charmie --motion validation --out charmie.html --figures figures
         """
         from linkwork.view.report import write_report
 
         loaded = lw.load(robot)
+        if figures is not None and motion is None:
+            raise InvalidInput("report: --figures are those of a motion; name it with --motion")
         target = out if out is not None else Path(f"{loaded.name}.html")
-        with console().status("analysing"):
+        with working("analysing") as tick:
             analysis = None if motion is None else loaded.analyse(motion, steps=steps)
             title = loaded.name if motion is None else f"{loaded.name}, motion {motion}"
-            write_report(loaded, target, analysis, title)
-        console().print(f"wrote {target}: open it in a browser")
+            written = [write_report(loaded, target, analysis, title)]
+            if figures is not None and analysis is not None:
+                from linkwork.view.report_figures import write_figures
+
+                written += write_figures(loaded, analysis, figures, forms.replace(",", " ").split(), tick)
+        if as_json:
+            print_json({"robot": loaded.name, "motion": motion, "wrote": written})
+            return
+        console().print(f"wrote {target}: open it in a browser", markup=False)
+        if figures is not None:
+            console().print(f"wrote {len(written) - 1} files of figures to {figures}", markup=False)

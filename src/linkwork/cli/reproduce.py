@@ -1,49 +1,85 @@
-"""linkwork reproduce: published numbers beside ours."""
+"""linkwork reproduce: published numbers beside ours, and the figures drawn again."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from linkwork.cli.arguments import Json
 from linkwork.cli.output import console, print_json, print_table
-from linkwork.reproduce import papers
+from linkwork.cli.progress import working
+from linkwork.reproduce import Paper, papers
 from linkwork.reproduce import reproduce as computed
+
+
+def _known(incomplete: str) -> list[str]:
+    return [number for number in papers() if number.startswith(incomplete)]
 
 
 def register(app: typer.Typer) -> None:
     @app.command()
     def reproduce(
-        paper: Annotated[list[str] | None, typer.Argument(help='Numbers of papers, such as "04"; none: all.')] = None,
+        paper: Annotated[
+            list[str] | None,
+            typer.Argument(help='Numbers of papers, such as "04"; none: all.', autocompletion=_known),
+        ] = None,
+        figures: Annotated[Path | None, typer.Option(help="A folder for the papers' figures, drawn again.")] = None,
+        forms: Annotated[str, typer.Option("--format", help="Of the figures, with commas.")] = "png,svg",
+        failed: Annotated[bool, typer.Option("--failed", help="Show only what is missed.")] = False,
         as_json: Json = False,
     ) -> None:
-        """Compute the published numbers of the papers; exit code 1 if one is missed.
+        """Compute the published numbers of the papers and draw their figures; exit code 1 if a number is missed.
 
-        Example:  linkwork reproduce 04
+        Example:  linkwork reproduce 04 --figures figures
         """
-        found = []
-        for name in paper or list(papers()):
-            with console().status(f"paper {name}"):
+        chosen = [name.zfill(2) for name in paper or papers()]
+        found: list[Paper] = []
+        with working("papers") as tick:
+            for k, name in enumerate(chosen):
                 found += computed(name)
+                tick(k + 1, len(chosen))
+        written = [] if figures is None else _draw(chosen, figures, forms)
         missed = [case for p in found for case in p.cases if not case.passed]
         if as_json:
-            print_json([{**asdict(p), "passed": all(c.passed for c in p.cases)} for p in found])
+            numbers = [{**asdict(p), "passed": all(c.passed for c in p.cases)} for p in found]
+            print_json({"papers": numbers, "missed": len(missed), "wrote": written})
         else:
-            for p in found:
-                rows = [
-                    (c.what, f"{c.published:.10g}", f"{c.ours:.10g}", f"{c.tolerance:.1e}", c.unit, _verdict(c.passed))
-                    for c in p.cases
-                ]
-                title = f"paper {p.number:02d}, {p.title}"
-                print_table(title, ("what", "published", "ours", "tolerance", "unit", ""), rows)
-                for note in p.corrections:
-                    console().print(f"  corrected: {note}", markup=False)
-            total = sum(len(p.cases) for p in found)
-            console().print(f"{total - len(missed)} of {total} published numbers reproduced")
+            _show(found, failed)
+            if figures is not None:
+                console().print(f"drew {len(written)} files into {figures}", markup=False)
         if missed:
             raise typer.Exit(1)
+
+
+def _draw(numbers: list[str], folder: Path, forms: str) -> list[Path]:
+    from linkwork.view.redrawn import papers_with_figures, write_redrawn
+
+    with working("figures") as tick:
+        drawn = [number for number in numbers if number in papers_with_figures()]
+        return write_redrawn(drawn, folder, forms.replace(",", " ").split(), tick)
+
+
+def _show(found: list[Paper], failed: bool) -> None:
+    """One table for all papers, then what was corrected."""
+    rows = [
+        (p.number, c.what, f"{c.published:.10g}", f"{c.ours:.10g}", f"{c.tolerance:.1e}", c.unit, _verdict(c.passed))
+        for p in found
+        for c in p.cases
+        if not (failed and c.passed)
+    ]
+    if rows:
+        header = ("paper", "what", "published", "ours", "tolerance", "unit", "")
+        print_table("published numbers beside ours", header, rows)
+    for p in found:
+        reached = sum(c.passed for c in p.cases)
+        console().print(f"paper {p.number:02d}, {p.title}: {reached} of {len(p.cases)}", markup=False)
+        for note in p.corrections:
+            console().print(f"  corrected: {note}", markup=False)
+    total, reached = sum(len(p.cases) for p in found), sum(c.passed for p in found for c in p.cases)
+    console().print(f"{reached} of {total} published numbers reproduced")
 
 
 def _verdict(passed: bool) -> str:

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
+from linkwork.cli.arguments import Json
 from linkwork.cli.output import console, print_json
 from linkwork.formats.files import write_atomically
-from linkwork.formats.robot_yaml import json_schema
 
 
 def register(app: typer.Typer) -> None:
@@ -19,6 +19,7 @@ def register(app: typer.Typer) -> None:
         target: Annotated[
             Path | None, typer.Argument(help="The file to write; without it the schema is printed.")
         ] = None,
+        as_json: Json = False,
     ) -> None:
         """Export the JSON schema of .robot.yaml, so that an editor completes and checks what one types.
 
@@ -26,8 +27,13 @@ def register(app: typer.Typer) -> None:
 
         and as the first line of a robot:  # yaml-language-server: $schema=robot.schema.json
         """
+        from linkwork.formats.robot_yaml import json_schema
+
         if target is None:
             print_json(json_schema())
             return
         write_atomically(target, json.dumps(json_schema(), indent=1) + "\n")
-        console().print(f"wrote {target}")
+        if as_json:
+            print_json({"wrote": target})
+        else:
+            console().print(f"wrote {target}", markup=False)

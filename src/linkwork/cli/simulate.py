@@ -12,6 +12,7 @@ import linkwork as lw
 from linkwork.arguments import choice
 from linkwork.cli.arguments import Configuration, Json, RobotName, configuration, vector
 from linkwork.cli.output import console, print_json, print_table
+from linkwork.cli.progress import working
 from linkwork.simulate import PD, GravityCompensation
 
 
@@ -44,20 +45,20 @@ def register(app: typer.Typer) -> None:
         }
         law = laws[choice(control, tuple(laws), "simulate: --control")]
         speed = vector(v, loaded.nv, "--v")
-        run = lw.simulate(
-            loaded, start, speed, duration=duration, step=step, control=law, progress=console().is_terminal
-        )
-        if out is not None:
-            run.to_csv(out)
+        with working(f"simulating {loaded.name}") as tick:
+            run = lw.simulate(loaded, start, speed, duration=duration, step=step, control=law, progress=tick)
+        written = [] if out is None else [run.to_csv(out)]
         drift = float(np.abs(run["energy.balance"]).max()) if "energy.balance" in run else None
         names = [n.removeprefix("q.") for n in run.columns if n.startswith("q.")]
         if as_json:
             facts = {"time": float(run.time[-1]), "q": run.q[-1], "v": run.v[-1], "method": run.method}
-            print_json({"robot": loaded.name, **facts, "energy_off": drift, "columns": list(run.columns)})
+            print_json(
+                {"robot": loaded.name, **facts, "energy_off": drift, "columns": list(run.columns), "wrote": written}
+            )
             return
         rows = zip(names, run.q[0].tolist(), run.q[-1].tolist(), strict=True)
         print_table(f"{loaded.name}, {run.time[-1]:g} s by {run.method}", ("coordinate", "start", "end"), rows)
         if drift is not None:
             console().print(f"energies are off by at most {drift:.2e} J")
-        if out is not None:
-            console().print(f"wrote {out}")
+        for target in written:
+            console().print(f"wrote {target}", markup=False)

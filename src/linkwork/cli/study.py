@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import typer
-from rich.progress import Progress
 
 import linkwork as lw
 from linkwork.cli.arguments import Json, RobotName, value
 from linkwork.cli.output import console, print_json, print_table
+from linkwork.cli.progress import working
 from linkwork.errors import InvalidInput
 from linkwork.formats.files import write_atomically
+from linkwork.formats.tables import csv_text
 
+SHOWN = 40
+"""Most designs of a sweep that are printed; --out and --json have them all."""
 MotionName = Annotated[str | None, typer.Option("--motion", help="A named motion; left out: the robot's first.")]
 
 
@@ -46,28 +46,29 @@ def register(app: typer.Typer) -> None:
         grid = np.meshgrid(*axes.values(), indexing="ij")
         designs = {name: x.ravel() for name, x in zip(axes, grid, strict=True)}
         loaded = lw.load(robot, live=list(axes))
-        with Progress(transient=True, disable=as_json, console=console()) as progress:
-            task = progress.add_task("designs", total=grid[0].size)
-            found = swept(
-                loaded,
-                _motion(loaded, motion),
-                designs,
-                dict.fromkeys(column, reduce),
-                steps,
-                lambda done, _: progress.update(task, completed=done),
-            )
+        with working("designs") as tick:
+            reduced = dict.fromkeys(column, reduce)
+            found = swept(loaded, _motion(loaded, motion), designs, reduced, steps, tick)
         header = [*designs, *found.results]
         rows = list(zip(*(x.tolist() for x in (*designs.values(), *found.results.values())), strict=True))
         best = {name: int(found.best(name)) for name in found.results}
         if out is not None:
-            write_atomically(out, _csv(header, rows))
+            write_atomically(out, csv_text({**designs, **found.results}))
         if as_json:
             results = {"variables": designs, "results": found.results, "valid": found.valid, "best": best}
+            results |= {"wrote": [] if out is None else [out]}
             print_json({"robot": loaded.name, **results})
             return
-        print_table(f"{len(rows)} designs of {loaded.name}", header, rows)
+        shown = sorted({*range(0, len(rows), -(-len(rows) // SHOWN)), len(rows) - 1, *best.values()})
+        title = f"{len(rows)} designs of {loaded.name}" + (f", {len(shown)} shown" if len(shown) < len(rows) else "")
+        print_table(title, ["design", *header], [(k, *rows[k]) for k in shown])
         for name, k in best.items():
-            console().print(f"smallest {name}: {rows[k][header.index(name)]:.6g} at row {k}")
+            at = ", ".join(f"{variable} = {designs[variable][k]:.6g}" for variable in designs)
+            console().print(f"smallest {name}: {found.results[name][k]:.6g} at {at}")
+        if not found.valid.all():
+            console().print(f"{np.count_nonzero(~found.valid)} designs are not valid: their loops do not close")
+        if out is not None:
+            console().print(f"wrote {out}", markup=False)
 
     @study.command()
     def balance(
@@ -87,7 +88,8 @@ def register(app: typer.Typer) -> None:
         loaded = lw.load(robot, live=variable)
         chosen = loaded.motions[_motion(loaded, motion)]
         commands = chosen.commands(np.linspace(0.0, chosen.duration, poses))[0]
-        found = balanced(loaded, commands, actuators=actuator or None)
+        with working("balancing"):
+            found = balanced(loaded, commands, actuators=actuator or None)
         facts = {"variables": found.variables, "saving": found.saving, "reason": found.reason}
         if as_json:
             print_json({"robot": loaded.name, **facts})
@@ -113,16 +115,18 @@ def register(app: typer.Typer) -> None:
 
         loaded = lw.load(robot)
         lines = selection.catalogue(catalogue)
-        found = selection.select(loaded, _motion(loaded, motion), lines, margin)
+        with working("analysing"):
+            found = selection.select(loaded, _motion(loaded, motion), lines, margin)
         rows = [
             (n, s.duty.kind, s.duty.peak, s.duty.rms, s.duty.speed, s.duty.power, s.choice.name if s.choice else "none")
             for n, s in found.items()
         ]
-        header = ("actuator", "kind", "peak", "rms", "speed", "power [W]", "choice")
         if as_json:
-            print_json({"robot": loaded.name, "actuators": [dict(zip(header, row, strict=True)) for row in rows]})
+            keys = ("actuator", "kind", "peak", "rms", "speed", "power", "choice")
+            print_json({"robot": loaded.name, "actuators": [dict(zip(keys, row, strict=True)) for row in rows]})
         else:
-            print_table(f"actuators of {loaded.name}, margin {margin:g}", header, rows)
+            units = ("peak [N, N m]", "rms [N, N m]", "speed [m/s, rad/s]", "power [W]")
+            print_table(f"actuators of {loaded.name}, margin {margin:g}", ("actuator", "kind", *units, "choice"), rows)
 
 
 def _axis(text: str) -> tuple[str, np.ndarray]:
@@ -139,11 +143,3 @@ def _motion(robot: lw.Robot, motion: str | None) -> str:
     if not len(robot.motions):
         raise InvalidInput(f'study: robot "{robot.name}" has no named motions')
     return next(iter(robot.motions))
-
-
-def _csv(header: Sequence[str], rows: Sequence[Sequence[float]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return text.getvalue()

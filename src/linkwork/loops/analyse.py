@@ -121,11 +121,10 @@ class Analysis:
 
     def to_parquet(self, path: str | Path) -> Path:
         """Write every column as Parquet (needs pyarrow)."""
-        _needs("pyarrow", "to_parquet")
-        import pyarrow
-        import pyarrow.parquet
+        from linkwork.formats.files import write_atomically
+        from linkwork.formats.tables import parquet_bytes
 
-        pyarrow.parquet.write_table(pyarrow.table(dict(self.columns)), str(path))
+        write_atomically(Path(path), parquet_bytes(self.columns))
         return Path(path)
 
     def to_pandas(self) -> Any:

@@ -69,7 +69,7 @@ def _first_solutions(robot: Robot) -> list[Case]:
     ]
 
 
-def _ellipse(
+def ellipse(
     start: np.ndarray, rx: float, ry: float, period: float, first: int, last: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Positions and velocities at times first dt .. last dt."""
@@ -78,14 +78,20 @@ def _ellipse(
     return p, np.stack([-rx * w * np.sin(w * t), ry * w * np.cos(w * t), 0 * t], 1)
 
 
-def _limits(robot: Robot) -> list[Case]:
+def limited_laps(robot: Robot) -> tuple[np.ndarray, tuple[InverseKinematics, InverseKinematics]]:
+    """(start, one lap each): joint 4 with limits of position, and with limits of speed beside them."""
     q0 = np.array([PI / 4, PI / 6, PI / 2, PI / 4])
-    path, _ = _ellipse(robot.pose(q0, "tip")[:3, 3], 0.15, 0.15, 1.0, 1, 1000)
+    path, _ = ellipse(robot.pose(q0, "tip")[:3, 3], 0.15, 0.15, 1.0, 1, 1000)
     lower, upper = np.full(4, -np.inf), np.full(4, np.inf)
     lower[3], upper[3] = 0.60, 0.85
     speed = np.array([np.inf] * 3 + [0.5])
     one = _solve(robot, path, q0, limits=(lower, upper), track=True)
     two = _solve(robot, path, q0, limits=(lower, upper), track=True, velocity_limits=(-speed, speed), dt=DT)
+    return q0, (one, two)
+
+
+def _limits(robot: Robot) -> list[Case]:
+    q0, (one, two) = limited_laps(robot)
     fastest = np.abs(np.diff(np.concatenate([q0[3:], two.q[:, 3]]))).max() / DT
     return [
         Case("experiment 1: points within 1e-5 m", 1000, int(one.success.sum()), 0, "", ASSUMED),
@@ -107,10 +113,10 @@ def _limits(robot: Robot) -> list[Case]:
 
 def _repeatability(robot: Robot) -> list[Case]:
     q0 = np.array([PI / 3, PI / 3, -PI / 2, -PI / 2])
-    path, rate = _ellipse(CORNER, 0.1, 0.2, 2.0, 0, 50_000)
+    path, rate = ellipse(CORNER, 0.1, 0.2, 2.0, 0, 50_000)
     lost = robot.inverse_kinematics(path, "tip", q0, method="pseudo_inverse", dt=DT, gain=100.0, velocity=rate)
     drift = cycle_drift(lost.q, 2000)
-    ours = {penalty: _repeated(robot, path[1:], penalty) for penalty in ("one_sided", "symmetric")}
+    ours = {penalty: repeated(robot, path[1:], penalty) for penalty in ("one_sided", "symmetric")}
     closed, stuck = ours["one_sided"], ours["symmetric"]
     total = float(np.linalg.norm(lost.q[-1] - lost.q[0]))
     within = [float(np.sum(errors <= 1e-5)) for _, errors, _ in ours.values()]
@@ -141,7 +147,7 @@ def _repeatability(robot: Robot) -> list[Case]:
     ]
 
 
-def _repeated(robot: Robot, path: np.ndarray, penalty: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def repeated(robot: Robot, path: np.ndarray, penalty: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(motion, errors, sweeps): limits recorded over six seconds, then imposed."""
     begin = _solve(robot, CORNER, np.zeros(4), limits=TURN, penalty=penalty)
     first = _solve(robot, path[:6000], begin.q, limits=TURN, penalty=penalty, track=True)

@@ -35,12 +35,17 @@ NO_INITIAL_STATE = (
 
 def paper() -> Paper:
     """Every number of the acceptance list, by the library's own systems and integrators."""
-    one = System.planar_chain("R", [2.0], [3.0], gravity=GRAVITY, drags=1.0)
-    two = one.extended("R", [1.0], [1.0], drags=1.0)
-    three = two.extended("R", [1.0], [1.0], drags=1.0)
+    one, two, three = chains()
     slider = three.replace_joint("joint2", "prismatic")
     cases = [*_tables(three), *_resting(one, two, three), *_motions(one, two, three, slider), *_reuse()]
     return Paper(7, "Kusaka2022", "partial Lagrangian", tuple(cases), CORRECTIONS)
+
+
+def chains() -> tuple[System, System, System]:
+    """One, two and three links with the paper's lengths and masses (the third: ours), drag 1 on each tip."""
+    one = System.planar_chain("R", [2.0], [3.0], gravity=GRAVITY, drags=1.0)
+    two = one.extended("R", [1.0], [1.0], drags=1.0)
+    return one, two, two.extended("R", [1.0], [1.0], drags=1.0)
 
 
 def _without_drag(system: System) -> System:
