@@ -124,6 +124,7 @@ class Analysis:
         from linkwork.formats.files import write_atomically
         from linkwork.formats.tables import parquet_bytes
 
+        _needs("pyarrow", "to_parquet")
         write_atomically(Path(path), parquet_bytes(self.columns))
         return Path(path)
 
