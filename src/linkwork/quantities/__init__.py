@@ -1,0 +1,25 @@
+"""Quantities: which recursion computes what, traced for a robot and run through its kernels.
+
+table      which recursion, which inputs, which outputs, a line each
+tracing    a line of the table for one robot, as a CasADi function
+evaluate   the same through compiled kernels
+"""
+
+from linkwork.quantities.evaluate import caller, context_of, evaluate, kernel_of, writer
+from linkwork.quantities.line import Inputs, Quantity
+from linkwork.quantities.table import QUANTITIES, quantity
+from linkwork.quantities.tracing import SIZES, trace
+
+__all__ = [
+    "QUANTITIES",
+    "SIZES",
+    "Inputs",
+    "Quantity",
+    "caller",
+    "context_of",
+    "evaluate",
+    "kernel_of",
+    "quantity",
+    "trace",
+    "writer",
+]

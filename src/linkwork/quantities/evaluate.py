@@ -1,0 +1,121 @@
+"""Evaluation: quantities of a subject through their kernels, one sample or a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from linkwork.engine.kernel import Context, Kernel, Signature
+from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
+from linkwork.model.payload import Payload
+from linkwork.quantities.line import Quantity
+from linkwork.quantities.table import quantity
+from linkwork.quantities.tracing import INPUT_AXES, size_of, trace
+from linkwork.subject import Subject
+
+
+def evaluate(
+    subject: Subject,
+    name: str,
+    arguments: Mapping[str, Any],
+    frame: str | None = None,
+    forces: Mapping[str, Any] | None = None,
+    payload: Payload | Sequence[Payload] | None = None,
+    variables: Mapping[str, Any] | None = None,
+    out: Any = None,
+) -> Any:
+    """A quantity of the table for one sample or a batch; see `Quantity` for what each option means."""
+    payloads = () if payload is None else (payload,) if isinstance(payload, Payload) else tuple(payload)
+    kernel = kernel_of(subject, name, frame, tuple(forces or ()), tuple(p.body for p in payloads))
+    args = [arguments[i] for i in quantity(name).inputs.split()]
+    args += subject.variable_values(variables)
+    args += list((forces or {}).values())
+    for p in payloads:
+        args += p.arrays()
+    return kernel.call(args, out, context_of(subject))
+
+
+def caller(subject: Subject, name: str, frame: str | None = None) -> Callable[..., Any]:
+    """The fastest callable for the plain arguments of a quantity; with live variables it takes `variables=` too."""
+    fast = kernel_of(subject, name, frame).caller(context_of(subject))
+    if not subject.live:
+        return fast
+    present = [np.array(x) for x in subject.variable_values(None)]
+
+    def with_variables(*arguments: Any, variables: Mapping[str, Any] | None = None) -> Any:
+        if variables is None:
+            return fast(*arguments, *present)
+        values = subject.variable_values(variables)
+        return fast(*arguments, *[np.array(x) if type(x) is float else x for x in values])
+
+    return with_variables
+
+
+def writer(subject: Subject, name: str, frame: str | None = None) -> Callable[[Sequence[Any], Any], Any]:
+    """The fastest callable (arguments, out) of a quantity without live variables."""
+    kernel, context = kernel_of(subject, name, frame), context_of(subject)
+    return lambda arguments, out: kernel.call(arguments, out, context)
+
+
+def context_of(subject: Subject) -> Context:
+    who = f'robot "{subject.model.name}"'
+    sizes = {"q": f"{who} has nq = {subject.nq}", "v": f"{who} has nv = {subject.nv}"}
+    return Context(who, {name: sizes[axes] for name, axes in INPUT_AXES.items() if axes in sizes})
+
+
+def kernel_of(
+    subject: Subject,
+    name: str,
+    frame: str | None = None,
+    forces: tuple[str, ...] = (),
+    payloads: tuple[str, ...] = (),
+) -> Kernel:
+    """The kernel of a quantity, traced with symbols for forces on these frames and payloads on these bodies."""
+    line = quantity(name)
+    _check(subject, line, name, frame, forces, payloads)
+    places = [subject.place_of(f) for f in ((frame,) if frame is not None else ())]
+    places += [subject.place_of(f) for f in forces]
+    loaded = [subject.place_of(p, subject.full_tree)[0] for p in payloads]
+    key = repr((name, len(places) - len(forces), places, loaded, forces, payloads))
+    return subject.kernel(key, lambda full: _make(subject, line, name, frame, forces, payloads, full))
+
+
+def _check(
+    subject: Subject, line: Quantity, name: str, frame: str | None, forces: tuple[str, ...], payloads: tuple[str, ...]
+) -> None:
+    who = f'robot "{subject.model.name}"'
+    if line.dynamic and subject.model.kinematic_only:
+        raise NotPossible(f"{name}: {who} is kinematic only: no mass properties are published for it")
+    if payloads and not line.dynamic:
+        raise InvalidInput(f"{name}: payload has no influence on this quantity")
+    if forces and not line.forces:
+        raise InvalidInput(f"{name}: takes no external forces")
+    if line.frame and frame is None:
+        raise InvalidInput(f"{name}: frame is missing, expected a name of robot.frames")
+    bodies = [b.name for b in subject.model.bodies]
+    for body in payloads:
+        if body not in bodies:
+            raise UnknownName(f'{name}: payload on unknown body "{body}" of {who}{did_you_mean(body, bodies)}')
+
+
+def _make(
+    subject: Subject,
+    line: Quantity,
+    name: str,
+    frame: str | None,
+    forces: tuple[str, ...],
+    payloads: tuple[str, ...],
+    key: str,
+) -> Kernel:
+    inputs: list[tuple[str, tuple[int, ...]]] = [(i, (size_of(subject, INPUT_AXES[i]),)) for i in line.inputs.split()]
+    inputs += [(f"variables[{v!r}]", ()) for v in subject.live]
+    inputs += [(f"forces[{f!r}]", (6,)) for f in forces]
+    for p in payloads:
+        inputs += [(f"payload[{p!r}].mass", ()), (f"payload[{p!r}].com", (3,)), (f"payload[{p!r}].inertia", (3, 3))]
+    outputs = [(label, tuple(size_of(subject, axis) for axis in axes.split())) for label, axes in line.outputs]
+    guarded = any(n.nq > n.nv for n in subject.tree.nodes)
+    guard = "the quaternion of a floating or ball joint is off unit length by more than 1e-6" if guarded else ""
+    signature = Signature(name, tuple(inputs), tuple(outputs), guard)
+    return Kernel(signature, lambda: trace(subject, name, frame, forces, payloads), key)

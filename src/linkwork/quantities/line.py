@@ -1,0 +1,66 @@
+"""A line of the table of quantities, and what a recursion gets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from casadi import DM, SX
+
+from linkwork.model import Placement, Tree
+from linkwork.recursions.applied import Applied, at_origins
+from linkwork.spatial import Force
+from linkwork.subject import Subject
+
+
+@dataclass
+class Inputs:
+    """What a recursion gets, in coordinates of the tree (mimicking joints included).
+
+    frame   (node, T_node_frame) where the quantity is about one; applied: external forces
+    G       v_tree = G v, or None without mimic; own: the arguments as given, in independent coordinates
+    subject what is computed about, with its present numbers
+    """
+
+    q: SX
+    v: SX
+    a: SX
+    tau: SX
+    q0: SX
+    q1: SX
+    force: SX
+    frame: tuple[int, Placement] = (0, Placement())
+    applied: Sequence[Applied] = ()
+    G: DM | None = None
+    own: dict[str, SX] = field(default_factory=dict)
+    subject: Subject | None = None
+
+    @property
+    def forces(self) -> dict[int, Force]:
+        """Node -> external force in node axes at its origin."""
+        return at_origins(self.applied)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A line of the table.
+
+    trace     (tree, inputs) -> results, in tree coordinates; an input left out of `inputs` is traced as zero
+    inputs    names among q v a tau q0 q1 force
+    outputs   (name, axes) for each result; axes are sizes or
+              "v" force-like tree coordinate (contracted with G'), "s" velocity-like one (the independent are kept),
+              "r" already independent, "q" configuration, "b" described bodies, "p" ten inertial parameters a body
+    merged    traced on the tree with fixed joints merged
+    dynamic   needs mass properties; accepts a payload
+    joint_space   depends on the equations of motion alone: traced on the tree with the fewest numbers that has the same
+              ones (recursions/reframe.py, regroup.py)
+    """
+
+    trace: Callable[[Tree, Inputs], Sequence[SX]]
+    inputs: str
+    outputs: tuple[tuple[str, str], ...]
+    frame: bool = False
+    merged: bool = True
+    dynamic: bool = False
+    forces: bool = False
+    joint_space: bool = False

@@ -1,0 +1,151 @@
+"""Tracing: a quantity of a subject as one CasADi function of its independent coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import casadi
+import numpy as np
+from casadi import DM, SX
+
+from linkwork.model import MassProperties, Tree, build_tree
+from linkwork.quantities.line import Inputs
+from linkwork.quantities.table import quantity
+from linkwork.recursions import poses
+from linkwork.recursions.applied import Applied
+from linkwork.recursions.reframe import reframed
+from linkwork.recursions.regroup import regrouped
+from linkwork.spatial import vector
+from linkwork.subject import Subject
+
+INPUT_AXES = {"q": "q", "q0": "q", "q1": "q", "v": "v", "a": "v", "tau": "v", "force": "6"}
+SIZES: dict[str, Callable[[Subject], int]] = {}
+"""Axes of results that a room above brings along (with its lines of the table): name -> size for a subject."""
+
+
+def size_of(subject: Subject, axis: str) -> int:
+    sizes = {"q": subject.nq, "v": subject.nv, "s": subject.nv, "r": subject.nv, "b": len(subject.model.bodies)}
+    sizes["n"] = sum(len(body.points) for body in subject.model.bodies)
+    sizes["p"] = 10 * len(subject.model.bodies)
+    if axis in SIZES:
+        return SIZES[axis](subject)
+    return sizes[axis] if axis in sizes else int(axis)
+
+
+def trace(
+    subject: Subject, name: str, frame: str | None = None, forces: tuple[str, ...] = (), payloads: tuple[str, ...] = ()
+) -> casadi.Function:
+    """The quantity of this subject as a CasADi function; its last output are guards if there are quaternions."""
+    line = quantity(name)
+    live = {v: SX.sym(v) for v in subject.live}
+    tree = _tree_with_symbols(subject, live, line.merged)
+    offset = np.zeros(tree.nq)
+    if line.joint_space:
+        tree, offset = reframed(tree)
+        tree = regrouped(tree)
+    wrenches = {f: SX.sym(f"force_{k}", 6) for k, f in enumerate(forces)}
+    loads = [
+        (body, SX.sym(f"mass_{k}"), SX.sym(f"com_{k}", 3), SX.sym(f"inertia_{k}", 3, 3))
+        for k, body in enumerate(payloads)
+    ]
+    for body, mass, com, inertia in loads:
+        tree = _with_payload(tree, body, mass, com, inertia)
+
+    own = {i: SX.sym(i, size_of(subject, INPUT_AXES[i])) for i in line.inputs.split()}
+    x = _in_tree_coordinates(tree, own)
+    x.q, x.subject = x.q + offset, subject
+    if frame is not None:
+        x.frame = subject.place_of(frame, tree)
+    if forces:
+        x.applied = _in_node_axes(subject, tree, x.q, wrenches)
+    results = [_reduced(r, axes, tree) for r, (_, axes) in zip(line.trace(tree, x), line.outputs, strict=True)]
+    guards = [_unit_guard(tree, x, label) for label in own if INPUT_AXES[label] == "q"]
+    arguments = [*own.values(), *live.values(), *wrenches.values()]
+    for _, mass, com, inertia in loads:
+        arguments += [mass, com, inertia]
+    if any(n.nq > n.nv for n in tree.nodes):
+        results.append(casadi.vertcat(*guards))
+    return casadi.Function(name, arguments, results, {"cse": True})
+
+
+def _tree_with_symbols(subject: Subject, live: Mapping[str, SX], merge: bool) -> Tree:
+    if not live:
+        return subject.tree if merge else subject.full_tree
+    return build_tree(subject.traced_model(live), merge=merge)
+
+
+def _with_payload(tree: Tree, body: str, mass: SX, com: SX, inertia: SX) -> Tree:
+    """The tree with symbolic matter added to the node that carries the body."""
+    node, T_node_body = tree.bodies[body]
+    if node == 0:
+        return tree  # held by the world: moves nothing
+    rows: Any = tuple(tuple(inertia[i, j] for j in range(3)) for i in range(3))
+    matter = MassProperties(mass, (com[0], com[1], com[2]), rows).seen_from(T_node_body)
+    nodes = list(tree.nodes)
+    nodes[node] = replace(nodes[node], extra=(*nodes[node].extra, matter))
+    return replace(tree, nodes=tuple(nodes))
+
+
+def _in_tree_coordinates(tree: Tree, own: dict[str, SX]) -> Inputs:
+    Gq, b, G = tree.mimic_map
+    follows = bool(tree.mimic)
+
+    def expanded(label: str) -> SX:
+        given = own.get(label)
+        if INPUT_AXES[label] == "q":
+            if given is None:
+                return SX(tree.nq, 1)
+            return _sparse(Gq) @ given + b if follows else given
+        if given is None:
+            return SX(tree.nv, 1)
+        if label in ("tau", "force"):
+            return given  # force-like: has no expansion; recursions that take tau reduce by G themselves
+        return _sparse(G) @ given if follows else given
+
+    states: dict[str, Any] = {k: expanded(k) for k in INPUT_AXES}
+    return Inputs(**states, G=_sparse(G) if follows else None, own=own)
+
+
+def _in_node_axes(subject: Subject, tree: Tree, q: SX, wrenches: Mapping[str, SX]) -> list[Applied]:
+    """World-axes wrenches at frames, in the axes of the nodes that carry the frames."""
+    placed = {f: subject.place_of(f, tree) for f in wrenches}
+    T = poses.poses(tree, q, tuple(node for node, _ in placed.values()))
+    found = []
+    for f, (node, placement) in placed.items():
+        w, R = wrenches[f], T[node].R.T
+        found.append(Applied(node, vector(placement.position), R @ w[0:3], R @ w[3:6]))
+    return found
+
+
+def _reduced(result: SX, axes: str, tree: Tree) -> SX:
+    """A result in tree coordinates in terms of the independent ones."""
+    if not tree.mimic:
+        return result
+    kinds = axes.split()
+    if kinds == ["q"]:
+        return result[list(tree.independent[0])]
+    if kinds == ["s"]:
+        return result[list(tree.independent[1])]
+    G = _sparse(tree.mimic_map[2])
+    if kinds == ["v", "v", "v"]:
+        n, own = tree.nv, len(tree.independent[1])
+        layers = [G.T @ result[k, :].reshape((n, n)).T @ G for k in range(n)]
+        flat = casadi.vertcat(*[layer.T.reshape((1, own * own)) for layer in layers])
+        return G.T @ flat
+    if kinds and kinds[0] == "v":
+        result = G.T @ result
+    if len(kinds) > 1 and kinds[-1] == "v":
+        result = result @ G
+    return result
+
+
+def _unit_guard(tree: Tree, x: Inputs, label: str) -> SX:
+    q = getattr(x, label)
+    starts = [n.q + n.nq - 4 for n in tree.nodes if n.nq > n.nv]
+    return casadi.vertcat(*[2e-6 - casadi.fabs(casadi.sumsqr(q[s : s + 4]) - 1) for s in starts])
+
+
+def _sparse(A: np.ndarray) -> DM:
+    return casadi.sparsify(DM(A))
