@@ -536,6 +536,63 @@ class Robot:
         """J M^-1 J' (..., 6, 6): acceleration of the frame for a unit force on it, world axes at its origin."""
         return self._evaluate("operational_space_mobility", frame, None, payload, variables, out, q=q)
 
+    def christoffel(
+        self,
+        q: ArrayLike,
+        payload: Payloads | None = None,
+        variables: Variables | None = None,
+        out: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Christoffel symbols c (..., nv, nv, nv): tau_k = sum_ij c[k, i, j] v_i v_j. See recursions/christoffel.py.
+
+        coriolis_matrix[k, i] = sum_j c[k, i, j] v_j. With ball or floating joints c is the connection of M in their
+        velocities and c[k, i, j] differs from c[k, j, i] where i and j belong to the same such joint.
+        """
+        return self._evaluate("christoffel", None, None, payload, variables, out, q=q)
+
+    def christoffel_bounds(self, kind: str = "certified", samples: int = 200_000, seed: int = 0) -> ChristoffelBounds:
+        """Bounds of the Christoffel symbols and of the Coriolis matrix over the joint ranges. See studies/bounds.py.
+
+        kind="certified": nothing exceeds them, and more samples make them tighter; "sampled": the largest found.
+        """
+        from linkwork.studies.bounds import christoffel_bounds
+
+        return christoffel_bounds(self.subject, kind, samples, seed)
+
+    def inverse_dynamics_derivatives(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        forces: Forces | None = None,
+        payload: Payloads | None = None,
+        variables: Variables | None = None,
+        out: Sequence[np.ndarray] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(d_dq, d_dv, d_da) of inverse_dynamics, each (..., nv, nv); d_da is the mass matrix.
+
+        By q along the tangent space: d_dq @ dv is the change of tau on the way to integrate(q, dv), while forces stay
+        what they are in world axes. See recursions/derivatives/inverse_dynamics.py.
+        """
+        return self._evaluate("inverse_dynamics_derivatives", None, forces, payload, variables, out, q=q, v=v, a=a)
+
+    def forward_dynamics_derivatives(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        forces: Forces | None = None,
+        payload: Payloads | None = None,
+        variables: Variables | None = None,
+        out: Sequence[np.ndarray] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(d_dq, d_dv, d_dtau) of forward_dynamics, each (..., nv, nv); d_dtau is the inverse of the mass matrix.
+
+        By q along the tangent space, while forces stay what they are in world axes. See
+        recursions/derivatives/forward_dynamics.py.
+        """
+        return self._evaluate("forward_dynamics_derivatives", None, forces, payload, variables, out, q=q, v=v, tau=tau)
+
     # closed loops
 
     @property
@@ -635,63 +692,6 @@ class Robot:
         from linkwork.loops import dynamics
 
         return dynamics.consistent(self.subject, q, v)
-
-    def christoffel(
-        self,
-        q: ArrayLike,
-        payload: Payloads | None = None,
-        variables: Variables | None = None,
-        out: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """Christoffel symbols c (..., nv, nv, nv): tau_k = sum_ij c[k, i, j] v_i v_j. See recursions/christoffel.py.
-
-        coriolis_matrix[k, i] = sum_j c[k, i, j] v_j. With ball or floating joints c is the connection of M in their
-        velocities and c[k, i, j] differs from c[k, j, i] where i and j belong to the same such joint.
-        """
-        return self._evaluate("christoffel", None, None, payload, variables, out, q=q)
-
-    def christoffel_bounds(self, kind: str = "certified", samples: int = 200_000, seed: int = 0) -> ChristoffelBounds:
-        """Bounds of the Christoffel symbols and of the Coriolis matrix over the joint ranges. See studies/bounds.py.
-
-        kind="certified": nothing exceeds them, and more samples make them tighter; "sampled": the largest found.
-        """
-        from linkwork.studies.bounds import christoffel_bounds
-
-        return christoffel_bounds(self.subject, kind, samples, seed)
-
-    def inverse_dynamics_derivatives(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        forces: Forces | None = None,
-        payload: Payloads | None = None,
-        variables: Variables | None = None,
-        out: Sequence[np.ndarray] | None = None,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(d_dq, d_dv, d_da) of inverse_dynamics, each (..., nv, nv); d_da is the mass matrix.
-
-        By q along the tangent space: d_dq @ dv is the change of tau on the way to integrate(q, dv), while forces stay
-        what they are in world axes. See recursions/derivatives/inverse_dynamics.py.
-        """
-        return self._evaluate("inverse_dynamics_derivatives", None, forces, payload, variables, out, q=q, v=v, a=a)
-
-    def forward_dynamics_derivatives(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike,
-        forces: Forces | None = None,
-        payload: Payloads | None = None,
-        variables: Variables | None = None,
-        out: Sequence[np.ndarray] | None = None,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(d_dq, d_dv, d_dtau) of forward_dynamics, each (..., nv, nv); d_dtau is the inverse of the mass matrix.
-
-        By q along the tangent space, while forces stay what they are in world axes. See
-        recursions/derivatives/forward_dynamics.py.
-        """
-        return self._evaluate("forward_dynamics_derivatives", None, forces, payload, variables, out, q=q, v=v, tau=tau)
 
     # the mathematics itself
 
