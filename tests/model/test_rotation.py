@@ -21,6 +21,7 @@ from linkwork.model.rotation import (
     from_quaternion,
     from_rpy,
     snapped,
+    to_euler,
     to_rpy,
 )
 
@@ -152,3 +153,36 @@ def test_symbols_pass_through():
     ):
         f = casadi.Function("f", [t], [casadi.vertcat(*[casadi.horzcat(*row) for row in build(t)])])
         assert np.abs(f(0.6).full() - np.array(build(0.6))).max() < ROUNDING
+
+
+SEQUENCES = [a + b + c for a in "xyz" for b in "xyz" for c in "xyz" if a != b and b != c]
+
+
+@pytest.mark.parametrize("sequence", SEQUENCES)
+def test_euler_angles_give_every_rotation_back(sequence):
+    """Random ones, and the singular middle angles: 0 and pi where the first axis comes again, else +-pi/2."""
+    rng = np.random.default_rng(3)
+    rotations = [*Rotation.random(1000, random_state=5).as_matrix()]
+    singular = (0.0, math.pi) if sequence[0] == sequence[2] else (math.pi / 2, -math.pi / 2)
+    for middle in singular:
+        for off in (0.0, 1e-17, 1e-12, 1e-8, -1e-8, 1e-5):
+            rotations += [np.array(from_euler(sequence, (a, middle + off, c))) for a, c in rng.uniform(-3, 3, (5, 2))]
+    assert len(SEQUENCES) == 12
+    for R in rotations:
+        R = tuple(map(tuple, R.tolist()))
+        for zero in ("first", "third"):
+            assert np.abs(np.array(from_euler(sequence, to_euler(sequence, R, zero))) - np.array(R)).max() < 1e-14
+
+
+def test_where_two_turns_are_one_an_angle_is_zero():
+    for sequence, middle in (("zxz", 0.0), ("zxz", math.pi), ("zyx", math.pi / 2)):
+        R = from_euler(sequence, (0.7, middle, 0.4))
+        assert abs(to_euler(sequence, R)[2]) < 1e-15
+        assert to_euler(sequence, R, "first")[0] == 0.0
+
+
+def test_the_paper_s_turn_about_y_is_none_at_zero():
+    """[Goncalves2022] eq. 3 prints (pi/2, theta, 0), a quarter turn at theta = 0; (pi/2, theta, -pi/2) is meant."""
+    assert from_euler("ZXZ", (math.pi / 2, 0.0, -math.pi / 2)) == about("y", 0.0)
+    turned = from_euler("ZXZ", (math.pi / 2, 0.6, -math.pi / 2))
+    assert np.abs(np.array(turned) - np.array(about("y", 0.6))).max() < 1e-15

@@ -69,15 +69,33 @@ def from_rpy(rpy: Sequence[Number]) -> Matrix:
 
 
 def to_rpy(R: Matrix) -> tuple[float, float, float]:
-    """Roll, pitch, yaw [rad] of a rotation, pitch in [-pi/2, pi/2]: the inverse of `from_rpy`, for numbers.
+    """Roll, pitch, yaw [rad] of a rotation, pitch in [-pi/2, pi/2]; in gimbal lock yaw is zero."""
+    yaw, pitch, roll = to_euler("zyx", R, zero="first")
+    return roll, pitch, yaw
 
-    Yaw first, roll from Rz(-yaw) R: `from_rpy` gives R back to rounding also near pitch = +-pi/2, where roll and yaw
-    taken apart from vanishing entries would each be noise. There (gimbal lock) yaw is zero.
+
+def to_euler(sequence: str, R: Matrix, zero: str = "third") -> tuple[float, float, float]:
+    """Euler angles [rad] about moving axes: the inverse of `from_euler`, for numbers.
+
+        R = R_i(a) R_j(b) R_k(c):   a from the column R e_k, then b and c from R_i(-a) R = R_j(b) R_k(c)
+
+    The middle angle is in [0, pi] where k = i, else in [-pi/2, pi/2]. `from_euler` gives R back to rounding everywhere,
+    also near the singular middle angles, where a and c taken apart from vanishing entries would each be noise; exactly
+    there only a + c or a - c is known and the first or the third angle is `zero`. For ZXZ that is every turn about z
+    alone ([Goncalves2022] names +-pi/2, which is the case of three different axes).
     """
-    (r00, r01, r02), (r10, r11, r12), (r20, _, _) = R
-    yaw = math.atan2(r10, r00) if max(abs(r00), abs(r10)) > _SNAP else 0.0
-    c, s = math.cos(yaw), math.sin(yaw)
-    return (math.atan2(s * r02 - c * r12, c * r11 - s * r01), math.atan2(-r20, c * r00 + s * r10), yaw)
+    i, j, k = ("xyz".index(axis) for axis in sequence.lower())
+    l = 3 - i - j  # the axis across i and j; k is i or l
+    s = 1.0 if (i + 1) % 3 == j else -1.0
+    up, side = (R[j][k], -s * R[l][k]) if k == i else (-s * R[j][k], R[k][k])
+    if max(abs(up), abs(side)) > _SNAP:
+        a = math.atan2(up, side)
+    else:
+        a = 0.0 if zero == "first" else math.atan2(s * R[l][j], R[j][j])
+    T = product(about("xyz"[i], -a), R)
+    if k == i:
+        return a, math.atan2(-s * T[l][i], T[i][i]), math.atan2(-s * T[j][l], T[j][j])
+    return a, math.atan2(s * T[i][k], T[k][k]), math.atan2(s * T[j][i], T[j][j])
 
 
 def from_quaternion(xyzw: Sequence[Number]) -> Matrix:
