@@ -51,6 +51,36 @@ def test_a_published_arm_has_sixteen_solutions():
     assert all(apart(found.q[i], found.q[j]) > 1e-3 for i in range(16) for j in range(i))
 
 
+CRX_SIXTEEN = np.radians([-40, -50, 60, -90, -90, -100])
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.01], ids=["crx", "crx with an offset shoulder"])
+def test_sixteen_of_an_offset_wrist_by_the_general_solver(offset):
+    """[Carbonari2023]'s arm where it has sixteen postures: eight of them share two values of one angle."""
+    robot = from_table(
+        [0, 0.71, 0, 0, 0, 0], [PI / 2, -PI, -PI / 2, -PI / 2, PI / 2, 0], [0.245, offset, 0, 0.54, 0.15, 0.16]
+    )
+    frame = tip(robot)
+    assert lw.classify(robot, frame).family == ("general_6r" if offset else "offset_wrist")
+    T = robot.pose(CRX_SIXTEEN, frame)
+    (found,) = rows(robot, frame, T[None])
+    truth = searched(robot, frame, T, starts=600)
+    assert len(found) == len(truth) == 16
+    assert max(apart(found, row).min() for row in truth) < 1e-8
+
+
+@pytest.mark.parametrize("tilt", [1e-3, 1e-4])
+def test_a_calibrated_offset_wrist_loses_no_posture(tilt):
+    robot = disguised(lw.load("crx-10ial"), 1, tilt=tilt)
+    q = np.random.default_rng(1).uniform(-PI, PI, (220, 6))
+    T = robot.pose(q, "reach")
+    nominal, general_rows = robot.inverse_kinematics_all(T, "reach"), rows(robot, "reach", T)
+    assert (nominal.family, nominal.exact) == ("offset_wrist", False)
+    assert [len(r) for r in general_rows] == nominal.count.tolist()
+    assert max(apart(nominal[k].q, row).min() for k, r in enumerate(general_rows) for row in r) < 1e-6
+    assert np.nanmax(nominal.residual) < 1e-10
+
+
 def test_a_random_arm_is_solved_completely():
     rng = np.random.default_rng(2)
     robot = from_table(rng.uniform(-0.5, 0.5, 6), rng.uniform(-2, 2, 6), rng.uniform(-0.5, 0.5, 6))

@@ -208,10 +208,14 @@ def _locked(last: bool) -> Callable[[Subject, Chain], tuple[float, Family | str]
     return make
 
 
-def _general(subject: Subject, chain: Chain) -> tuple[float, Family | str]:
+def general_solver(subject: Subject, chain: Chain) -> Family:
+    """The solver of any six axes, whatever family they are in."""
     placed = frames(chain, (1,) * 6, (1,) * 5)
-    cut = best_cut(chain, placed)
-    return 0.0, General6R(subject, chain, Canonical(placed), placed, True, cut=cut)
+    return General6R(subject, chain, Canonical(placed), placed, True, cut=best_cut(chain, placed))
+
+
+def _general(subject: Subject, chain: Chain) -> tuple[float, Family | str]:
+    return 0.0, general_solver(subject, chain)
 
 
 def _point_solver(subject: Subject, chain: Chain) -> Family | None:

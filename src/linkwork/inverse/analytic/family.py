@@ -46,6 +46,13 @@ class Rows:
         """The rows of some targets, in the same memory."""
         return Rows(self.q[where], self.state[where], self.residual[where], self.distances[where], self.defect[where])
 
+    def first(self, slots: int) -> Rows:
+        """The rows that are solutions, before empty ones, in the first slots."""
+        order = np.argsort(self.state <= 0, axis=1, kind="stable")[:, :slots]
+        q = np.take_along_axis(self.q, order[..., None], axis=1)
+        state, residual = (np.take_along_axis(x, order, axis=1) for x in (self.state, self.residual))
+        return Rows(q, state, residual, self.distances, self.defect)
+
     def put(self, where: np.ndarray, rows: Rows) -> None:
         """Replace the rows of some targets."""
         for name in ("q", "state", "residual", "distances", "defect"):

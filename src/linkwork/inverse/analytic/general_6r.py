@@ -29,6 +29,8 @@ from linkwork.inverse.analytic.screws import inverted
 SLOTS = 16
 NEAR_CIRCLE = 0.05
 """How far from the unit circle an eigenvalue may lie to be tried; what it leads to is polished and judged by FK."""
+EQUAL = 1e-3
+"""Eigenvalues this near to each other are taken apart by their monomials: each alone may be any mixture of them."""
 _T3 = 2.0 * np.pi * np.arange(3) / 3
 # from values at three equidistant angles to the coefficients of exp(-i t), 1, exp(i t)
 _DFT = np.exp(-1j * np.outer((-1, 0, 1), _T3)) / 3
@@ -62,7 +64,7 @@ def solve(L: np.ndarray, scale: float, cut: int = 0) -> tuple[np.ndarray, np.nda
     with np.errstate(all="ignore"):
         near = np.abs(np.abs(z) - 1.0) < NEAR_CIRCLE
         theta[..., 2] = np.angle(z)
-        u, v = _ratios(monomials)
+        u, v = _ratios(_apart(z, monomials, near))
         theta[..., 3], theta[..., 4] = np.angle(u), np.angle(v)
     theta = np.where(np.isfinite(theta) & near[..., None], theta, 0.0)
     theta[..., [0, 1, 5]] = _rest(L, left, right, theta)
@@ -127,6 +129,40 @@ def _eigen(E: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 _SHIFT = 0.31 + 0.27j  # off the unit circle, near to it: no real angle is an eigenvalue there
+
+
+def _apart(z: np.ndarray, m: np.ndarray, near: np.ndarray) -> np.ndarray:
+    """Monomials (N, 24, 12) with those of equal eigenvalues unmixed: postures may share theta_3 and differ elsewhere.
+
+    The vectors V of k equal eigenvalues span the k true ones. On that span multiplying by u, and by v, are matrices:
+    V_high = V_low U. Their common eigenvectors (of a mixture of both) are the true vectors.
+    """
+    gap = np.abs(z[:, :, None] - z[:, None, :])
+    equal = (gap < EQUAL) & near[:, :, None] & near[:, None, :]
+    found = m.copy()
+    for n in np.flatnonzero(np.count_nonzero(equal, axis=(1, 2)) > np.count_nonzero(near, axis=1)):
+        done = ~near[n]
+        for i in range(len(z[n])):
+            members = np.flatnonzero(equal[n, i] & ~done)
+            done[members] = True
+            if len(members) > 1:
+                found[n, members] = _unmixed(m[n, members].T).T
+    return found
+
+
+def _unmixed(V: np.ndarray) -> np.ndarray:
+    """(12, k) -> (12, k): monomials of which the columns are mixtures; the columns, where these are not k of them."""
+    k = V.shape[1]
+    grid = V.reshape(4, 3, k)
+    by_u, by_v = (grid[:-1], grid[1:]), (grid[:, :-1], grid[:, 1:])
+    operators = []
+    for low, high in (by_u, by_v):
+        lower = low.reshape(-1, k)
+        if np.linalg.svd(lower, compute_uv=False)[-1] < 1e-9:
+            return V
+        operators.append(np.linalg.lstsq(lower, high.reshape(-1, k), rcond=None)[0])
+    _, W = np.linalg.eig(operators[0] + 0.37 * operators[1])
+    return V @ W
 
 
 def _ratios(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

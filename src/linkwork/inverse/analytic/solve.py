@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork import configurations
 from linkwork.arguments import as_doubles
 from linkwork.errors import InvalidInput, NotPossible
-from linkwork.inverse.analytic.classify import Classification, classified
-from linkwork.inverse.analytic.family import Family, Rows
+from linkwork.inverse.analytic.classify import Classification, classified, general_solver
+from linkwork.inverse.analytic.family import Family, Rows, merge
 from linkwork.inverse.analytic.solutions import Solutions
 from linkwork.subject import Subject
 
@@ -26,6 +28,8 @@ def inverse_kinematics_all(
     start = _start(subject, family, q0, batch)
     values = _free(family, free)
     rows = family.rows(goal, start, values)
+    if not family.exact:
+        _complete(subject, family, rows, goal, start)
     worst = int(np.argmax(rows.defect)) if len(rows.defect) else 0
     if len(rows.defect) and not rows.defect[worst] <= DEFECT:
         where = f"[{', '.join(map(str, np.unravel_index(worst, batch)))}]" if batch else ""
@@ -34,6 +38,22 @@ def inverse_kinematics_all(
             f"expected at most {DEFECT:.0e}"
         )
     return _solutions(subject, family, rows, values, batch)
+
+
+_generals: WeakKeyDictionary[Subject, dict[str, Family]] = WeakKeyDictionary()
+
+
+def _complete(subject: Subject, family: Family, rows: Rows, goal: np.ndarray, q0: np.ndarray) -> None:
+    """Postures come in pairs: where polishing nominal ones has lost one, the general solver is asked too."""
+    if len(family.chain) != 6 or family.free or family.branches is not None:
+        return
+    odd = np.flatnonzero((rows.state // 4).sum(axis=1) % 2 == 1)
+    if len(odd):
+        known = _generals.setdefault(subject, {})
+        if family.chain.frame not in known:
+            known[family.chain.frame] = general_solver(subject, family.chain)
+        general = known[family.chain.frame]
+        merge(rows, general.rows(goal[odd], q0), odd)
 
 
 def solver(subject: Subject, frame: str, position: bool = False) -> Family:

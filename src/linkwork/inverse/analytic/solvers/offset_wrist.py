@@ -48,7 +48,7 @@ class OffsetWrist(Family):
     size: offset_wrist.Dimensions
 
     def propose(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None) -> Rows:
-        found = Rows.none(len(target), self.slots, 6, 1)
+        found = self._none(len(target))
         left = np.arange(len(target))
         if self.exact:
             done = [self._quick(found.part(w), target[w], _own(q0, w)) for w in _chunks(len(target))]
@@ -56,6 +56,13 @@ class OffsetWrist(Family):
         if len(left):
             found.put(left, self._careful(target[left], _own(q0, left)))
         return found
+
+    def _none(self, targets: int) -> Rows:
+        """No row yet; with twice the room for a nominal arm, whose complex roots are tried too."""
+        return Rows.none(targets, self.slots if self.exact else 2 * self.slots, 6, 1)
+
+    def polish(self, found: Rows, target: np.ndarray) -> Rows:
+        return super().polish(found, target).first(self.slots)
 
     def _quick(self, found: Rows, target: np.ndarray, q0: np.ndarray) -> np.ndarray:
         """Put the rows of some targets into `found`; gives which of them are complete, each root proven to be alone."""
@@ -85,18 +92,19 @@ class OffsetWrist(Family):
 
     def _scatter(self, found: Rows, row: np.ndarray, *pairs: np.ndarray) -> None:
         """Both postures of each pair (q, state, residual), in order of their targets, into the first slots of these."""
+        room = found.state.shape[1] // 2
         counts = np.bincount(row, minlength=len(found.state))
         rank = np.arange(len(row)) - (np.cumsum(counts) - counts)[row]
-        if counts.max(initial=0) > ROOTS:
-            few = rank < ROOTS
+        if counts.max(initial=0) > room:
+            few = rank < room
             row, rank, pairs = row[few], rank[few], tuple(x[few] for x in pairs)
-        slot = row * ROOTS + rank
+        slot = row * room + rank
         for whole, part in zip((found.q, found.state, found.residual), pairs, strict=True):
-            whole.reshape(len(found.state) * ROOTS, -1)[slot] = part.reshape(len(row), -1)
+            whole.reshape(len(found.state) * room, -1)[slot] = part.reshape(len(row), -1)
 
     def _careful(self, target: np.ndarray, q0: np.ndarray) -> Rows:
         """Rows from all roots, complex ones too: the arm decides which are double, or real but for rounding."""
-        found = Rows.none(len(target), self.slots, 6, 1)
+        found = self._none(len(target))
         doubtful = [self._fill(found.part(w), target[w], _own(q0, w)) for w in _chunks(len(target))]
         some = np.flatnonzero(np.concatenate(doubtful))
         if len(some):
@@ -146,7 +154,7 @@ class OffsetWrist(Family):
         asked = Asked(*self.constraints()(target))
         roots = trigonometric_roots(asked.coefficients)
         means = _crowds()(roots, self._tried(asked, roots, q0))[0]
-        found = Rows.none(len(target), self.slots, 6, 1)
+        found = loose._none(len(target))
         loose._put(found, target, q0, asked, loose._tried(asked, means, q0))
         return loose.polish(found, target)
 
