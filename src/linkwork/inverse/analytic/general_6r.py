@@ -78,7 +78,7 @@ def _left(L: np.ndarray) -> np.ndarray:
     for a, b, c in np.ndindex(3, 3, 3):
         T = _turned(_T3[a], L[:, 2]) @ _turned(_T3[b], L[:, 3]) @ _turned(_T3[c], L[:, 4])
         values[:, :, a, b, c] = _fourteen(T)
-    return np.einsum("ai,bj,ck,nmijk->nmabc", _DFT, _DFT, _DFT, values)
+    return np.einsum("ai,bj,ck,nmijk->nmabc", _DFT, _DFT, _DFT, values, optimize=True)
 
 
 def _right(L: np.ndarray) -> np.ndarray:
@@ -90,7 +90,7 @@ def _right(L: np.ndarray) -> np.ndarray:
     for d, e in np.ndindex(3, 3):
         T = L[:, 5] @ _turned(_T3[d], L[:, 0]) @ _turned(_T3[e], L[:, 1])
         values[:, :, d, e] = _fourteen(inverted(T))
-    return np.einsum("di,ej,nmij->nmde", _DFT, _DFT, values).reshape(len(L), 14, 9)
+    return np.einsum("di,ej,nmij->nmde", _DFT, _DFT, values, optimize=True).reshape(len(L), 14, 9)
 
 
 def _turned(t: Any, link: np.ndarray) -> np.ndarray:
@@ -176,7 +176,7 @@ def _ratios(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _rest(L: np.ndarray, left: np.ndarray, right: np.ndarray, theta: np.ndarray) -> np.ndarray:
     """theta_1, theta_2, theta_6 (..., 3) for theta_3, theta_4, theta_5: the monomials of the right by least squares."""
     z, u, v = (np.exp(1j * theta[..., k, None] * np.array((-1, 0, 1))) for k in (2, 3, 4))
-    known = np.einsum("nmabc,nka,nkb,nkc->nkm", left, z, u, v) - right[:, None, :, 4]
+    known = np.einsum("nmabc,nka,nkb,nkc->nkm", left, z, u, v, optimize=True) - right[:, None, :, 4]
     others = [k for k in range(9) if k != 4]
     monomials = np.einsum("nij,nkj->nki", np.linalg.pinv(right[..., others]), known)
     full = np.ones((*monomials.shape[:-1], 9), dtype=complex)

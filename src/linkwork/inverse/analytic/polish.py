@@ -132,10 +132,14 @@ def distinct(q: np.ndarray, state: np.ndarray, residual: np.ndarray, same: float
     same: how near [rad] to a row a later one must be to repeat it, for all or for each (N, M).
     """
     valid = (state > 0) & (residual <= TOLERANCE)
-    near = np.broadcast_to(same, state.shape)
-    for i in range(1, q.shape[-2]):
-        apart = np.abs((q[:, i, None] - q[:, :i] + np.pi) % (2 * np.pi) - np.pi).max(axis=-1)
-        valid[:, i] &= ~(valid[:, :i] & (apart < near[:, :i])).any(axis=-1)
+    first = np.argsort(~valid, axis=1, kind="stable")[:, : np.count_nonzero(valid, axis=1).max(initial=0)]
+    angles = np.take_along_axis(q, first[..., None], axis=1)
+    kept = np.take_along_axis(valid, first, axis=1)
+    near = np.take_along_axis(np.broadcast_to(same, state.shape), first, axis=1)
+    for i in range(1, first.shape[1]):
+        apart = np.abs((angles[:, i, None] - angles[:, :i] + np.pi) % (2 * np.pi) - np.pi).max(axis=-1)
+        kept[:, i] &= ~(kept[:, :i] & (apart < near[:, :i])).any(axis=-1)
+    np.put_along_axis(valid, first, kept, axis=1)
     return np.where(valid, state, 0.0)
 
 

@@ -17,6 +17,8 @@ DISTURBANCES = (1e-4, 2e-5)
 """Sizes [rad, of the arm's length] by which geometry is disturbed where the elimination is singular for it."""
 PROBES = 12
 """Postures whose own configuration a way to open the loop must give back, to be used."""
+GOOD = 1e-8
+"""Error of the probes [rad], before polishing, up to which ways to open the loop count as equally good."""
 CHUNK = 2048
 """Targets whose matrices are held at once."""
 
@@ -75,19 +77,26 @@ def start(chain: Chain, placed: Frames, target: np.ndarray, cut: int) -> tuple[n
 
 
 def best_cut(chain: Chain, placed: Frames) -> int | None:
-    """The cut that gives back the probes' own configurations best, or None where each loses one."""
+    """The cut that gives back the probes' own configurations, or None where each loses one.
+
+    Of those that do it well, the one with the fewest postures that share the angle of which the polynomial is made.
+    """
     q = np.random.default_rng(6).uniform(-np.pi, np.pi, (PROBES, 6))
     target = chain.pose(q)
-    errors = []
+    errors, shared = [], []
     for cut in range(6):
         try:
             found, near = start(chain, placed, target, cut)
         except np.linalg.LinAlgError:
             errors.append(np.inf)
+            shared.append(0)
             continue
         apart = np.abs((found - q[:, None] + np.pi) % (2 * np.pi) - np.pi).max(axis=-1)
         errors.append(float(np.where(near, apart, np.inf).min(axis=1).max()))
-    best = int(np.argmin(errors))
+        angle = np.where(near, np.exp(1j * found[..., (2 + cut) % 6]), 4.0 * np.arange(near.shape[1]))
+        equal = np.abs(angle[:, :, None] - angle[:, None, :]) < general_6r.EQUAL
+        shared.append(int(np.count_nonzero(equal)) - angle.size)
+    best = min(range(6), key=lambda cut: (errors[cut] > GOOD, shared[cut] if errors[cut] <= GOOD else 0, errors[cut]))
     return best if errors[best] < 1e-6 else None
 
 
