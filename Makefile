@@ -15,7 +15,7 @@ help:
 	@echo "make demo     install what is needed and run the main job"
 	@echo "make test     install what is needed and run all tests"
 	@echo "make check    format, lint, types, sign-flip mutations, examples"
-	@echo "make bench    measure, beside peers"
+	@echo "make bench    measure, beside peers; the tables of README and docs follow"
 	@echo "make docs     build the pages into site/; a warning is an error"
 	@echo "make browser  install chromium for the browser tests"
 	@echo "make clean    remove what make made"
@@ -56,7 +56,8 @@ examples: .venv/installed-dev
 	    echo "$$example"; CI=true MPLBACKEND=Agg $(BIN)/python "$$example" > /dev/null || exit 1; done
 
 bench: .venv/installed-bench
-	@$(BIN)/python -m benchmarks
+	@$(BIN)/python -m benchmarks --json docs/benchmarks.json
+	@$(BIN)/python tools/readme_table.py
 
 docs: .venv/installed-docs
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -1,5 +1,7 @@
 """Render the tables of README.md and docs/benchmarks.md: the last `make bench`, and the papers of the reproduce room.
 
+`make bench` writes what it measured to docs/benchmarks.json, then calls this; a test compares both files with it.
+
 python tools/readme_table.py            rewrites what stands between the markers of both files
 python tools/readme_table.py --check    changes nothing; exit code 1 if a table is not what the sources give
 """
@@ -13,7 +15,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-MEASURED = ROOT / "out" / "benchmarks.json"
+MEASURED = ROOT / "docs" / "benchmarks.json"
 
 # number -> (short title, key in docs/references.bib, what linkwork has of it; empty: not yet)
 PAPERS = {
@@ -45,12 +47,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--check", action="store_true")
     check = parser.parse_args().check
-    tables = {"papers": papers_table()}
-    if MEASURED.exists():
-        measured = json.loads(MEASURED.read_text("utf-8"))
-        tables["benchmarks"] = benchmark_table(measured)
-        beside = [row for row in measured["rows"] if row["peer"] is not None]
-        tables["benchmarks beside peers"] = benchmark_table({**measured, "rows": beside})
+    tables = {"papers": papers_table(), **benchmark_tables(json.loads(MEASURED.read_text("utf-8")))}
     stale = []
     for path in (ROOT / "README.md", ROOT / "docs" / "benchmarks.md"):
         old = path.read_text("utf-8")
@@ -85,15 +82,40 @@ def papers_table() -> str:
     return "\n".join(lines) + "\n"
 
 
+def benchmark_tables(measured: dict) -> dict[str, str]:
+    """Every row for the page, and one line a question for the README."""
+    return {"benchmarks": benchmark_table(measured), "benchmarks beside peers": summary_table(measured)}
+
+
+def summary_table(measured: dict) -> str:
+    """One line a question and peer: the smallest and the largest ratio of all its cases, none left out."""
+    found: dict[tuple[str, str], list[dict]] = {}
+    for row in measured["rows"]:
+        if row["peer"] is not None and row["unit"] == "s":
+            peer = re.sub(r"^\d+ x ", "n x ", row["peer_name"])  # as many calls as joints
+            found.setdefault((row["question"], peer), []).append(row)
+    lines = ["| question | beside | cases | smallest ratio | largest ratio |", "|---|---|---|---|---|"]
+    for (question, peer), rows in found.items():
+        low, high = (choose(rows, key=lambda row: row["ratio"]) for choose in (min, max))
+        ends = [f"{row['ratio']:.3g}x ({row['case']})" for row in (low, high)]
+        lines.append(f"| {question} | {peer} | {len(rows)} | {ends[0]} | {ends[1] if len(rows) > 1 else ''} |")
+    return "\n".join(lines) + f"\n\n{_about(measured)}\n"
+
+
+def _about(measured: dict) -> str:
+    return (
+        "Measured by `make bench`: " + ", ".join(f"{name} {value}" for name, value in measured["about"].items()) + "."
+    )
+
+
 def benchmark_table(measured: dict) -> str:
     """The measured rows, with the machine and the versions it was measured with."""
-    about = ", ".join(f"{name} {value}" for name, value in measured["about"].items())
     lines = ["| question | case | linkwork | peer | ratio |", "|---|---|---|---|---|"]
     for row in measured["rows"]:
         ratio = f"{row['ratio']:.3g}x" if row["ratio"] is not None else ""
         peer = f"{shown(row['peer'], row['unit'])} {row['peer_name']}".strip()
         lines.append(f"| {row['question']} | {row['case']} | {shown(row['ours'], row['unit'])} | {peer} | {ratio} |")
-    return "\n".join(lines) + f"\n\nMeasured by `make bench`: {about}.\n"
+    return "\n".join(lines) + f"\n\n{_about(measured)}\n"
 
 
 def shown(value: float | None, unit: str) -> str:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
+
+import pytest
 
 from linkwork.reproduce import papers
 from tests.docs.code_blocks import ROOT
@@ -33,6 +36,24 @@ def test_only_what_stands_between_markers_changes():
     new = readme_table.filled(page, {"x": "new \\1\n"})
     assert new == page.replace("old\n", "\nnew \\1\n\n")
     assert readme_table.filled(new, {"x": "new \\1\n"}) == new
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/benchmarks.md"])
+def test_the_tables_are_what_was_measured(page):
+    """`make bench` writes docs/benchmarks.json and both pages; none of the three changes alone."""
+    measured = json.loads((ROOT / "docs" / "benchmarks.json").read_text("utf-8"))
+    text = (ROOT / page).read_text("utf-8")
+    assert readme_table.filled(text, readme_table.benchmark_tables(measured)) == text
+    assert measured["rows"][0]["question"] in text and measured["about"]["cpu"] in text
+
+
+def test_the_summary_shows_the_worst_case_too():
+    rows = [
+        {"question": "a", "case": c, "ours": 1.0, "peer": r, "peer_name": f"{c} x call", "unit": "s", "ratio": r}
+        for c, r in (("6", 3.0), ("7", 0.5), ("9", 8.0))
+    ]
+    text = readme_table.summary_table({**ABOUT, "rows": rows})
+    assert "| a | n x call | 3 | 0.5x (7) | 8x (9) |" in text
 
 
 def test_the_readme_claims_no_paper_that_is_not_computed():
