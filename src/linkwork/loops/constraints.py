@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import casadi
 from casadi import SX
 
-from linkwork.loops.geometry import Geometry, across_pair
+from linkwork.loops.geometry import Geometry, across_pair, has_rod
 from linkwork.model import Tree
 from linkwork.model.elements import Coupling, LinearActuator, LoopClosure, Point
 from linkwork.model.placement import Placement
@@ -47,10 +47,11 @@ def closure_rows(tree: Tree, q: SX, v: SX, elements: tuple) -> Rows:
 
 
 def strut_rows(tree: Tree, q: SX, v: SX, actuators: tuple[LinearActuator, ...], elements: tuple) -> Rows:
-    """The lengths of struts as rows: r is the length, J v its rate."""
+    """The commands of struts and carriages as rows: r is the length or the way, J v its rate."""
     geometry = Geometry(tree, transforms(tree, q), elements)
-    r = [geometry.pair(actuator.foot, actuator.head).length for actuator in actuators]
-    return differentiated(tree, q, v, tuple((actuator.name, "length") for actuator in actuators), r)
+    r = [geometry.actuator(actuator).command for actuator in actuators]
+    labels = tuple((actuator.name, "way" if has_rod(actuator) else "length") for actuator in actuators)
+    return differentiated(tree, q, v, labels, r)
 
 
 def differentiated(tree: Tree, q: SX, v: SX, labels: tuple[tuple[str, str], ...], r: list[SX]) -> Rows:

@@ -9,7 +9,8 @@ import casadi
 from casadi import SX
 
 from linkwork.model import Placement, Tree
-from linkwork.model.elements import Bar, Point, Slider
+from linkwork.model.elements import Bar, LinearActuator, Point, Slider
+from linkwork.model.number import is_symbol
 from linkwork.spatial import ZERO3, Transform, cross, vector
 
 
@@ -52,6 +53,23 @@ class BarPose:
     t: SX
     arm: SX
     inside: SX
+
+
+@dataclass(frozen=True)
+class Drive:
+    """A linear actuator: its two ends (with a rod: carriage and head), their command, and the line of its force.
+
+    push     force on the head for a force of 1 on the command; inside: what must not be negative for a rod to reach
+    """
+
+    pair: Pair
+    command: SX
+    push: SX
+    inside: SX
+
+
+def has_rod(actuator: LinearActuator) -> bool:
+    return is_symbol(actuator.rod) or actuator.rod > 0.0
 
 
 class Geometry:
@@ -119,6 +137,24 @@ class Geometry:
         """A point of `node` in axes of its ancestor `base`."""
         T = self.pose(base, node)
         return position if base == node else T.R @ position + T.p
+
+    def actuator(self, actuator: LinearActuator) -> Drive:
+        """A strut's command is its length. A carriage's is its way s along the guide g, with a rod of length L:
+
+            s = d.g + branch sqrt(L^2 - d.d + (d.g)^2),     d = head - foot,     carriage = foot + s g
+
+        A force f on the carriage along g pushes the head with f u / (u.g), u from the carriage to the head.
+        Source: [Zhu2023] eqs. 11-13, for any guide.
+        """
+        ends = self.pair(actuator.foot, actuator.head)
+        if not has_rod(actuator):
+            return Drive(ends, ends.length, ends.direction, SX(1))
+        g = self.axis(actuator.foot.body, actuator.direction, ends.base)
+        along = casadi.dot(ends.across, g)
+        inside = SX(actuator.rod) ** 2 - casadi.dot(ends.across, ends.across) + along**2
+        s = along + actuator.branch * casadi.sqrt(inside)
+        pair = Pair(ends.base, ends.first, ends.second, ends.p_first + s * g, ends.p_second)
+        return Drive(pair, s, pair.across / casadi.dot(pair.across, g), inside)
 
     def bar(self, name: str) -> BarPose:
         """A bar and its slider: the tip is where the guide's line meets the circle of the bar.

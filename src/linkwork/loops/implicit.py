@@ -25,6 +25,7 @@ from linkwork.errors import InvalidInput, InvalidModel
 from linkwork.loops.assembly import generic_configurations, reference
 from linkwork.loops.commands import Sized, explain, known_motion, to_actuators, traced_tree
 from linkwork.loops.constraints import Rows, closure_rows, differentiated, strut_rows
+from linkwork.loops.geometry import has_rod
 from linkwork.loops.layout import layout_of
 from linkwork.model import Tree
 from linkwork.model.elements import LinearActuator
@@ -284,7 +285,8 @@ def _refuse_stroke(strut: LinearActuator, lengths: np.ndarray) -> None:
     low, high = float(strut.lower), float(strut.upper)
     for at in np.argwhere((lengths < low) | (lengths > high)):
         sample = f" (sample {tuple(int(k) for k in at)})" if len(at) else ""
-        text = f'actuator "{strut.name}": length {lengths[tuple(at)]:.6g} m outside {low:.6g} .. {high:.6g} m{sample}'
+        what = "way" if has_rod(strut) else "length"
+        text = f'actuator "{strut.name}": {what} {lengths[tuple(at)]:.6g} m outside {low:.6g} .. {high:.6g} m{sample}'
         raise InvalidInput(f"from_actuators: {text}")
 
 
@@ -302,6 +304,8 @@ def _refuse_undecided(subject: Subject) -> None:
     best = 0
     for sample in generic_configurations(subject):
         J = np.array(jacobian(sample))
+        if not np.isfinite(J).all():  # a rod does not reach there
+            continue
         best = max(best, int(np.linalg.matrix_rank(J, tol=1e-9 * max(1.0, np.abs(J).max()))))
     if best < len(layout.implicit):
         names = [joint for k, joint in _coordinates(subject) if k in layout.implicit]

@@ -14,7 +14,7 @@ from linkwork import quantities
 from linkwork.errors import ComputationError, InvalidInput, UnknownName, did_you_mean
 from linkwork.loops.commands import to_actuators
 from linkwork.loops.constraints import rate
-from linkwork.loops.geometry import Geometry, Pair
+from linkwork.loops.geometry import Geometry, Pair, has_rod
 from linkwork.loops.layout import layout_of
 from linkwork.loops.singular import refuse_singular
 from linkwork.model import Tree
@@ -84,9 +84,9 @@ def member_names(subject: Subject) -> tuple[str, ...]:
 
 
 def pair_of(geometry: Geometry, element: Any) -> Pair:
-    """The two ends of a member: a slider's are its guide's point and the tip it carries."""
+    """The two ends of a member: a slider's are its guide's point and the tip it carries, a rod's carriage and head."""
     if isinstance(element, LinearActuator):
-        return geometry.pair(element.foot, element.head)
+        return geometry.actuator(element).pair
     if isinstance(element, Bar):
         return geometry.bar(element.name).pair
     if isinstance(element, Slider):
@@ -116,7 +116,8 @@ def _rates(tree: Tree, x: Inputs) -> SX:
             across = pair_of(geometry, element).across
             length = casadi.norm_2(across)
             moved = casadi.jtimes(across, q, rate(tree, q, v))
-            constant = isinstance(element, LoopClosure) or isinstance(element, Bar)
+            rod = isinstance(element, LinearActuator) and has_rod(element)
+            constant = isinstance(element, (LoopClosure, Bar)) or rod
             changes.append(SX(0) if constant else casadi.dot(across, moved) / length)
     return casadi.substitute([casadi.vertcat(*changes, SX(0, 1))], [q, v], [x.q, x.v])[0]
 

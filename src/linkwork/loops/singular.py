@@ -11,7 +11,7 @@ from casadi import SX
 
 from linkwork.errors import InvalidInput
 from linkwork.loops.assembly import constraint_labels, has_closures
-from linkwork.loops.geometry import Geometry
+from linkwork.loops.geometry import Geometry, has_rod
 from linkwork.loops.mobility import free_motions, mobility
 from linkwork.loops.supports import pulls_by_its_vector
 from linkwork.model.element_checks import about
@@ -36,6 +36,8 @@ def refuse_singular(subject: Subject, who: str, q: Any, variables: Mapping[str, 
 def singular_reason(subject: Subject, q: np.ndarray) -> str:
     """Which member has no length, or that the loops lose rank, in a configuration q (nq,); nothing if neither."""
     tree = subject.tree
+    if words := _short_rod(subject, q):
+        return words
     members = [e for e in tree.elements if _is_straight(e)]
     if members:
         x = SX.sym("q", tree.nq)
@@ -56,12 +58,33 @@ def singular_reason(subject: Subject, q: np.ndarray) -> str:
     return ""
 
 
+def _short_rod(subject: Subject, q: np.ndarray) -> str:
+    """A rod must reach from the line of its carriage to its head."""
+    tree = subject.tree
+    rods = [e for e in tree.elements if isinstance(e, LinearActuator) and has_rod(e)]
+    if not rods:
+        return ""
+    x = SX.sym("q", tree.nq)
+    geometry = Geometry(tree, transforms(tree, x), tree.elements)
+    check = casadi.Function("inside", [x], [casadi.vertcat(*[geometry.actuator(rod).inside for rod in rods])])
+    Gq, b, _ = tree.mimic_map
+    for rod, inside in zip(rods, np.array(check(Gq @ q + b)).ravel(), strict=True):
+        if not inside > 0.0:
+            length = float(rod.rod)
+            apart = float(np.sqrt(length**2 - inside))
+            return (
+                f"{about(rod)}: its rod of {length:.6g} m does not reach its head, {apart:.6g} m beside its guide, in "
+                f"q = {_shown(q)}"
+            )
+    return ""
+
+
 def _is_straight(element: Any) -> bool:
     if isinstance(element, Spring):
         return not pulls_by_its_vector(element)
-    return isinstance(element, (LinearActuator, Damper)) or (
-        isinstance(element, LoopClosure) and element.kind == "distance"
-    )
+    if isinstance(element, LinearActuator):
+        return not has_rod(element)
+    return isinstance(element, Damper) or (isinstance(element, LoopClosure) and element.kind == "distance")
 
 
 def _length(geometry: Geometry, element: Any) -> SX:

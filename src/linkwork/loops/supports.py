@@ -65,14 +65,16 @@ def support_of(geometry: Geometry, element: LinearActuator | Slider | LoopClosur
 
 
 def _strut(geometry: Geometry, strut: LinearActuator) -> Support:
-    """Axial force; with hinged ends also force along the hinge axis and moments across it.
+    """Axial force (of a carriage: along its guide); with hinged ends also force along the hinge axis and moments
+    across it.
 
     A massless strut between two parallel hinges: mu.n = 0 at both ends, so the force lies in the plane of n and the
     strut. Source: [Goncalves2023] eqs. 36-38 (row 5). The moment that the strut hands to its foot is
     mu + (head - foot) x f, which the paper leaves out; without it the carrying body is not in equilibrium.
     """
-    pair = geometry.pair(strut.foot, strut.head)
-    labels, basis = ["axial"], [Force(pair.direction, ZERO3)]
+    drive = geometry.actuator(strut)
+    pair = drive.pair
+    labels, basis = ["axial"], [Force(drive.push, ZERO3)]
     if strut.ends == "hinge":
         n = geometry.axis(strut.foot.body, strut.axis, pair.base)
         turned = [geometry.axis(strut.foot.body, e, pair.base) for e in across_pair(strut.axis)]

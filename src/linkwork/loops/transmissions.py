@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import casadi
 from casadi import SX
 
+from linkwork.loops.geometry import has_rod
 from linkwork.model import Placement, Tree
 from linkwork.model.elements import Belt, Differential, FourBar, FourBarLoop, Gear, LinearActuator
 from linkwork.model.number import Number, Vector, cross, dot, is_symbol, norm, plain, scale, subtract
@@ -237,13 +238,13 @@ def crank_angle(loop: FourBarLoop, rocker: SX) -> SX:
 def strut_drive(
     tree: Tree, actuator: LinearActuator, middle: float = 0.0, like: Drive | None = None
 ) -> StrutOnSlide | StrutOnHinge | None:
-    """The closed form of a strut between the two bodies of the one-coordinate joint it drives, or None.
+    """The closed form of a strut between the two bodies of the one-coordinate joint it drives, or None (a carriage).
 
     `tree` has its fixed joints merged. Of all angles that close the triangle the half turn nearest to `middle` is
     taken; with live numbers in the tree the same as in `like`, the drive of the present numbers.
     """
     nodes = [i for i in tree.outward if tree.nodes[i].joint == actuator.joint]
-    if len(nodes) != 1 or tree.nodes[nodes[0]].kind not in ("revolute", "prismatic"):
+    if has_rod(actuator) or len(nodes) != 1 or tree.nodes[nodes[0]].kind not in ("revolute", "prismatic"):
         return None
     child = nodes[0]
     node = tree.nodes[child]

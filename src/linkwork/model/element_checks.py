@@ -156,11 +156,16 @@ class _Check:
             self.fail(f'{first} and {second} are both on body "{a.body or "world"}": it would join nothing')
 
     def actuator(self) -> None:
+        e = self.e
         self.apart("foot", "head")
         self.one_of("ends", ENDS)
         self.one_of("branch", (1, -1))
-        self.not_negative("lower")
-        e = self.e
+        self.not_negative("rod")
+        if is_symbol(e.rod) or e.rod:
+            if e.ends != "ball":
+                self.fail("a rod between a carriage and a head has ball ends, expected ends: ball")
+        else:
+            self.not_negative("lower")
         if e.joint is not None:
             self.joint(e.joint, coordinates=None)
         if not has_symbols((e.lower, e.upper)) and not e.lower < e.upper:

@@ -50,6 +50,9 @@ class LinearActuator:
              foot's body), so it also carries force along `axis` and moments across it
     lower, upper   stroke: admissible lengths between foot and head [m]; geometry limits them further
     force, speed   rated largest force [N] and speed [m/s]
+    rod      > 0: no strut but a carriage that runs along `direction` (in axes of the foot's body) from the foot, and a
+             rod of this length [m] from it to the head. The command is the carriage's way, its force acts along it;
+             branch +1: the carriage stands ahead of the head (in `direction`), -1: behind it
     """
 
     name: str
@@ -63,6 +66,8 @@ class LinearActuator:
     upper: Number = math.inf
     force: float = math.inf
     speed: float = math.inf
+    rod: Number = 0.0
+    direction: Vector = X_AXIS
     assumed: bool = False
     note: str = field(default="", compare=False)
 

@@ -125,8 +125,9 @@ def _linear_actuator(e: _Element) -> model.LinearActuator:
         **e.sign(),
         **e.as_given("ends"),
         **e.turning("axis"),
-        **e.numbers("lower", "upper"),
+        **e.numbers("lower", "upper", "rod"),
         **e.plain("force", "speed"),
+        **e.direction("direction"),
     )
 
 

@@ -186,6 +186,8 @@ ELEMENTS: dict[str, Record] = {
             "upper": Number("length", infinite=True),
             "force": Number("force", infinite=True),
             "speed": Number("speed", infinite=True),
+            "rod": LENGTH,
+            "direction": AXIS,
         },
         ("foot", "head"),
     ),
