@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 
 import numpy as np
 import pinocchio as pin
@@ -10,6 +11,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.errors import InvalidInput, NotPossible, UnknownName
+from linkwork.inverse import qp
 from linkwork.inverse.differential import _Stack
 from linkwork.inverse.qp import solve_qp
 from linkwork.inverse.tasks import CenterOfMassTask, FrameTask, JointCouplingTask, PostureTask, RelativeFrameTask
@@ -248,3 +250,12 @@ def test_joints_coupled_by_a_task():
 def test_bad_calls_are_refused(call, error, says):
     with pytest.raises(error, match=says):
         call(ur5(), PostureTask(Q))
+
+
+def test_without_its_solver_the_error_says_what_to_install(monkeypatch):
+    qp._daqp.cache_clear()
+    monkeypatch.setitem(sys.modules, "daqp", None)
+    task = PostureTask(np.zeros(6), cost=1.0)
+    with pytest.raises(NotPossible, match=r"needs the QP solver DAQP: pip install 'linkwork\[qp\]'"):
+        ur5().differential_inverse_kinematics(np.full(6, 0.1), [task], 0.1)
+    qp._daqp.cache_clear()
