@@ -25,6 +25,8 @@ def read_bounded(path: str | os.PathLike[str], largest: int = LARGEST) -> bytes:
             if facts.st_size > largest:
                 raise InvalidFile(_too_large(shown, facts.st_size, largest))
             content = file.read(largest + 1)
+    except InvalidFile:
+        raise
     except FileNotFoundError:
         raise InvalidFile(f"{shown}: no such file{_nearest_file(shown)}") from None
     except IsADirectoryError:
