@@ -251,7 +251,7 @@ def test_the_nearest_name_is_suggested():
         lw.load("robot.stl")
     with pytest.raises(InvalidInput, match="expected the name of a robot or a path"):
         lw.load(3)
-    with pytest.raises(InvalidInput, match='no option "speed" for charmie.robot.yaml; options are root, '):
+    with pytest.raises(InvalidInput, match=r'no option "speed" for charmie.robot.yaml; options are root, '):
         lw.load("charmie", speed=3)
     with pytest.raises(NotPossible, match=r"has an unknown ending, expected one of \.urdf"):
         lw.save(lw.load("arm-2"), "arm.stl")

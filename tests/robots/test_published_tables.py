@@ -341,3 +341,35 @@ def test_the_printed_quadruped_has_the_papers_leg():
 def _about(axis: str, angle: float) -> np.ndarray:
     e = np.eye(3)["xyz".index(axis)]
     return expm(angle * np.cross(np.eye(3), e))
+
+
+@pytest.mark.parametrize("n", [2, 4, 6])
+def test_the_arms_of_table_5_are_the_first_joints_of_charmies_right_arm(n):
+    arm, whole = lw.load(f"arm-{n}").model, lw.load("charmie").model
+    moving = [joint for joint in arm.joints if joint.type != "fixed"]
+    assert [joint.child for joint in moving] == [str(7 + k) for k in range(n)]
+    for joint in moving:
+        twin = next(each for each in whole.joints if each.child == f"{joint.child}b")
+        assert (joint.axis, joint.placement) == (twin.axis, twin.placement)
+        own, other = arm.body(joint.child), whole.body(twin.child)
+        assert own.mass_properties == other.mass_properties
+    assert arm.body("6").mass_properties == whole.body("6b").mass_properties
+
+
+CRX_ARMS = {  # a2, d4, d6, d5 [mm]
+    "crx-3ia": (280, 280, 123, 111),
+    "crx-5ia": (410, 430, 145, 130),
+    "crx-10ia": (540, 540, 160, 150),
+    "crx-10ial": (710, 540, 160, 150),
+    "crx-20ial": (710, 540, 160, 150),
+    "crx-30ia": (950, 750, 180, 185),
+}
+
+
+@pytest.mark.parametrize("name", CRX_ARMS)
+def test_the_crx_arms_have_the_lengths_of_the_digest(name):
+    rows = lw.load(name).to_dh("standard")
+    found = (rows[1]["a"], rows[3]["d"], rows[5]["d"], rows[4]["d"])
+    assert np.array(found) * 1e3 == pytest.approx(CRX_ARMS[name], abs=1e-9)
+    alphas = np.degrees([row["alpha"] for row in rows])
+    assert alphas == pytest.approx((90, 180, -90, -90, 90, 0), abs=1e-9)  # printed -180, the same turn
