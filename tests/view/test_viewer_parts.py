@@ -19,9 +19,9 @@ from linkwork.errors import InvalidFile, InvalidInput, UnknownName
 from linkwork.formats.mesh_file import read_mesh
 from linkwork.model import Body, MassProperties
 from linkwork.view import triangles
-from linkwork.view.columns import column_names
+from linkwork.view.columns import column_names, unit
 from linkwork.view.load_vectors import load_vectors
-from linkwork.view.palette import LOAD_SCALE, load_colors
+from linkwork.view.palette import LOAD_SCALE, linear, load_colors
 from linkwork.view.playback import Playback
 from linkwork.view.postures import matrix, postures, quaternions, start
 from linkwork.view.scene import inertia_box
@@ -57,6 +57,15 @@ def test_a_coil_reaches_from_end_to_end_and_is_seen_from_outside():
     shape = triangles.coil(0.05, 0.01, 0.5)
     assert volume(shape) > 0
     assert shape[0][:, 2].min() == pytest.approx(0, abs=0.03) and shape[0][:, 2].max() == pytest.approx(1, abs=0.03)
+
+
+def test_arrows_point_along_z_or_turn_about_it():
+    vertices, _ = triangles.arrow()
+    assert vertices[:, 2].max() == 1 and np.allclose(vertices[vertices[:, 2].argmax()], [0, 0, 1])
+    assert volume(triangles.arrow()) > 0 and volume(triangles.turning_arrow()) > 0
+    vertices, _ = triangles.turning_arrow()
+    tip = vertices[np.argmax(np.arctan2(-vertices[:, 1], -vertices[:, 0]))]  # furthest counter-clockwise
+    assert abs(tip[2]) < 0.06 and 0.9 < np.hypot(*tip[:2]) < 1.2
 
 
 def test_z_is_turned_to_any_direction():
@@ -119,6 +128,20 @@ def test_every_column_can_be_asked_for_before_it_is_computed(name):
     robot = lw.load(name)
     still = Playback(robot, {"time": [0.0, 1.0], "q": np.stack([start(robot)] * 2)})
     assert set(column_names(robot)) == set(still.columns) - {"time"}
+
+
+def test_columns_have_units():
+    robot = lw.load("charmie")
+    units = {
+        "q.d4": "m",
+        "q.th5": "rad",
+        "v.th5": "rad/s",
+        "actuator.act5": "N",
+        "actuator.th7a": "N m",
+        "power.th7a": "W",
+    }
+    units |= {"position.3.x": "m", "moment.3.z": "N m", "length.act5": "m", "command.act5": "m", "force.base.z": "N"}
+    assert {column: unit(robot, column) for column in units} == units and set(units) <= set(column_names(robot))
 
 
 def test_load_vectors_are_the_analysis_in_world_axes():
@@ -219,7 +242,7 @@ def test_loads_that_hold_a_robot_still_are_its_weight(viewer):
     mass = sum(float(b.mass_properties.mass) for b in stand.robot.model.bodies)
     np.testing.assert_allclose(still.forces[0, 0], [0, 0, 9.81 * mass], atol=1e-9)
     drawn = stand.scene.loads.pointers["joint forces"]
-    assert drawn.visible and len(drawn.heads.points) == still.forces.shape[1]
+    assert drawn.visible and len(drawn.node.batched_positions) == still.forces.shape[1]
     assert f"{9.81 * mass:.4g} N" in stand.legend.content
     stand.options["joint forces"].value = False
     assert not drawn.visible
@@ -294,8 +317,9 @@ def test_the_scene_is_for_scripts_too():
         path = robot.pose(robot.random(20, seed=2), tip)[:, :3, 3]
         assert scene.trail("path", path).points.shape == (19, 2, 3)
         arrows = scene.arrows("pulls", path[:3], np.diag([1.0, 2.0, 3.0]), 0.1)
-        np.testing.assert_allclose(arrows.heads.points[2, 1] - arrows.heads.points[2, 0], [0, 0, 0.3], atol=1e-6)
-        np.testing.assert_array_equal(arrows.heads.colors[2], LOAD_SCALE[-1])
+        np.testing.assert_allclose(arrows.node.batched_scales, [0.1, 0.2, 0.3], atol=1e-6)
+        np.testing.assert_allclose(matrix(arrows.node.batched_wxyzs[0])[:, 2], [1, 0, 0], atol=1e-6)
+        np.testing.assert_array_equal(arrows.node.batched_colors[2], linear(LOAD_SCALE[-1]))
         scene.remove()
     finally:
         server.stop()

@@ -6,9 +6,13 @@ from linkwork.configurations import places
 from linkwork.loops.layout import layout_of
 from linkwork.loops.loads import loads_names
 from linkwork.loops.members import member_names
+from linkwork.model.elements import LinearActuator
 from linkwork.robot import Robot
 
 AXES = "xyz"
+_UNITS = {"position": "m", "force": "N", "moment": "N m", "power": "W", "length": "m", "spring": "N"}
+_SLIDING = {"q": "m", "v": "m/s", "a": "m/s^2", "command": "m", "command_rate": "m/s", "actuator": "N"}
+_TURNING = {"q": "rad", "v": "rad/s", "a": "rad/s^2", "command": "rad", "command_rate": "rad/s", "actuator": "N m"}
 
 
 def column_names(robot: Robot) -> tuple[str, ...]:
@@ -37,3 +41,15 @@ def coordinate_names(robot: Robot, positions: bool) -> list[str]:
         size = joint.nq if positions else joint.nv
         found += [joint.name] if size == 1 else [f"{joint.name}[{k}]" for k in range(size)]
     return found
+
+
+def unit(robot: Robot, column: str) -> str:
+    """The unit of a column; empty where a joint mixes lengths and angles."""
+    kind, _, name = column.partition(".")
+    if kind in _UNITS:
+        return _UNITS[kind]
+    struts = {e.name for e in robot.model.elements if isinstance(e, LinearActuator)}
+    types = {joint.name: joint.type for joint in robot.model.joints}
+    if name in struts or types.get(name) == "prismatic":
+        return _SLIDING.get(kind, "")
+    return _TURNING.get(kind, "") if types.get(name, "revolute") in ("revolute", "continuous", "helical") else ""

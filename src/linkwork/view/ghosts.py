@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.view.palette import BRANCHES
+from linkwork.view.palette import BRANCHES, linear
 from linkwork.view.postures import postures
 
 
 class Ghosts:
     """Copies of a robot's bodies: one batched node a solid, one instance a configuration."""
 
-    def __init__(self, scene: Any, opacity: float = 0.28) -> None:
+    def __init__(self, scene: Any, opacity: float = 0.3) -> None:
         self.scene, self.opacity = scene, opacity
         self.q = np.zeros((0, scene.robot.nq))
         self._nodes: list[tuple[int, Any]] = []
@@ -43,7 +43,7 @@ class Ghosts:
         """New nodes: the number of instances of a node is fixed."""
         for _, node in self._nodes:
             node.remove()
-        colors = np.array([BRANCHES[k % len(BRANCHES)] for k in range(len(self.q))], dtype=np.uint8)
+        colors = linear(np.array([BRANCHES[k % len(BRANCHES)] for k in range(len(self.q))]))
         self._nodes = [
             (
                 k,

@@ -11,6 +11,8 @@ from linkwork.view.palette import COLORS
 POINTS = 400
 """At most this many points a curve: what a narrow plot can show, and little to send ten times a second."""
 HEIGHT = 190
+NOTHING = 1e-9
+"""A curve that stays below this is rounding: it is drawn as the zero it is."""
 
 
 class LivePlot:
@@ -43,6 +45,8 @@ class LivePlot:
         """Another curve: time (n,), values (n,)."""
         step = max(1, -(-len(time) // POINTS))
         self.clear()
+        nothing = float(np.abs(values).max(initial=0.0)) < NOTHING
+        self.chart.scales = {"x": {"time": False}, "y": {"range": (-1.0, 1.0)} if nothing else {}}
         self.time, self.values = np.array(time[::step], dtype=float), np.array(values[::step], dtype=float)
         self.show(0.0)
 

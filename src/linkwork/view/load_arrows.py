@@ -1,4 +1,4 @@
-"""Load arrows: forces as arrows, moments as arrows around their axis, coloured from no load to the largest."""
+"""Load arrows: forces as arrows, moments as arrows bent about their axis, coloured from no load to the largest."""
 
 from __future__ import annotations
 
@@ -7,67 +7,41 @@ from typing import Any
 import numpy as np
 
 from linkwork.view.load_vectors import LoadVectors
-from linkwork.view.palette import load_colors
-from linkwork.view.triangles import turn_z_to
+from linkwork.view.palette import linear, load_colors
+from linkwork.view.postures import quaternions
+from linkwork.view.triangles import Triangles, arrow, turn_z_to, turning_arrow
 
-STEPS = 20
-"""Segments of the arc of a moment."""
-TURN = 1.5 * np.pi
-SMALLEST = 0.02
-"""Loads below this share of the largest's length are not drawn."""
+SMALLEST = 0.04
+"""Loads that would be drawn shorter than this share of the longest are not drawn."""
 
 
 class Pointers:
-    """Arrows of one kind in a viser scene, updated in place."""
+    """Arrows of one kind in a viser scene: instances of one shape that points along z, updated in place."""
 
-    def __init__(self, server: Any, place: str, radius: float) -> None:
-        self.server, self.place, self.radius = server, place, radius
-        self.heads: Any = None
-        self.arcs: Any = None
+    def __init__(self, server: Any, place: str, shape: Triangles) -> None:
+        self.server, self.place, self.shape = server, place, shape
+        self.node: Any = None
 
-    def straight(self, starts: np.ndarray, vectors: np.ndarray, share: np.ndarray) -> None:
-        """Arrows from points (n, 3) along vectors (n, 3) [m], coloured by their share (n,) of the largest load."""
-        self._arrows(np.stack([starts, starts + vectors], axis=1), load_colors(share))
-
-    def curved(self, centres: np.ndarray, vectors: np.ndarray, share: np.ndarray) -> None:
-        """Arrows that turn about vectors (n, 3) at points (n, 3); the length of a vector is the arc's radius [m]."""
-        angle = np.linspace(0.0, TURN, STEPS + 1)
-        circle = np.column_stack([np.cos(angle), np.sin(angle), 0 * angle])
-        r = np.linalg.norm(vectors, axis=-1)[:, None, None]
-        points = centres[:, None] + r * np.einsum("nij,kj->nki", turn_z_to(vectors), circle)
-        colors = load_colors(share)
-        segments = np.stack([points[:, :-1], points[:, 1:]], axis=2).reshape(-1, 2, 3).astype(np.float32)
-        painted = np.repeat(colors, 2 * STEPS, axis=0).reshape(-1, 2, 3)
-        if self.arcs is None:
-            self.arcs = self.server.scene.add_line_segments(
-                f"{self.place}/arcs", segments, painted, thickness=2 * self.radius
+    def show(self, at: np.ndarray, vectors: np.ndarray, share: np.ndarray) -> None:
+        """Arrows at points (n, 3) along vectors (n, 3), as large as these [m], coloured by a share (n,) of a load."""
+        colors = linear(load_colors(share))
+        wxyz, scales = quaternions(turn_z_to(vectors)), np.linalg.norm(vectors, axis=-1).astype(np.float32)
+        if self.node is None or len(self.node.batched_positions) != len(at):
+            self.node = self.server.scene.add_batched_meshes_simple(
+                self.place, *self.shape, wxyz, at, batched_scales=scales, batched_colors=colors, lod="off"
             )
         else:
-            self.arcs.points, self.arcs.colors, self.arcs.visible = segments, painted, True
-        self._arrows(np.stack([points[:, -2], points[:, -1] + 0.12 * (points[:, -1] - points[:, -2])], axis=1), colors)
+            node = self.node
+            node.batched_wxyzs, node.batched_positions, node.batched_scales = wxyz, at, scales
+            node.batched_colors, node.visible = colors, True
 
     def hide(self) -> None:
-        for node in (self.heads, self.arcs):
-            if node is not None:
-                node.visible = False
+        if self.node is not None:
+            self.node.visible = False
 
     @property
     def visible(self) -> bool:
-        return self.heads is not None and bool(self.heads.visible)
-
-    def _arrows(self, ends: np.ndarray, colors: np.ndarray) -> None:
-        ends = ends.astype(np.float32)
-        if self.heads is None or len(self.heads.points) != len(ends):
-            self.heads = self.server.scene.add_arrows(
-                f"{self.place}/heads",
-                ends,
-                colors,
-                shaft_radius=self.radius,
-                head_radius=2.4 * self.radius,
-                head_length=6 * self.radius,
-            )
-        else:
-            self.heads.points, self.heads.colors, self.heads.visible = ends, colors, True
+        return self.node is not None and bool(self.node.visible)
 
 
 class LoadArrows:
@@ -82,10 +56,12 @@ class LoadArrows:
         self.scene = scene
         self.shown = dict.fromkeys(self.KINDS, False)
         self.longest = 0.22 * scene.size
-        radius = 0.0045 * scene.size
-        place = f"{scene.root}/loads"
         self.pointers = {
-            name: Pointers(scene.server, f"{place}/{name.replace(' ', '_')}", radius)
+            name: Pointers(
+                scene.server,
+                f"{scene.root}/loads/{name.replace(' ', '_')}",
+                turning_arrow() if "moments" in name else arrow(),
+            )
             for name in (*self.KINDS, "actuator moments")
         }
 
@@ -96,6 +72,7 @@ class LoadArrows:
     def choose(self, kind: str, shown: bool) -> None:
         """Show or hide one of KINDS."""
         self.shown[kind] = shown
+        self.scene.fade(self.wanted)
         if not shown:
             self.pointers[kind].hide()
             if kind == "actuator loads":
@@ -121,10 +98,8 @@ class LoadArrows:
         if not keep.any():
             self.pointers[kind].hide()
             return
-        length = np.where(keep, share, 0.0) * self.longest * (0.4 if "moments" in kind else 1.0)
-        vectors = loads / np.maximum(size, 1e-300)[:, None] * length[:, None]
-        draw = self.pointers[kind].curved if "moments" in kind else self.pointers[kind].straight
-        draw(at, vectors, share)
+        length = np.where(keep, share, 0.0) * self.longest * (0.32 if "moments" in kind else 1.0)
+        self.pointers[kind].show(at, loads / np.maximum(size, 1e-300)[:, None] * length[:, None], share)
 
     def _paint(self, loads: LoadVectors, k: int) -> None:
         members = self.scene.members

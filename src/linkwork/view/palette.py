@@ -42,3 +42,10 @@ def load_colors(share: np.ndarray) -> np.ndarray:
     at = np.clip(np.asarray(share, dtype=float), 0.0, 1.0) * (len(LOAD_SCALE) - 1)
     steps = np.arange(len(LOAD_SCALE))
     return np.stack([np.interp(at, steps, LOAD_SCALE[:, k]) for k in range(3)], axis=-1).round().astype(np.uint8)
+
+
+def linear(colors: np.ndarray) -> np.ndarray:
+    """uint8 colours of a screen as the linear light in which viser takes the colours of instances."""
+    c = np.asarray(colors, dtype=float) / 255
+    light = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
+    return (255 * light).round().astype(np.uint8)

@@ -20,6 +20,10 @@ from linkwork.view.member_nodes import MemberNodes
 from linkwork.view.palette import COLORS, Color
 from linkwork.view.postures import Postures, postures, quaternions, start
 from linkwork.view.solids import bounds, solids
+from linkwork.view.triangles import arrow
+
+FADED = 0.4
+"""Opacity of bodies that must not hide the arrows inside them."""
 
 
 class RobotScene:
@@ -47,11 +51,13 @@ class RobotScene:
                 )
                 for body in robot.model.bodies
             }
-            for body in robot.model.bodies:
-                for k, solid in enumerate(self.solids[body.name]):
-                    server.scene.add_mesh_simple(
-                        f"{self._place(body.name)}/solid{k}", solid.vertices, solid.faces, color=solid.color
-                    )
+            self.meshes = [
+                server.scene.add_mesh_simple(
+                    f"{self._place(body.name)}/solid{k}", solid.vertices, solid.faces, color=solid.color
+                )
+                for body in robot.model.bodies
+                for k, solid in enumerate(self.solids[body.name])
+            ]
             ends = None if first.ends is None else first.ends[0]
             named = member_names(robot.subject)
             self.members = MemberNodes(server, robot, root, self.size, ends) if named else None
@@ -80,6 +86,12 @@ class RobotScene:
                 self.members.move(None if rows.ends is None else rows.ends[k])
             if self.center is not None and self.center.visible:
                 self.center.position = self.robot.center_of_mass(rows.q[k])
+
+    def fade(self, faded: bool) -> None:
+        """Make the bodies translucent, so that what is inside them is seen."""
+        with self.server.atomic():
+            for mesh in self.meshes:
+                mesh.opacity = FADED if faded else None
 
     def bounds(self) -> np.ndarray:
         """(2, 3): the lowest and the highest coordinates of what is drawn now [m], world axes."""
@@ -116,9 +128,9 @@ class RobotScene:
 
     def arrows(self, name: str, starts: np.ndarray, vectors: np.ndarray, scale: float = 1.0) -> Pointers:
         """Arrows (n, 3) at points (n, 3), such as forces: `scale` [m/N] makes lengths of them; coloured by length."""
-        drawn = Pointers(self.server, f"{self.root}/{name}", 0.0045 * self.size)
+        drawn = Pointers(self.server, f"{self.root}/{name}", arrow())
         length = np.linalg.norm(vectors, axis=-1)
-        drawn.straight(np.asarray(starts), scale * np.asarray(vectors), length / max(1e-300, float(length.max())))
+        drawn.show(np.asarray(starts), scale * np.asarray(vectors), length / max(1e-300, float(length.max())))
         return drawn
 
     def trail(self, name: str, points: np.ndarray, color: Color = COLORS["trail"]) -> Any:

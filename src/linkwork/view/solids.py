@@ -29,8 +29,8 @@ class Solid:
 def solids(model: Model, size: float) -> tuple[dict[str, list[Solid]], list[str]]:
     """(body -> its solids, meshes that are missing or cannot be read).
 
-    A body is drawn by its shapes; without any, by tubes along its described lines; and where the whole robot has
-    neither, by tubes from joint to joint. `size` [m] of the robot decides how thick tubes are.
+    A body is drawn by its shapes; without any, by tubes along its described lines; where the whole robot has neither,
+    or none of a body's meshes is there, by tubes from joint to joint. `size` [m] decides how thick tubes are.
     """
     found: dict[str, list[Solid]] = {}
     missing: list[str] = []
@@ -42,7 +42,7 @@ def solids(model: Model, size: float) -> tuple[dict[str, list[Solid]], list[str]
                 parts.append(_shape(shape))
             except (OSError, LinkworkError):
                 missing.append(str(shape.mesh))
-        if not body.visuals and (plain or body.lines):
+        if not parts and (plain or body.lines or body.visuals):
             parts = _skeleton(model, body, size)
         found[body.name] = _by_color(parts)
     return found, missing
@@ -92,8 +92,10 @@ def _skeleton(model: Model, body: Body, size: float) -> list[tuple[Triangles, Co
     radius = 0.010 * size
     tubes = [triangles.tube(a, b, radius) for a, b in lines if np.linalg.norm(b - a) > 1e-9]
     parts: list[tuple[Triangles, Color]] = [(tube, COLORS["body"]) for tube in tubes]
-    hubs = [_hub(joint, size) for joint in model.joints if joint.child == body.name]
-    return parts + [(hub, COLORS["hub"]) for hub in hubs if hub is not None]
+    if any(min(np.linalg.norm(a), np.linalg.norm(b)) < 1e-9 for a, b in lines):  # a tube begins at the joint
+        hubs = [_hub(joint, size) for joint in model.joints if joint.child == body.name]
+        parts += [(hub, COLORS["hub"]) for hub in hubs if hub is not None]
+    return parts
 
 
 def _hub(joint: Joint, size: float) -> Triangles | None:

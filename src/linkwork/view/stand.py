@@ -12,7 +12,7 @@ import numpy as np
 from linkwork.errors import LinkworkError, UnknownName, did_you_mean
 from linkwork.loops.assembly import has_closures
 from linkwork.robot import Robot
-from linkwork.view.columns import column_names
+from linkwork.view.columns import column_names, unit
 from linkwork.view.live_plots import LivePlot
 from linkwork.view.load_arrows import LoadArrows
 from linkwork.view.load_vectors import load_vectors
@@ -120,7 +120,8 @@ class Stand:
         times, columns = self._columns()  # may compile for seconds: the robot moves on meanwhile
         with self.lock:
             if column not in self.plots:
-                plot = self.viewer.add_plot(f"{self.robot.name}: {column}", times, columns[column])
+                title = f"{self.robot.name}: {column} [{unit(self.robot, column)}]".removesuffix(" []")
+                plot = self.viewer.add_plot(title, times, columns[column])
                 plot.remove_button.on_click(lambda _: self.unplot(column))
                 self.plots[column] = plot
             return self.plots[column]

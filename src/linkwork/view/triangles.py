@@ -57,6 +57,24 @@ def coil(radius: float, wire: float, length: float, turns: int = 9, steps: int =
     return vertices, _quads(len(t), around)[:, ::-1]
 
 
+def arrow() -> Triangles:
+    """An arrow of unit length from the origin along z."""
+    lines = ([(0, 0), (0.022, 0)], [(0.022, 0), (0.022, 0.8)], [(0.022, 0.8), (0.06, 0.8)], [(0.06, 0.8), (0, 1)])
+    return joined([turned(np.array(line, dtype=float), 16) for line in lines])
+
+
+def turning_arrow(steps: int = 32, around: int = 8) -> Triangles:
+    """An arrow bent about z to three quarters of a circle of unit radius."""
+    t = np.linspace(0.0, 1.35 * np.pi, steps + 1)
+    centre = np.column_stack([np.cos(t), np.sin(t), 0 * t])
+    ring = np.linspace(0.0, 2 * np.pi, around, endpoint=False)
+    offsets = np.cos(ring)[:, None, None] * centre + np.sin(ring)[:, None, None] * np.array([0.0, 0.0, 1.0])
+    bent = (centre[None] + 0.055 * offsets).transpose(1, 0, 2).reshape(-1, 3), _quads(len(t), around)[:, ::-1]
+    head = joined([turned(np.array(line), 16) for line in ([(0, 0), (0.15, 0)], [(0.15, 0), (0, 0.42)])])
+    tangent = np.array([-np.sin(t[-1]), np.cos(t[-1]), 0.0])
+    return joined([bent, moved(head, turn_z_to(tangent), centre[-1])])
+
+
 def turned(profile: np.ndarray, around: int) -> Triangles:
     """The surface of a profile (n, 2) of (radius, z) from below to above, turned about z."""
     angle = np.linspace(0.0, 2 * np.pi, around, endpoint=False)

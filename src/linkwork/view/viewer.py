@@ -108,6 +108,8 @@ class Viewer:
             stand = self._stand(chosen, [])
             for other in before:
                 other.remove()
+            self.time = self.scrub.value = 0.0
+            self.scrub.disabled = True
             return stand
 
     def remove(self, stand: Stand) -> None:
