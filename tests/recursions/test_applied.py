@@ -1,4 +1,4 @@
-"""Derivatives under external forces: the forces keep their world axes while their points move with the bodies."""
+"""External forces keep their world axes while their points move with the bodies: joint forces and derivatives."""
 
 from __future__ import annotations
 
@@ -18,24 +18,37 @@ CASES = [
 ]
 
 
+def joint_forces(pair: Twin, configuration: np.ndarray, wrenches: dict[str, np.ndarray]) -> np.ndarray:
+    """-J'w (nv) by Pinocchio's Jacobians at one of its configurations."""
+    model, data = pair.model, pair.model.createData()
+    pin.computeJointJacobians(model, data, configuration)
+    pin.updateFramePlacements(model, data)
+    total = np.zeros(model.nv)
+    for frame, w in wrenches.items():
+        total -= pin.getFrameJacobian(model, data, model.getFrameId(frame), pin.LOCAL_WORLD_ALIGNED).T @ w
+    return total[pair.index]
+
+
 def change_of_joint_forces(pair: Twin, q: np.ndarray, wrenches: dict[str, np.ndarray], h: float = 1e-4) -> np.ndarray:
     """-d(J'w)/dq along the tangent (nv, nv): Pinocchio's Jacobians, differences of fourth order (error h^4 = 1e-16)."""
-    model, data, index = pair.model, pair.model.createData(), pair.index
-
-    def joint_forces(configuration: np.ndarray) -> np.ndarray:
-        pin.computeJointJacobians(model, data, configuration)
-        pin.updateFramePlacements(model, data)
-        total = np.zeros(model.nv)
-        for frame, w in wrenches.items():
-            J = pin.getFrameJacobian(model, data, model.getFrameId(frame), pin.LOCAL_WORLD_ALIGNED)
-            total -= J.T @ w
-        return total[index]
-
+    model, index = pair.model, pair.index
     columns = []
     for k in index:
-        step = lambda x: joint_forces(pin.integrate(model, pair.q(q), x * h * np.eye(model.nv)[k]))  # noqa: B023
+        moved = lambda x: pin.integrate(model, pair.q(q), x * h * np.eye(model.nv)[k])  # noqa: B023
+        step = lambda x: joint_forces(pair, moved(x), wrenches)  # noqa: B023
         columns.append((8 * (step(1) - step(-1)) - (step(2) - step(-2))) / (12 * h))
     return np.column_stack(columns)
+
+
+@pytest.mark.parametrize("name, root, frames", [*CASES, ("ur/ur5_robot", "fixed", ("wrist_3_link", "ee_link"))])
+def test_inverse_dynamics_carries_them(name, root, frames):
+    pair = twin(name, root)
+    robot, rng = pair.robot, np.random.default_rng(2)
+    q, v, a = (x[0] for x in states(robot, 1))
+    forces = {frame: rng.normal(size=6) for frame in frames}  # the last case has two on one body
+    carried = robot.inverse_dynamics(q, v, a, forces=forces) - robot.inverse_dynamics(q, v, a)
+    expected = joint_forces(pair, pair.q(q), forces)
+    np.testing.assert_allclose(carried, expected, rtol=0, atol=1e-12 * np.abs(robot.inverse_dynamics(q, v, a)).max())
 
 
 @pytest.mark.parametrize("name, root, frames", CASES)
