@@ -1,4 +1,4 @@
-"""Links inside the repository lead somewhere."""
+"""Links inside the repository lead somewhere, to headings too; `make docs` checks those that mkdocs makes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,60 @@ MORE = (ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md")
 
 @pytest.mark.parametrize("page", (*PAGES, *MORE), ids=lambda p: str(p.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
-    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.S | re.M)
-    targets = re.findall(r"\]\(([^)\s]+)\)", text)
-    gone = [t for t in targets if "://" not in t and not (page.parent / t.partition("#")[0]).exists()]
+    gone = [t for t in _targets(page) if "://" not in t and not (page.parent / t.partition("#")[0]).exists()]
     assert not gone
+
+
+@pytest.mark.parametrize("page", (*PAGES, *MORE), ids=lambda p: str(p.relative_to(ROOT)))
+def test_anchors_are_headings(page):
+    gone = []
+    for target in _targets(page):
+        name, _, anchor = target.partition("#")
+        other = page.parent / name if name else page
+        if anchor and "://" not in target and other.suffix == ".md" and anchor not in _anchors(other):
+            gone.append(target)
+    assert not gone
+
+
+def test_a_wrong_anchor_is_noticed(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# A heading, here\n[x](#a-heading-here) [y](#nowhere)\n")
+    assert _anchors(page) == {"a-heading-here"} and _targets(page) == ["#a-heading-here", "#nowhere"]
+
+
+def test_settings_make_every_broken_link_an_error():
+    text = (ROOT / "mkdocs.yml").read_text("utf-8")
+    assert re.search(r"validation:\n  links: \{not_found: warn, anchors: warn,", text)
+    assert "mkdocs build --strict" in (ROOT / "Makefile").read_text("utf-8")
+    assert "make docs" in (ROOT / ".ci" / "run").read_text("utf-8")
+
+
+def _targets(page) -> list[str]:
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.S | re.M)
+    return re.findall(r"\]\(([^)\s]+)\)", text)
+
+
+def _anchors(page) -> set[str]:
+    """What headings are called in links: lower case, words joined by hyphens."""
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.S | re.M)
+    words = [re.sub(r"[^\w\s-]", "", line).strip().lower() for line in re.findall(r"^#+ (.*)$", text, re.M)]
+    return {re.sub(r"[\s-]+", "-", heading) for heading in words}
 
 
 def test_every_page_is_in_the_navigation():
     listed = set(re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text("utf-8")))
     assert listed == {str(p.relative_to(ROOT / "docs")) for p in PAGES if p.is_relative_to(ROOT / "docs")}
+
+
+def test_every_recursion_is_on_the_mathematics_page():
+    text = (ROOT / "docs" / "mathematics.md").read_text("utf-8")
+    room = ROOT / "src" / "linkwork" / "recursions"
+    modules = {".".join(p.relative_to(room).with_suffix("").parts) for p in room.rglob("*.py") if p.stem != "__init__"}
+    assert {m for m in modules if f"::: linkwork.recursions.{m}\n" not in text} == set()
+
+
+def test_every_job_of_the_papers_has_a_page():
+    rows = re.findall(r"^\| .* \| \[.*\]\((.*\.md)\) \| ([\d, ]+) \|$", (ROOT / "docs/jobs/index.md").read_text(), re.M)
+    assert {name for name, _ in rows} | {"index.md"} == {p.name for p in (ROOT / "docs" / "jobs").glob("*.md")}
+    covered = {number for _, numbers in rows for number in numbers.split(", ")}
+    assert covered == {"01", "02", "03", "04", "07", "14", "15"}

@@ -13,7 +13,7 @@ from linkwork.arguments import choice
 from linkwork.cli.arguments import Configuration, Json, RobotName, configuration, vector
 from linkwork.cli.output import console, print_json, print_table
 from linkwork.cli.progress import working
-from linkwork.simulate import PD, GravityCompensation
+from linkwork.simulate import ComputedTorque, GravityCompensation
 
 
 def register(app: typer.Typer) -> None:
@@ -26,8 +26,8 @@ def register(app: typer.Typer) -> None:
         control: Annotated[
             str, typer.Option(help="none: falls freely; gravity: its weight is carried; hold: it is held at its start.")
         ] = "none",
-        stiffness: Annotated[float, typer.Option(help="Of hold [N m/rad, N/m].")] = 500.0,
-        damping: Annotated[float, typer.Option(help="Of hold [N m s/rad, N s/m].")] = 50.0,
+        stiffness: Annotated[float, typer.Option(help="Of hold: acceleration for a deviation [1/s^2].")] = 100.0,
+        damping: Annotated[float, typer.Option(help="Of hold: acceleration against a speed [1/s].")] = 20.0,
         step: Annotated[float | None, typer.Option(help="A fixed step [s]; left out: chosen by the error.")] = None,
         out: Annotated[Path | None, typer.Option(help="A CSV file for every column.")] = None,
         as_json: Json = False,
@@ -41,7 +41,7 @@ def register(app: typer.Typer) -> None:
         laws = {
             "none": None,
             "gravity": GravityCompensation(),
-            "hold": GravityCompensation() + PD(stiffness, damping, start),
+            "hold": ComputedTorque(stiffness, damping, start),
         }
         law = laws[choice(control, tuple(laws), "simulate: --control")]
         speed = vector(v, loaded.nv, "--v")
