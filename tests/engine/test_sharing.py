@@ -103,3 +103,11 @@ print("same" if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0 else "di
 def test_in_a_new_process(program, tmp_path):
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, cwd=tmp_path)
     assert done.stdout == "same\n", done.stderr
+
+
+def test_a_worker_that_comes_too_late_finds_the_state_of_its_call(kernel, four_threads):
+    """Many short calls on more threads than cores: workers wake when their call is over."""
+    x = np.random.default_rng(5).uniform(-1, 1, (enough(kernel), 2))
+    expected = kernel(x)
+    for _ in range(200):
+        np.testing.assert_array_equal(kernel(x), expected)

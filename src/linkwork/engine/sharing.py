@@ -51,7 +51,8 @@ def run_shared(
 
     code, place = _take(), state.ctypes.data
 
-    def take(patience: int = 0, alive: Any = alive) -> None:
+    # a worker may come when everything is done and this call has returned: it still reads the state
+    def take(patience: int = 0, alive: Any = (alive, state)) -> None:
         own = np.empty(scratch)
         code(place, run, inputs, strides, outputs, own.ctypes.data, patience)
 
