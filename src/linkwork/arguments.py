@@ -32,6 +32,6 @@ def finite(x: Any, shape: tuple[int, ...], who: str) -> np.ndarray:
 
 def choice(value: Any, choices: tuple[str, ...], who: str) -> str:
     """One of the named choices."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise InvalidInput(f"{who} is {value!r}, expected one of {', '.join(map(repr, choices))}")
     return value

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import random
 
 import numpy as np
 import pinocchio as pin
 import pytest
 
 import linkwork as lw
-from linkwork.errors import InvalidInput, InvalidModel, NotPossible
+from linkwork.errors import InvalidInput, InvalidModel, LinkworkError, NotPossible
+from linkwork.formats.dh import KEYS
 
 CONVENTIONS = ("standard", "modified")
 
@@ -199,3 +201,33 @@ def test_a_bad_row_is_named(rows, sentence):
 def test_an_unknown_convention_is_refused():
     with pytest.raises(InvalidInput, match="from_dh: convention is 'classic'"):
         lw.Robot.from_dh([{}], "classic")
+
+
+ODD = (
+    *(0, 1, -1, 1e308, 1e200, 1e-320, math.nan, math.inf, None, "x", "0.3", [], [1, 2, 3], np.eye(3), True, {}),
+    *(10**400, "prismatic", {"lower": 0}, [1, -1], b"x", object(), 1j, np.array([1.0, 2.0, 3.0])),
+)
+
+
+def test_rows_from_nowhere_raise_only_our_errors():
+    """Three thousand tables with odd values in odd places: a robot without NaN, or an error of ours."""
+    robots = 0
+    for seed in range(3000):
+        rng = random.Random(seed)
+        rows = []
+        for _ in range(rng.randint(1, 3)):
+            row = {key: rng.uniform(-1, 1) for key in ("a", "alpha", "d", "theta")}
+            row |= {rng.choice([*KEYS, "dd"]): rng.choice(ODD) for _ in range(rng.choice([0, 0, 1, 2]))}
+            rows.append(row if rng.random() > 0.02 else rng.choice(ODD))
+        convention = rng.choice(("standard", "modified"))
+        try:
+            robot = lw.Robot.from_dh(rows, convention, check=rng.choice(("any", "physical")))
+        except LinkworkError:
+            continue
+        robots += 1
+        assert all(math.isfinite(x) for joint in robot.model.joints for x in joint.placement.position)
+        try:
+            robot.to_dh(convention)
+        except NotPossible as error:
+            assert str(error).startswith("to_dh: ")
+    assert 500 < robots < 2500

@@ -11,6 +11,7 @@ a massless body "link<i>_axis" turns, and link<i> is fixed to it.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -169,11 +170,15 @@ def _read(row: Mapping[str, Any], i: int) -> Row:
 
 def _parent(row: Mapping[str, Any], i: int, who: str) -> int | None:
     parent = row.get("parent", i - 1)
-    if parent is None or parent == -1:
+    if parent is None:
         return None
-    if isinstance(parent, bool) or not hasattr(parent, "__index__") or not 0 <= parent < i:
+    try:
+        at = -2 if isinstance(parent, bool) else operator.index(parent)
+    except TypeError:
+        at = -2
+    if not -1 <= at < i:
         raise InvalidInput(f"{who}: parent is {parent!r}, expected the index of an earlier row, or None for the base")
-    return int(parent)
+    return None if at == -1 else at
 
 
 def _matter(row: Mapping[str, Any], who: str) -> MassProperties | None:

@@ -221,7 +221,11 @@ def _made_rows(model: Model, moving: list[_Moving], convention: str) -> DHTable:
         step = frames[i].inverse() @ frames[i + 1]
         size = max(1.0, *map(abs, step.position))
         parameters = (_standard if convention == "standard" else _modified)(step, 1e3 * size)
-        assert parameters is not None, step
+        if parameters is None:
+            raise NotPossible(
+                f'to_dh: joint "{m.joint.name}" of robot "{model.name}" is {size:.3g} m away from its neighbour; '
+                "rounding at that distance leaves no common normal"
+            )
         matter = None if m.matter is None else m.matter.seen_from(frames[i + 1].inverse() @ links[i])
         rows.append(_row(i, m, parameters, 0.0, matter))
     return DHTable(rows, convention, base, frames[-1].inverse() @ links[-1])
