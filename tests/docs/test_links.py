@@ -43,7 +43,7 @@ def test_settings_make_every_broken_link_an_error():
 
 def _targets(page) -> list[str]:
     text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.S | re.M)
-    return re.findall(r"\]\(([^)\s]+)\)", text)
+    return re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'<img src="([^"]+)"', text)
 
 
 def _anchors(page) -> set[str]:
