@@ -105,6 +105,15 @@ def test_degenerate_families(robot, joint, values):
     assert (found.count % 2 == 0).all()
 
 
+def test_no_posture_is_lost_among_double_roots(robot):
+    """Of 20 000 poses some are so near to a tangent that four roots lie within 1e-4 of each other."""
+    q = sets(20_000, seed=7)
+    q[:, 3] = np.random.default_rng(7).choice((0.0, PI), len(q))
+    found = robot.inverse_kinematics_all(robot.pose(q, FRAME), FRAME)
+    assert nearest(found, q).max() < 1e-5
+    assert (found.count > 0).all()
+
+
 def test_poses_of_right_angles_are_reached(robot):
     """Several degeneracies at once: continua and roots of multiplicity six; whatever is returned closes."""
     q = np.round(sets(300, 9) / (PI / 2)) * (PI / 2)

@@ -14,20 +14,21 @@ from linkwork.engine.scan import Scan, scan
 from linkwork.inverse.analytic.angles import either
 
 MOST_STEPS = 80
+ACCURACY = 2e-15
+"""Value of the polynomial [of the sum of its coefficients' sizes] that counts as zero: rounding's own."""
 
 
-def trigonometric_roots(coefficients: np.ndarray, accuracy: float = 2e-15) -> np.ndarray:
+def trigonometric_roots(coefficients: np.ndarray) -> np.ndarray:
     """Roots z = exp(i t) (..., 2m, 2) as (real, imaginary) of f(t) = sum_k a_k cos(k t) + b_k sin(k t).
 
     coefficients (..., m + 1, 2): pairs (a_k, b_k), k = 0 .. m. A real root t has |z| = 1; the others come in pairs
-    z, 1 / conj(z). accuracy: value [of the sum of the coefficients' sizes] that counts as zero; at rounding's own,
-    simple roots are found to rounding, double ones to about 1e-8.
+    z, 1 / conj(z). Simple roots are found to rounding, double ones to about 1e-8.
     """
     c = np.asarray(coefficients, dtype=float)
     m = c.shape[-2] - 1
     size = np.abs(c).sum(axis=(-1, -2), keepdims=True)
     scaled = c / np.where(size > 0.0, size, 1.0)
-    return _aberth(m)(z=_start(m), c=scaled, accuracy=accuracy, steps=MOST_STEPS).state["z"]
+    return _aberth(m)(z=_start(m), c=scaled, accuracy=ACCURACY, steps=MOST_STEPS).state["z"]
 
 
 def _start(m: int) -> np.ndarray:

@@ -20,9 +20,6 @@ from linkwork.inverse.analytic.polish import kinds
 from linkwork.inverse.analytic.roots import trigonometric_roots
 from linkwork.spatial import Transform
 
-ROUGH = 1e-12
-"""Roots need not be better: they are polished together with theta5, where double ones are simple."""
-
 CERTAIN = offset_wrist.Trial(1.0, 1e-14, 2, False)
 EXACT, NOMINAL = offset_wrist.Trial(1e-2, 1e-12, 3, False), offset_wrist.Trial(0.15, 1e-6, 6, True)
 CHUNK = 4096
@@ -116,7 +113,7 @@ class OffsetWrist(Family):
     def _fill(self, found: Rows, target: np.ndarray, q0: np.ndarray) -> np.ndarray:
         """Put the rows of some targets into `found`; gives which of them may have multiple roots."""
         asked = Asked(*self.constraints()(target))
-        roots, void = self._pinned(asked.coefficients, trigonometric_roots(asked.coefficients, ROUGH), q0)
+        roots, void = self._pinned(asked.coefficients, trigonometric_roots(asked.coefficients), q0)
         tried = self._tried(asked, roots, q0)
         self._put(found, target, q0, asked, tried)
         if void.any():
