@@ -73,7 +73,10 @@ def test_conversion_round_trip(tmp_path):
         (("analyse", "ur5e"), 5, "has no named motions"),
         (("reproduce", "99"), 3, 'no cases for paper "99"'),
         (("convert", "ur5e", "x.step"), 1, "x.step"),
-        (("nonsense",), 2, "No such command"),
+        (("inof",), 2, "No such command 'inof'; did you mean \"info\"? linkwork --help tells more"),
+        (("study", "swep"), 2, 'did you mean "sweep"?'),
+        (("fk", "ur5e", "--fram", "x"), 2, 'did you mean "--frame"?'),
+        (("fk",), 2, "Missing argument 'ROBOT'; linkwork fk --help tells more"),
         (
             ("study", "sweep", "charmie", "--vary", "torso=1", "--column", "actuator.act5"),
             5,
@@ -237,3 +240,42 @@ def test_info_knows_what_there_is_to_know():
         "-6.28319",
     ):
         assert words in shown
+
+
+def test_what_is_not_given_is_asked(tmp_path):
+    done = subprocess.run(
+        [*COMMAND, "new", "asked.robot.yaml"],
+        input="rrp\n250mm\n1.2\n",
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.returncode == 0 and done.stdout.count("[") >= 3, done.stderr  # a default in brackets for each question
+    robot = lw.load(tmp_path / "asked.robot.yaml")
+    assert [robot.model.joint(n).type for n in robot.joints] == ["revolute", "revolute", "prismatic"]
+    np.testing.assert_allclose(robot.pose(robot.neutral(), "tool")[:3, 3], [0, 0, 0.75], atol=1e-12)
+
+
+def test_nobody_there_to_answer(tmp_path):
+    done = run("new", "asked.robot.yaml", cwd=tmp_path)
+    assert done.returncode == 130 and "Traceback" not in done.stderr and not list(tmp_path.iterdir())
+
+
+def test_a_missed_number_is_shown_and_counts(server, tmp_path):
+    """One published number of paper 15 is fed wrong by one per cent."""
+    wrong = """
+from linkwork.reproduce import paper_15
+angles, det, distance = paper_15.SELECTED[1]
+paper_15.SELECTED[1] = ((angles[0] * 1.01, *angles[1:]), det, distance)
+"""
+    done = server.run("reproduce", "15", "--failed", cwd=tmp_path, before=wrong)
+    assert done.returncode == 1 and "MISSED" in done.stdout and "184 of 186" in done.stdout  # both algorithms choose it
+    right = server.run("reproduce", "15", "--failed", cwd=tmp_path)
+    assert right.returncode == 0 and "MISSED" not in right.stdout and "186 of 186" in right.stdout
+
+
+def test_an_output_that_is_full_is_a_sentence(tmp_path):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*COMMAND, "robots"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1 and done.stderr.strip() == "error: No space left on device"

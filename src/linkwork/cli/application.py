@@ -6,17 +6,18 @@ import functools
 import importlib
 import os
 import pkgutil
+import re
 import signal
 import sys
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
 
 import linkwork.cli
 from linkwork import __version__
 from linkwork.cli.output import error_console
-from linkwork.errors import InvalidFile, InvalidInput, LinkworkError, UnknownName
+from linkwork.errors import InvalidFile, InvalidInput, LinkworkError, UnknownName, did_you_mean
 
 EXIT_CODES = {UnknownName: 3, InvalidFile: 4, InvalidInput: 5}
 BROKEN, INTERRUPTED = 70, 130
@@ -88,7 +89,7 @@ def main() -> None:
             said = f"{type(error).__name__}: {error}; this is a mistake of linkwork, --debug shows where"
             error_console().print(said, markup=False)
             sys.exit(BROKEN)
-        error.show()  # type: ignore[attr-defined]  # a usage error of the command line itself
+        _explain_usage(error)
         sys.exit(getattr(error, "exit_code", 2))
     if stopped:  # typer turns an interrupt into an exit
         _interrupted()
@@ -106,6 +107,19 @@ def _notice_interrupts() -> list[int]:
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, notice)
     return seen
+
+
+def _explain_usage(error: Any) -> None:
+    """A mistake in the words of the command line: what it is, what was probably meant, where to read on."""
+    said = str(error.format_message()).rstrip(".")
+    context = getattr(error, "ctx", None)
+    unknown = re.search(r"No such (?:command|option):? '?([\w-]+)", said)
+    if unknown and context is not None:
+        known = {*getattr(context.command, "commands", {}), *(o for p in context.command.params for o in p.opts)}
+        said = said.partition(" (")[0].partition(" Did")[0].rstrip(". ") + did_you_mean(unknown[1], sorted(known))
+    path = "linkwork" if context is None else context.command_path
+    error_console().print("[red]error:[/red] ", end="")
+    error_console().print(f"{said}{'' if said.endswith('?') else ';'} {path} --help tells more", markup=False)
 
 
 def _interrupted() -> NoReturn:
