@@ -27,7 +27,7 @@ PATIENCE = 60.0
 class ViewerPage:
     """One page on one viewer."""
 
-    def __init__(self, browser: Any, viewer: Any, size: tuple[int, int] = (1000, 640)) -> None:
+    def __init__(self, browser: Any, viewer: Any, size: tuple[int, int] = (900, 540)) -> None:
         self.viewer = viewer
         self.page = browser.new_page(viewport={"width": size[0], "height": size[1]})
         self.errors: list[str] = []
@@ -148,3 +148,16 @@ def is_drawn_at(image: np.ndarray, row: int, column: int, radius: int = 5) -> bo
     """Whether a body's colour is within some pixels of a place."""
     near = bluish(image)[max(0, row - radius) : row + radius + 1, max(0, column - radius) : column + radius + 1]
     return bool(near.any())
+
+
+def drawn_pose(scene: Any, body: str) -> np.ndarray:
+    """T_robot_body (4, 4) as the nodes of a scene have it, composed from body to body."""
+    from linkwork.view.postures import matrix
+
+    carriers = {joint.child: joint.parent for joint in scene.robot.model.joints}
+    T, at = np.eye(4), body
+    while at is not None:
+        step = np.eye(4)
+        step[:3, :3], step[:3, 3] = matrix(scene.frames[at].wxyz), scene.frames[at].position
+        T, at = step @ T, carriers.get(at)
+    return T

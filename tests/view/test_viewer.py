@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from tests.view.pages import CHROMIUM, FLAGS, ViewerPage, bluish, is_drawn_at
+from tests.view.pages import CHROMIUM, FLAGS, ViewerPage, bluish, drawn_pose, is_drawn_at
 
 pytestmark = [
     pytest.mark.browser,
@@ -59,8 +59,8 @@ def test_sliders_move_the_robot_to_where_its_named_point_is(page):
         page.until(lambda q=q: np.abs(stand.scene.q - q).max() < 1e-9, "the slider did not move the robot")
         page.wait(1.0)
         poses = stand.robot.forward_kinematics(q)
-        for k, body in enumerate(stand.robot.bodies):
-            np.testing.assert_allclose(stand.scene.frames[body].position, poses.position[k], atol=1e-12)
+        for body in stand.robot.bodies:
+            np.testing.assert_allclose(drawn_pose(stand.scene, body), poses[body], atol=1e-12)
         place = stand.robot.points(q)[tip][label]
         seen.append((page.picture(), page.projected(place)))
     (first, at_first), (second, at_second) = seen

@@ -28,6 +28,7 @@ from linkwork.view.scene import inertia_box
 from linkwork.view.segments import segments
 from linkwork.view.sliders import coordinates
 from linkwork.view.viewer import Viewer
+from tests.view.pages import drawn_pose
 
 UR5E = np.array([0.3, -1.2, 1.1, -0.6, 1.3, 0.2])
 
@@ -189,6 +190,19 @@ def test_a_playback_has_the_motions_postures():
         Playback(robot, {"time": [0, 1]})
 
 
+def test_a_motion_is_drawn_as_it_is_computed():
+    """Hinges are drawn by their rotation alone: composed along the tree, the nodes must stand where the bodies do."""
+    with Viewer(lw.load("charmie"), port=0) as shown:
+        shown.load_motion("validation")
+        for t in (0.0, 1.7, 0.4, 4.9):
+            shown.seek(t)
+            playback = shown.stands[0].playback
+            poses = shown.robot.forward_kinematics(playback.states[0][playback.row(t)])
+            for body in shown.robot.bodies:
+                np.testing.assert_allclose(drawn_pose(shown.scene, body), poses[body], atol=1e-8)  # viser skips less
+        assert len(playback.postures.steps.turns) < len(shown.robot.bodies)
+
+
 def test_coordinates_of_a_floating_base_are_angles_that_stay_a_unit_quaternion():
     robot = lw.load("quadruped-12dof", root="floating")
     q = robot.neutral()
@@ -313,7 +327,7 @@ def test_the_scene_is_for_scripts_too():
         scene.move(q)
         np.testing.assert_allclose(scene.q, q)
         tip = robot.bodies[-1]
-        np.testing.assert_allclose(scene.frames[tip].position, robot.pose(q, tip)[:3, 3])
+        np.testing.assert_allclose(drawn_pose(scene, tip), robot.pose(q, tip), atol=1e-12)
         path = robot.pose(robot.random(20, seed=2), tip)[:, :3, 3]
         assert scene.trail("path", path).points.shape == (19, 2, 3)
         arrows = scene.arrows("pulls", path[:3], np.diag([1.0, 2.0, 3.0]), 0.1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -11,30 +12,79 @@ from linkwork.loops.assembly import reference
 from linkwork.loops.members import member_names, members
 from linkwork.robot import Robot
 
+STILL = 1e-9
+"""Movements below this [m, 1] are rounding."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """From each body to the body that carries it: position (n, nb, 3), wxyz (n, nb, 4).
+
+    slides, turns: bodies whose position or rotation changes over the rows: of a hinge only the rotation does.
+    """
+
+    position: np.ndarray
+    wxyz: np.ndarray
+    slides: tuple[int, ...]
+    turns: tuple[int, ...]
+
 
 @dataclass(frozen=True)
 class Postures:
     """One row a configuration.
 
-    q (n, nq); position (n, nb, 3) [m], rotation (n, nb, 3, 3), wxyz (n, nb, 4) of the bodies in `robot.bodies`' order
+    q (n, nq); position (n, nb, 3) [m] and rotation (n, nb, 3, 3) of the bodies in `robot.bodies`' order
+    parents (nb,): which body carries each, -1 for the world
     ends (n, m, 2, 3): of struts, springs and bars; None where the loops cannot close or there are none
     """
 
     q: np.ndarray
     position: np.ndarray
     rotation: np.ndarray
-    wxyz: np.ndarray
+    parents: np.ndarray
     ends: np.ndarray | None
 
     def __len__(self) -> int:
         return len(self.q)
 
+    @property
+    def wxyz(self) -> np.ndarray:
+        """(n, nb, 4): rotations as quaternions."""
+        return quaternions(self.rotation)
+
+    @cached_property
+    def steps(self) -> Steps:
+        """Poses seen from the bodies that carry them."""
+        carried = self.parents >= 0
+        R, p = self.rotation.copy(), self.position.copy()
+        back = self.rotation[:, self.parents[carried]].swapaxes(-1, -2)
+        R[:, carried] = back @ self.rotation[:, carried]
+        p[:, carried] = (back @ (self.position[:, carried] - self.position[:, self.parents[carried]])[..., None])[
+            ..., 0
+        ]
+        wxyz = quaternions(R)
+        slides = np.flatnonzero(np.ptp(p, axis=0).max(axis=-1) > STILL)
+        turns = np.flatnonzero(np.ptp(R, axis=0).max(axis=(-2, -1)) > STILL)
+        return Steps(p, wxyz, tuple(slides.tolist()), tuple(turns.tolist()))
+
 
 def postures(robot: Robot, q: np.ndarray) -> Postures:
     """Postures of q (n, nq), or of one q (nq,) as a single row."""
-    q = np.atleast_2d(np.asarray(q, dtype=float))
+    q = np.asarray(q, dtype=float)
     poses = robot.forward_kinematics(q)
-    return Postures(q, poses.position, poses.rotation, quaternions(poses.rotation), _member_ends(robot, q))
+    rows, R, p = np.atleast_2d(q), poses.rotation, poses.position
+    if q.ndim == 1:  # one configuration needs the kernel for one alone
+        R, p = R[None], p[None]
+    return Postures(rows, p, R, parents(robot), _member_ends(robot, rows))
+
+
+def parents(robot: Robot) -> np.ndarray:
+    """(nb,): the index of the body that carries each body, -1 for the world."""
+    where = {name: k for k, name in enumerate(robot.bodies)}
+    found = np.full(len(where), -1)
+    for joint in robot.model.joints:
+        found[where[joint.child]] = -1 if joint.parent is None else where[joint.parent]
+    return found
 
 
 def start(robot: Robot) -> np.ndarray:

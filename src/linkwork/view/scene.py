@@ -18,7 +18,7 @@ from linkwork.robot import Robot
 from linkwork.view.load_arrows import LoadArrows, Pointers
 from linkwork.view.member_nodes import MemberNodes
 from linkwork.view.palette import COLORS, Color
-from linkwork.view.postures import Postures, postures, quaternions, start
+from linkwork.view.postures import Postures, parents, postures, quaternions, start
 from linkwork.view.solids import bounds, solids
 from linkwork.view.triangles import arrow
 
@@ -40,17 +40,21 @@ class RobotScene:
         first = postures(robot, start(robot))
         self.size = extent(robot, first)
         self.solids, self.missing = solids(robot.model, self.size)
+        self._places = _places(robot, f"{root}/bodies")
         with server.atomic():
-            self.frames = {
-                body.name: server.scene.add_frame(
-                    self._place(body.name),
+            made = {
+                name: server.scene.add_frame(
+                    self._places[name],
                     show_axes=False,
                     axes_length=0.07 * self.size,
                     axes_radius=0.0025 * self.size,
                     origin_radius=0.004 * self.size,
                 )
-                for body in robot.model.bodies
+                for name in sorted(robot.bodies, key=lambda name: self._places[name].count("/"))
             }
+            self.frames = {name: made[name] for name in robot.bodies}
+            self._bodies = list(self.frames.values())
+            self._drawn: Postures | None = None
             self.meshes = [
                 server.scene.add_mesh_simple(
                     f"{self._place(body.name)}/solid{k}", solid.vertices, solid.faces, color=solid.color
@@ -76,12 +80,15 @@ class RobotScene:
         self.show(postures(self.robot, q), 0)
 
     def show(self, rows: Postures, k: int) -> None:
-        """Put every body where row k of some postures has it."""
-        self.postures, self.row = rows, k
+        """Put every body where row k of some postures has it: each in the axes of the body that carries it."""
+        known = self._drawn is rows
+        self.postures, self.row, self._drawn = rows, k, rows
+        steps, frames = rows.steps, self._bodies
         with self.server.atomic():
-            for name, position, wxyz in zip(self.frames, rows.position[k], rows.wxyz[k], strict=True):
-                frame = self.frames[name]
-                frame.position, frame.wxyz = position, wxyz
+            for i in steps.slides if known else range(len(frames)):
+                frames[i].position = steps.position[k, i]
+            for i in steps.turns if known else range(len(frames)):
+                frames[i].wxyz = steps.wxyz[k, i]
             if self.members is not None:
                 self.members.move(None if rows.ends is None else rows.ends[k])
             if self.center is not None and self.center.visible:
@@ -140,7 +147,7 @@ class RobotScene:
         return self.server.scene.add_line_segments(f"{self.root}/{name}", ends, color, thickness=0.006 * self.size)
 
     def _place(self, body: str) -> str:
-        return f"{self.root}/bodies/{body.replace('/', '|')}"
+        return self._places[body]
 
     def _option(self, kind: str, shown: bool) -> None:
         """Nodes that are made when they are first asked for."""
@@ -186,6 +193,17 @@ class RobotScene:
                 place, COLORS["inertia"], dimensions=tuple(sides), opacity=0.35, wxyz=quaternions(R), position=com
             )
         ]
+
+
+def _places(robot: Robot, root: str) -> dict[str, str]:
+    """The name of each body's node: below the node of the body that carries it, so that a hinge is one rotation."""
+    carriers = dict(zip(robot.bodies, parents(robot), strict=True))
+
+    def place(body: str) -> str:
+        above = root if carriers[body] < 0 else place(robot.bodies[carriers[body]])
+        return f"{above}/{body.replace('/', '|')}"
+
+    return {body: place(body) for body in robot.bodies}
 
 
 def inertia_box(body: Body) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
