@@ -195,3 +195,20 @@ def test_wrong_targets_for_the_family():
         arm("leg").inverse_kinematics_all(np.eye(4), tip(arm("leg")))
     with pytest.raises(InvalidInput, match="no free parameter"):
         robot.inverse_kinematics_all(np.eye(4), tip(robot), free=[0.0])
+
+
+@pytest.mark.parametrize(("name", "joint"), [("kuka", 4), ("puma", 4), ("iiwa", 1), ("iiwa", 5)])
+@pytest.mark.parametrize("size", [1e-5, 1e-7, 1e-9])
+def test_a_nearly_aligned_wrist_keeps_all_its_postures(name, joint, size):
+    """However little the outer axes differ, there are two postures of three axes that meet; never fewer."""
+    robot = arm(name)
+    q = np.random.default_rng(8).uniform(-2.5, 2.5, (200, robot.nq))
+    wide = q.copy()
+    q[:, joint], wide[:, joint] = size, 1e-3
+    found = robot.inverse_kinematics_all(robot.pose(q, tip(robot)), tip(robot), q0=q)
+    assert np.nanmax(found.residual) < 1e-12
+    assert (found.count % 4 == 0).all() and (found.count >= 4).all()
+    more = robot.inverse_kinematics_all(robot.pose(wide, tip(robot)), tip(robot), q0=wide)
+    assert np.mean(found.count == more.count) > 0.99  # 1e-3 rad away the arm has the same postures, but at its edges
+    if size > 1e-8:
+        assert nearest(found, q).max() < 1e-3  # below, the angles of the outer axes have no digits of their own

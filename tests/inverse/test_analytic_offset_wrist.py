@@ -114,6 +114,18 @@ def test_no_posture_is_lost_among_double_roots(robot):
     assert (found.count > 0).all()
 
 
+@pytest.mark.parametrize("name", ["crx", "skew wrist"])
+def test_no_posture_is_lost_between_two_bins(name, robot):
+    """Where theta6 is the end of a bin, two bins must agree on which of them has the root."""
+    own = robot if name == "crx" else arm(name)
+    frame = FRAME if name == "crx" else tip(own)
+    q = sets(12_000, seed=3)
+    q[:, 5] = np.random.default_rng(3).choice(np.arange(-32, 32) * PI / 32, len(q))
+    q = q[own.singularity(q, frame).sigma_min > 1e-4]
+    found = own.inverse_kinematics_all(own.pose(q, frame), frame)
+    assert nearest(found, q).max() < 1e-8
+
+
 def test_poses_of_right_angles_are_reached(robot):
     """Several degeneracies at once: continua and roots of multiplicity six; whatever is returned closes."""
     q = np.round(sets(300, 9) / (PI / 2)) * (PI / 2)

@@ -17,7 +17,7 @@ from typing import Any
 
 import casadi
 import numpy as np
-from casadi import SX, fmax, fmin
+from casadi import SX, fabs, fmax, fmin
 
 from linkwork.inverse.analytic.angles import any_of
 from linkwork.inverse.analytic.trigonometric import Trig
@@ -60,7 +60,9 @@ def cut(f: Trig, middle: SX) -> tuple[SX, SX]:
     angles = [(j - CUTS / 2) * width for j in range(CUTS + 1)]
     values, slopes, curves = ([_constant_at(g, t) for t in angles] for g in _derivatives(local))
     least = _remainders(f, width)
-    roots, undecided = SX(0), SX(0)
+    # at an end where f is zero but for rounding, the bin beside may have another opinion on its sign
+    rounding = 1e-13 * sum(fabs(a) + fabs(b) for a, b in zip(f.cosines, f.sines))
+    roots, undecided = SX(0), fmin(fabs(values[0]), fabs(values[-1])) <= rounding
     for j in range(CUTS):
         crosses, is_open = _decided([(g[j], g[j + 1]) for g in (values, slopes, curves)], width, least)
         roots += crosses * float(1 << j)
