@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,56 @@ def finite(x: Any, shape: tuple[int, ...], who: str) -> np.ndarray:
     if not np.isfinite(array).all():
         raise InvalidInput(f"{who} is {array.tolist()}, expected finite numbers")
     return array
+
+
+def finite_rows(x: Any, n: int, who: str, why: str = "") -> np.ndarray:
+    """An array (..., n) of finite numbers; `why` ends the sentence."""
+    array = as_doubles(x, who)
+    if array.ndim < 1 or array.shape[-1] != n:
+        raise InvalidInput(f"{who} has shape {array.shape}, expected (..., {n}){f': {why}' if why else ''}")
+    if not np.isfinite(array).all():
+        raise InvalidInput(f"{who} is not finite")
+    return array
+
+
+def mapping(x: Any, who: str) -> dict[str, Any]:
+    """A mapping by name; None is an empty one."""
+    if x is None:
+        return {}
+    if not isinstance(x, Mapping) or not all(isinstance(name, str) for name in x):
+        raise InvalidInput(f"{who} is {_shown(x)}, expected a mapping by name")
+    return dict(x)
+
+
+def name_list(x: Any, who: str) -> tuple[str, ...]:
+    """Several names; one alone is taken for a list of one."""
+    if isinstance(x, str):
+        return (x,)
+    if not isinstance(x, Iterable):
+        raise InvalidInput(f"{who} is {_shown(x)}, expected a list of names")
+    found = tuple(x)
+    if not all(isinstance(name, str) for name in found):
+        raise InvalidInput(f"{who} is {_shown(x)}, expected a list of names")
+    return found
+
+
+def broadcast(shapes: Mapping[str, tuple[int, ...]], who: str) -> tuple[int, ...]:
+    """The batch shape that several batches have together."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        told = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise InvalidInput(f"{who}: batch shapes do not broadcast: {told}") from None
+
+
+def number(x: Any, who: str) -> float:
+    """One finite number."""
+    return float(finite(x, (), who))
+
+
+def _shown(x: Any) -> str:
+    text = " ".join(repr(x).split())
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def choice(value: Any, choices: tuple[str, ...], who: str) -> str:

@@ -17,6 +17,7 @@ import numpy as np
 from casadi import SX
 
 from linkwork import quantities
+from linkwork.arguments import name_list
 from linkwork.engine.fuse import optimised
 from linkwork.engine.kernel import Kernel, Signature
 from linkwork.engine.program import from_casadi
@@ -61,7 +62,7 @@ def gradient(
     subject: Subject, quantity: str, variable: str | Sequence[str], reduce: Reduce, frame: str | None = None
 ) -> Gradient:
     """The gradient of a reduced quantity by one variable or several; see `Gradient`."""
-    by = (variable,) if isinstance(variable, str) else tuple(variable)
+    by = name_list(variable, "gradient: variable")
     line = quantities.quantity(quantity)
     own = line.inputs.split()
     if not by:

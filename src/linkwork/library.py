@@ -10,7 +10,7 @@ from typing import Any
 
 from linkwork.arguments import choice
 from linkwork.errors import InvalidFile, InvalidInput, NotPossible, UnknownName, did_you_mean
-from linkwork.formats.files import write_atomically
+from linkwork.formats.files import file_name, write_atomically
 from linkwork.formats.installed import installed_file, installed_names
 from linkwork.model import Model
 from linkwork.model.edit import with_base
@@ -125,7 +125,9 @@ def save(robot: Robot, path: str | Path) -> Path:
     variables and expressions, variables at their present values; one changed in another way since, or with meshes
     beside its file, as numbers.
     """
-    path = Path(path)
+    if not isinstance(robot, Robot):
+        raise InvalidInput(f"save: robot is a {type(robot).__name__}, expected a Robot")
+    path = Path(file_name(path))
     text = _own_text(robot) if path.name.endswith(YAML) else None
     if text is not None:
         write_atomically(path, text)
@@ -178,7 +180,9 @@ def _read(read: Callable[..., Any], path: Path, options: dict[str, Any]) -> Any:
             raise
         option, known = unknown[1], ["root", "mimic", "check", "live", "package_dirs", "folders"]
         near = '; did you mean root="floating"?' if "float" in option else did_you_mean(option, known)
-        raise InvalidInput(f'load: no option "{option}" for {path.name}; options are {", ".join(known)}{near}') from None
+        raise InvalidInput(
+            f'load: no option "{option}" for {path.name}; options are {", ".join(known)}{near}'
+        ) from None
 
 
 @cache

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork import configurations, quantities
-from linkwork.arguments import choice
+from linkwork.arguments import choice, number
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.gradient import Gradient, Reduce
 from linkwork.gradient import gradient as gradient_of
@@ -219,7 +219,7 @@ class Robot:
                 raise UnknownName(f'robot "{self.name}" has no variable "{name}"{did_you_mean(name, present)}')
         if parametric is None:
             return self
-        model = parametric.build({**present, **{k: float(v) for k, v in values.items()}})
+        model = parametric.build({**present, **{k: number(v, f"with_variables: {k}") for k, v in values.items()}})
         return Robot(model, parametric, self.subject.live)
 
     # kinematics
@@ -647,11 +647,12 @@ class Robot:
         steps: int = 1001,
         forces: Forces | None = None,
         payload: Payloads | None = None,
+        variables: Variables | None = None,
     ) -> Analysis:
         """From a motion to every position and every load: seven steps, named columns. See loops/analyse.py."""
         from linkwork.loops.analyse import analyse as analyse_motion
 
-        return analyse_motion(self.subject, motion, times, steps, forces, payload)
+        return analyse_motion(self.subject, motion, times, steps, forces, payload, variables)
 
     def members(self, q: ArrayLike, v: ArrayLike | None = None, variables: Variables | None = None) -> Members:
         """Ends, lengths and rates of struts, springs, dampers, bars and sliders, by name. See loops/members.py."""
@@ -774,6 +775,8 @@ class Robot:
 
 def _bring(name: str) -> None:
     """Quantities of the loops room join the table when it is imported."""
+    if not isinstance(name, str):
+        raise UnknownName(f"there is no quantity {name!r}, expected one of the names in robot.kernels or the manual")
     if name not in quantities.QUANTITIES:
         from linkwork.loops import loads, members, residual  # noqa: F401
 

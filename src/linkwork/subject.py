@@ -8,13 +8,15 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from linkwork.arguments import mapping
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.model import Model, Placement, Tree, build_tree
 from linkwork.model.number import Number
 from linkwork.model.parametric import Parametric
 
 if TYPE_CHECKING:
-    from linkwork.engine.kernel import Kernel
+    from linkwork.arguments import mapping
+from linkwork.engine.kernel import Kernel
 
 # Kernels of every live subject by what they compute: equal robots share them.
 _shared: weakref.WeakValueDictionary[str, Kernel] = weakref.WeakValueDictionary()
@@ -101,7 +103,8 @@ class Subject:
 
     def variable_values(self, given: Mapping[str, Any] | None) -> list[Any]:
         """A value for every live variable: what the call gave, else the present one."""
-        given = dict(given or {})
+        if type(given) is not dict:
+            given = mapping(given, "variables")
         unknown = [name for name in given if name not in self.live]
         if unknown:
             known = dict(self.model.variables)

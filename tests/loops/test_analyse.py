@@ -91,7 +91,7 @@ def test_a_jump_is_refused_where_asked(robot):
         motion.sample([0.1, 0.5], side="refuse")
     for got, expected in zip(motion.sample([0.1, 0.6], side="refuse"), motion.sample([0.1, 0.6]), strict=True):
         assert np.array_equal(got, expected)
-    with pytest.raises(InvalidInput, match='expected "before", "after" or "refuse"'):
+    with pytest.raises(InvalidInput, match="side is 'left', expected one of 'before', 'after', 'refuse'"):
         motion.sample(0.1, side="left")
 
 

@@ -426,3 +426,17 @@ def test_counts_of_the_paper():
     assert found.degrees == 21
     assert found.freedoms - 6 * found.loops == 2
     assert found.redundant == 21
+
+
+def test_an_analysis_with_other_values_is_that_of_the_other_robot():
+    live = lw.load("charmie", live=["upper_arm", "torso_spring"])
+    values = {"upper_arm": 0.17, "torso_spring": 300.0}
+    found = live.analyse("validation", steps=5, variables=values)
+    expected = live.with_variables(**values).analyse("validation", steps=5)
+    assert found.names == expected.names
+    for name in found.names:
+        assert found[name] == pytest.approx(expected[name], abs=1e-10), name
+    lengths = np.linspace(0.1, 0.2, 5)
+    each = live.analyse("validation", steps=5, variables={"upper_arm": lengths})
+    alone = live.analyse("validation", times=[2.5], variables={"upper_arm": lengths[2]})
+    assert each["actuator.act5"][2] == pytest.approx(alone["actuator.act5"][0], rel=1e-12)

@@ -153,21 +153,24 @@ def analyse(
     steps: int = 1001,
     forces: Mapping[str, Any] | None = None,
     payload: Any = None,
+    variables: Mapping[str, Any] | None = None,
 ) -> Analysis:
     """The seven steps for a motion.
 
     motion   a name of `robot.motions`, a sampled motion, or arrays: {"time": (n,), "c": (n, nc), "cd", "cdd"} of
              commands or {"time", "q", "v", "a"} of joints; rates left out are zero
     times    instants (n,) [s]; left out, `steps` of them over the whole motion
+    variables   values of live variables, one each or one an instant
     """
     time, c, cd, cdd, given = _inputs(subject, motion, times, steps)
-    q, v, a = _indirect_joints(subject, c, cd, cdd, given)
+    q, v, a = given if given is not None else from_actuators(subject, c, cd, cdd, variables=variables)  # step 3
     if given is not None:
-        c, cd, cdd = to_actuators(subject, q, v, a)
-    poses = _poses(subject, q)
-    auxiliary = _auxiliary_bodies(subject, q, v)
-    found = loads(subject, q, v, a, forces, payload)  # steps 6 and 7
-    _warn_of_loose_springs(subject, found)
+        c, cd, cdd = to_actuators(subject, q, v, a, variables)
+    poses = _poses(subject, q, variables)
+    auxiliary = _auxiliary_bodies(subject, q, v, variables)
+    found = loads(subject, q, v, a, forces, payload, variables)  # steps 6 and 7
+    if variables is None:
+        _warn_of_loose_springs(subject, found)
     return Analysis(subject, time, c, cd, cdd, q, v, a, poses, auxiliary, found)
 
 
@@ -177,6 +180,8 @@ def _inputs(subject: Subject, motion: Any, times: Any, steps: int) -> tuple[Any,
         motion = Motions(subject)[motion]
     if isinstance(motion, Mapping):
         return _given_arrays(subject, motion)
+    if not hasattr(motion, "commands") and not hasattr(motion, "sample"):
+        raise InvalidInput(f"analyse: motion is {motion!r}, expected a name, a motion, or arrays by name")
     if times is None:
         if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:
             raise InvalidInput(f"analyse: steps is {steps!r}, expected a whole number of instants")
@@ -186,9 +191,7 @@ def _inputs(subject: Subject, motion: Any, times: Any, steps: int) -> tuple[Any,
         raise InvalidInput(f"analyse: times has shape {time.shape}, expected (n,)")
     if hasattr(motion, "commands"):
         return (time, *motion.commands(time), None)
-    if hasattr(motion, "sample"):
-        return time, None, None, None, motion.sample(time)
-    raise InvalidInput(f"analyse: motion is {motion!r}, expected a name, a motion, or arrays by name")
+    return time, None, None, None, motion.sample(time)
 
 
 def _given_arrays(subject: Subject, motion: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -212,23 +215,18 @@ def _given_arrays(subject: Subject, motion: Mapping[str, Any]) -> tuple[Any, ...
     return (time, *arrays, None) if "c" in motion else (time, None, None, None, tuple(arrays))
 
 
-def _indirect_joints(subject: Subject, c: Any, cd: Any, cdd: Any, given: Any) -> tuple[np.ndarray, ...]:
-    """Step 3."""
-    return given if given is not None else from_actuators(subject, c, cd, cdd)
-
-
-def _poses(subject: Subject, q: np.ndarray) -> Poses:
+def _poses(subject: Subject, q: np.ndarray, variables: Mapping[str, Any] | None) -> Poses:
     """Step 4."""
-    rotation, position = quantities.evaluate(subject, "forward_kinematics", {"q": q})
+    rotation, position = quantities.evaluate(subject, "forward_kinematics", {"q": q}, variables=variables)
     return Poses(tuple(body.name for body in subject.model.bodies), rotation, position)
 
 
-def _auxiliary_bodies(subject: Subject, q: np.ndarray, v: np.ndarray) -> Members:
+def _auxiliary_bodies(subject: Subject, q: np.ndarray, v: np.ndarray, variables: Mapping[str, Any] | None) -> Members:
     """Step 5."""
     if not member_names(subject):
         n = len(q)
         return Members((), np.zeros((n, 0, 2, 3)), np.zeros((n, 0)), np.zeros((n, 0)))
-    return members(subject, q, v)
+    return members(subject, q, v, variables)
 
 
 def _warn_of_loose_springs(subject: Subject, found: Loads) -> None:

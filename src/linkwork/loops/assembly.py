@@ -12,10 +12,10 @@ import numpy as np
 from casadi import SX
 
 from linkwork import quantities
-from linkwork.arguments import as_doubles
+from linkwork.arguments import as_doubles, broadcast, finite_rows, name_list
 from linkwork.configurations import named, neutral, places, random
 from linkwork.engine.kernel import Kernel, Signature
-from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
+from linkwork.errors import NotPossible, UnknownName, did_you_mean
 from linkwork.loops.constraints import closure_rows
 from linkwork.model.elements import Coupling, LoopClosure
 from linkwork.subject import Subject
@@ -73,6 +73,7 @@ def assemble(
     leads nowhere (links in one line) is left by small steps, the same ones every time. Where no coordinates close the
     loops, the result is the least-squares solution and says which closure stays open.
     """
+    hold = name_list(hold, "assemble: hold")
     for name in hold:
         if name not in subject.joints:
             near = did_you_mean(name, subject.joints)
@@ -80,13 +81,9 @@ def assemble(
     held = {k for joint, _, v in places(subject) if joint.name in set(hold) for k in range(v.start, v.stop)}
     free = [k for k in range(subject.nv) if k not in held]
     live = list(subject.variable_values(variables))
-    q = as_doubles(q0, "assemble: q0")
-    if q.ndim < 1 or q.shape[-1] != subject.nq:
-        who = f'robot "{subject.model.name}" has nq = {subject.nq}'
-        raise InvalidInput(f"assemble: q0 has shape {q.shape}, expected (..., {subject.nq}): {who}")
-    if not np.isfinite(q).all():
-        raise InvalidInput("assemble: q0 is not finite")
-    batch = np.broadcast_shapes(q.shape[:-1], *(np.shape(x) for x in live))
+    live = [as_doubles(x, f"assemble: variables[{name!r}]") for name, x in zip(subject.live, live, strict=True)]
+    q = finite_rows(q0, subject.nq, "assemble: q0", f'robot "{subject.model.name}" has nq = {subject.nq}')
+    batch = broadcast({"q0": q.shape[:-1], **{n: x.shape for n, x in zip(subject.live, live, strict=True)}}, "assemble")
     q = np.broadcast_to(q, (*batch, subject.nq)).reshape(-1, subject.nq)
     live = [np.broadcast_to(x, batch).ravel() if np.ndim(x) else x for x in live]
     q, r, used = _closed(subject, q, free, iterations, live)

@@ -12,6 +12,7 @@ import numpy as np
 from casadi import SX
 
 from linkwork import quantities
+from linkwork.arguments import as_doubles
 from linkwork.engine.kernel import Context, Kernel, Signature
 from linkwork.errors import ComputationError, InvalidInput, NotPossible
 from linkwork.loops.constraints import strut_rows
@@ -231,12 +232,12 @@ def _context(subject: Subject, layout: Layout) -> Context:
 
 def explain(subject: Subject, layout: Layout, c: Any, rates: bool, variables: Mapping[str, Any] | None) -> None:
     """Say which command is out of its range, with the numbers; nothing if none is."""
-    commands = np.asarray(c, dtype=float)
+    commands = as_doubles(c, "from_actuators: c")
     if commands.ndim == 0 or commands.shape[-1] != layout.sizes[0] or not np.isfinite(commands).all():
         return
     for driven in layout.driven:
         if isinstance(driven.drive, (StrutOnHinge, StrutOnSlide)):
-            if variables:
+            if variables is not None:
                 continue  # the range depends on the sample's own numbers
             _explain_strut(driven, driven.drive, commands[..., driven.commands[0]], rates)
         else:

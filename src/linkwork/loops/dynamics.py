@@ -18,6 +18,7 @@ import numpy as np
 from casadi import DM, SX
 
 from linkwork import quantities
+from linkwork.arguments import broadcast, finite_rows
 from linkwork.engine.kernel import Kernel, Signature
 from linkwork.errors import ComputationError, InvalidInput
 from linkwork.lagrange.linear import factored
@@ -74,8 +75,10 @@ def loop_dynamics(
 
 def consistent(subject: Subject, q: Any = None, v: Any = None) -> tuple[np.ndarray, np.ndarray]:
     """The nearest state with closed loops: q assembled, v projected on the motions that keep them closed."""
-    start = reference(subject) if q is None else np.asarray(q, dtype=float)
-    rates = np.zeros(subject.nv) if v is None else np.asarray(v, dtype=float)
+    start = reference(subject) if q is None else finite_rows(q, subject.nq, "consistent: q")
+    rates = np.zeros(subject.nv) if v is None else finite_rows(v, subject.nv, "consistent: v")
+    lead = broadcast({"q": start.shape[:-1], "v": rates.shape[:-1]}, "consistent")
+    start, rates = (np.broadcast_to(x, (*lead, x.shape[-1])).copy() for x in (start, rates))
     if not has_closures(subject):
         return start, rates
     found = assemble(subject, start)

@@ -19,6 +19,7 @@ import numpy as np
 from casadi import SX
 
 from linkwork import quantities
+from linkwork.arguments import finite_rows
 from linkwork.engine.kernel import Context, Kernel, Signature
 from linkwork.engine.scan import Scan, scan
 from linkwork.errors import InvalidInput, InvalidModel
@@ -52,12 +53,9 @@ def solve(
     layout = layout_of(subject)
     _refuse_undecided(subject)
     n, m = layout.sizes
-    commands = np.asarray(c, dtype=float)
-    if commands.ndim == 0 or commands.shape[-1] != n:
-        names = ", ".join(layout.names)
-        raise InvalidInput(f"from_actuators: c has shape {commands.shape}, expected (..., {n}): {names}")
+    commands = finite_rows(c, n, "from_actuators: c", ", ".join(layout.names))
     explain(subject, layout, commands, cd is not None or cdd is not None, variables)
-    start = reference(subject) if q0 is None else np.asarray(q0, dtype=float)
+    start = reference(subject) if q0 is None else finite_rows(q0, subject.nq, "from_actuators: q0")
     live = dict(zip(subject.live, subject.variable_values(variables), strict=True))
     origin = to_actuators(subject, start, variables=variables)[0]
     found = _scan_of(subject)(q=start, c=commands, origin=origin, steps=_MOST_STEPS, **_live_names(live))

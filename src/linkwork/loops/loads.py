@@ -296,7 +296,7 @@ class Loads:
         return np.concatenate([(R @ wrench[..., i : i + 3, None])[..., 0] for i in (0, 3)], axis=-1)
 
     def _find(self, name: str, names: tuple[str, ...], what: str) -> int:
-        if name not in names:
+        if not isinstance(name, str) or name not in names:
             robot = self.subject.model.name
             raise UnknownName(f'loads: robot "{robot}" has no {what} "{name}"{did_you_mean(name, names)}')
         return names.index(name)
@@ -366,7 +366,7 @@ def _refuse_dead_points(subject: Subject, levers: np.ndarray) -> None:
 
 def _explain(subject: Subject, q: np.ndarray, variables: Mapping[str, Any] | None) -> None:
     """Say which element makes the loads of a configuration not finite."""
-    if variables or q.ndim == 0 or q.shape[-1] != subject.nq:
+    if variables is not None or q.ndim == 0 or q.shape[-1] != subject.nq:
         return
     refuse_open_bars(subject, q)
     refuse_singular(subject, "loads", q)

@@ -11,6 +11,7 @@ import numpy as np
 from casadi import SX
 
 from linkwork import quantities
+from linkwork.arguments import as_doubles
 from linkwork.errors import ComputationError, InvalidInput, UnknownName, did_you_mean
 from linkwork.loops.commands import to_actuators
 from linkwork.loops.constraints import rate
@@ -69,7 +70,8 @@ def members(subject: Subject, q: Any, v: Any = None, variables: Mapping[str, Any
     Source: [Goncalves2022] eqs. 24, 25 and [Goncalves2023] eqs. 20-27 (step 5). Corrected: the papers' eqs. 25 and 21
     lose the arc cosine; a direction vector replaces the angle.
     """
-    refuse_open_bars(subject, np.asarray(q, dtype=float), variables)
+    q = as_doubles(q, "members: q")
+    refuse_open_bars(subject, q, variables)
     given = {"q": q, "v": np.zeros(subject.nv) if v is None else v}
     try:
         ends, lengths, rates = quantities.evaluate(subject, "members", given, variables=variables)
@@ -144,7 +146,7 @@ def strut_levers(subject: Subject, q: np.ndarray) -> np.ndarray:
 def refuse_open_bars(subject: Subject, q: np.ndarray, variables: Mapping[str, Any] | None = None) -> None:
     """A bar must reach the line on which its slider moves."""
     bars = [e for e in subject.model.elements if isinstance(e, Bar)]
-    if not bars or variables or q.ndim == 0 or q.shape[-1] != subject.nq:
+    if not bars or variables is not None or not q.size or q.ndim == 0 or q.shape[-1] != subject.nq:
         return
     tree = subject.tree
     x = SX.sym("q", tree.nq)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwork.arguments import finite
 from linkwork.loops.assembly import constraint_kernel, constraint_labels, generic_configurations, has_closures
 from linkwork.model.elements import Bar, Coupling, LinearActuator, LoopClosure, Slider, Spring
 from linkwork.quantities import context_of
@@ -66,7 +67,7 @@ def mobility(subject: Subject, q: Any = None) -> Mobility:
     couplings = sum(joint.mimic is not None for joint in model.joints)
     couplings += sum(isinstance(e, Coupling) for e in model.elements)
     gruebler = freedoms - 6 * loops - couplings - idle
-    samples = generic_configurations(subject) if q is None else [np.asarray(q, dtype=float)]
+    samples = generic_configurations(subject) if q is None else [finite(q, (subject.nq,), "mobility: q")]
     degrees, rows = _by_rank(subject, samples)
     joints = len(model.joints) + sum(
         3 if isinstance(e, (LinearActuator, Spring)) else 2 if isinstance(e, Bar) else 1

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.arguments import as_doubles
+from linkwork.arguments import as_doubles, choice
 from linkwork.configurations import neutral, places
 from linkwork.errors import InvalidInput, InvalidModel, UnknownName, did_you_mean
 from linkwork.loops.commands import from_actuators, to_actuators
@@ -54,8 +54,7 @@ class SampledMotion:
         slack = 1e-12 * max(1.0, self.duration)
         if not (np.isfinite(times).all() and (times >= -slack).all() and (times <= self.duration + slack).all()):
             raise InvalidInput(f'motion "{self.name}": t is outside 0 .. {self.duration:g} s')
-        if side not in ("before", "after", "refuse"):
-            raise InvalidInput(f'motion "{self.name}": side is {side!r}, expected "before", "after" or "refuse"')
+        choice(side, ("before", "after", "refuse"), f'motion "{self.name}": side')
         if side == "refuse":
             self._refuse_jumps(times)
         layout = layout_of(self._subject)
@@ -126,7 +125,7 @@ class Motions(Mapping[str, SampledMotion]):
         self._robot = subject.model.name
 
     def __getitem__(self, name: str) -> SampledMotion:
-        if name not in self._motions:
+        if not isinstance(name, str) or name not in self._motions:
             raise UnknownName(f'robot "{self._robot}" has no motion "{name}"{did_you_mean(name, self._motions)}')
         return self._motions[name]
 

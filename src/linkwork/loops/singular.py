@@ -26,7 +26,7 @@ NO_LENGTH = 1e-12
 def refuse_singular(subject: Subject, who: str, q: Any, variables: Mapping[str, Any] | None = None) -> None:
     """Raise with the reason where `singular_reason` knows one for some sample of q (..., nq)."""
     at = np.asarray(q, dtype=float)
-    if variables or at.ndim == 0 or at.shape[-1] != subject.nq or not np.isfinite(at).all():
+    if variables is not None or at.ndim == 0 or at.shape[-1] != subject.nq or not np.isfinite(at).all():
         return
     for index in np.ndindex(at.shape[:-1]):
         if words := singular_reason(subject, at[index]):

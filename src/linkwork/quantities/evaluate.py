@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from linkwork.arguments import mapping
 from linkwork.engine.kernel import Context, Kernel, Signature
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.model.payload import Payload
@@ -14,6 +15,18 @@ from linkwork.quantities.line import Quantity
 from linkwork.quantities.table import quantity
 from linkwork.quantities.tracing import INPUT_AXES, size_of, trace
 from linkwork.subject import Subject
+
+
+def carried(payload: Any, who: str) -> tuple[Payload, ...]:
+    """One payload, several, or None as a tuple."""
+    if payload is None:
+        return ()
+    if isinstance(payload, Payload):
+        return (payload,)
+    found = tuple(payload) if isinstance(payload, Iterable) else (payload,)
+    if not all(isinstance(each, Payload) for each in found):
+        raise InvalidInput(f"{who}: payload is {type(payload).__name__}, expected a Payload or several")
+    return found
 
 
 def evaluate(
@@ -27,7 +40,8 @@ def evaluate(
     out: Any = None,
 ) -> Any:
     """A quantity of the table for one sample or a batch; see `Quantity` for what each option means."""
-    payloads = () if payload is None else (payload,) if isinstance(payload, Payload) else tuple(payload)
+    payloads = carried(payload, name)
+    forces = mapping(forces, f"{name}: forces") if forces is not None else None
     kernel = kernel_of(subject, name, frame, tuple(forces or ()), tuple(p.body for p in payloads))
     args = [arguments[i] for i in quantity(name).inputs.split()]
     args += subject.variable_values(variables)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwork.arguments import number
 from linkwork.errors import InvalidFile, InvalidInput
 from linkwork.loops.analyse import Analysis, analyse
 from linkwork.loops.layout import layout_of
@@ -96,11 +97,11 @@ def catalogue(path: str | Path | None = None) -> tuple[Actuator, ...]:
     if tuple(reader.fieldnames or ()) != FIELDS:
         raise InvalidFile(f"{where}: columns are {reader.fieldnames}, expected {', '.join(FIELDS)}")
     found = []
-    for number, row in enumerate(reader, start=2):
+    for count, row in enumerate(reader, start=2):
         try:
             numbers = {label: float(row[label]) for label in FIELDS[2:7]}
         except (TypeError, ValueError) as error:
-            raise InvalidFile(f"{where}: row {number}: {error}") from None
+            raise InvalidFile(f"{where}: row {count}: {error}") from None
         found.append(Actuator(row["name"], row["kind"], **numbers, source=row["source"]))
     return tuple(found)
 
@@ -108,7 +109,9 @@ def catalogue(path: str | Path | None = None) -> tuple[Actuator, ...]:
 def duties(robot: Any, motions: Sequence[Any] | str, steps: int = 1001, payload: Any = None) -> tuple[Duty, ...]:
     """What every motor and actuator must do over one motion or several: names, motions, arrays, or analyses."""
     subject = subject_of(robot)
-    many = [motions] if isinstance(motions, (str, dict, Analysis)) else list(motions)
+    if not isinstance(motions, (str, Mapping, Analysis, Iterable)):
+        raise InvalidInput(f"duties: motions is {type(motions).__name__}, expected a motion or several")
+    many = [motions] if isinstance(motions, (str, Mapping, Analysis)) else list(motions)
     done = [m if isinstance(m, Analysis) else analyse(subject, m, steps=steps, payload=payload) for m in many]
     if not done:
         raise InvalidInput("duties: no motion is given")
@@ -128,9 +131,11 @@ def select(
     Continuous effort must cover margin * rms, peak effort margin * peak, power margin * peak power, speed the speed,
     and the stroke of a linear actuator its travel.
     """
-    if not margin > 0.0:
+    if not number(margin, "select: margin") > 0.0:
         raise InvalidInput(f"select: margin is {margin}, expected a positive number")
-    offered = catalogue() if lines is None else tuple(lines)
+    offered = catalogue() if lines is None else tuple(lines) if isinstance(lines, Iterable) else (lines,)
+    if not all(isinstance(line, Actuator) for line in offered):
+        raise InvalidInput("select: lines holds something else than Actuator, expected lines of a catalogue")
     return {duty.name: _selected(duty, offered, margin) for duty in duties(robot, motions, steps, payload)}
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from casadi import SX
 from scipy.optimize import least_squares
 
-from linkwork.arguments import as_doubles
+from linkwork.arguments import as_doubles, finite_rows, mapping, name_list, number
 from linkwork.engine.compile import CompiledFunction, compile
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.loops.commands import from_actuators, traced_tree
@@ -64,15 +64,16 @@ def balance(
     """
     subject = subject_of(robot)
     names, free = _checked(subject, actuators, variables)
-    c = np.atleast_2d(as_doubles(commands, "balance: commands"))
-    if c.shape[1] != layout_of(subject).sizes[0]:
-        raise InvalidInput(f"balance: commands has shape {c.shape}, expected (poses, {layout_of(subject).sizes[0]})")
+    c = np.atleast_2d(finite_rows(commands, layout_of(subject).sizes[0], "balance: commands"))
+    if c.ndim != 2 or not len(c):
+        raise InvalidInput(f"balance: commands has shape {c.shape}, expected (poses, {c.shape[-1]})")
     effort = _effort(subject, names, free)
     slope = effort.jacobian(0, "x")
-    scale = np.array([(weights or {}).get(name, 1.0) for name in names])
+    told = mapping(weights, "balance: weights")
+    scale = np.array([number(told.get(name, 1.0), f"balance: weights[{name!r}]") for name in names])
     present = dict(subject.model.variables)
     x0 = np.array([float(present[name]) for name in free])
-    low, high = (np.array([(bounds or {}).get(name, (-np.inf, np.inf))[k] for name in free]) for k in (0, 1))
+    low, high = _bounds(bounds, free)
     if not ((low <= x0) & (x0 <= high)).all():
         outside = free[int(np.argmin((low <= x0) & (x0 <= high)))]
         raise InvalidInput(f'balance: variable "{outside}" = {present[outside]:g} is outside its bounds')
@@ -100,6 +101,18 @@ def balance(
     )
     best = {name: float(value) for name, value in zip(free, found.x, strict=True)}
     return Balance(best, names, before, efforts(found.x), bool(found.success), found.message, int(found.nfev))
+
+
+def _bounds(given: Any, free: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+    told = mapping(given, "balance: bounds")
+    ends = []
+    for name in free:
+        pair = as_doubles(told.get(name, (-np.inf, np.inf)), f"balance: bounds[{name!r}]")
+        if pair.shape != (2,) or not pair[0] < pair[1]:
+            raise InvalidInput(f"balance: bounds[{name!r}] is {pair.tolist()}, expected (lowest, highest)")
+        ends.append(pair)
+    low, high = np.array(ends).T
+    return low, high
 
 
 class _Poses:
@@ -138,8 +151,8 @@ def _checked(
     subject: Subject, actuators: Sequence[str] | None, variables: Sequence[str] | None
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     layout = layout_of(subject)
-    names = tuple(layout.names if actuators is None else actuators)
-    free = tuple(subject.live if variables is None else variables)
+    names = layout.names if actuators is None else name_list(actuators, "balance: actuators")
+    free = subject.live if variables is None else name_list(variables, "balance: variables")
     for name in names:
         if name not in layout.names:
             raise UnknownName(f'balance: there is no actuator "{name}"{did_you_mean(name, layout.names)}')

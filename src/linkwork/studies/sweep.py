@@ -11,7 +11,7 @@ import casadi
 import numpy as np
 from casadi import SX
 
-from linkwork.arguments import as_doubles
+from linkwork.arguments import as_doubles, finite, finite_rows, mapping, name_list
 from linkwork.engine.scan import Scan, scan
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.loops.commands import from_actuators
@@ -133,7 +133,7 @@ def _start(subject: Subject, c: np.ndarray, designs: Mapping[str, np.ndarray], n
 
 def _designs(subject: Subject, variables: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], int]:
     arrays = {}
-    for name, values in variables.items():
+    for name, values in mapping(variables, "sweep: variables").items():
         if name not in subject.live:
             near = did_you_mean(name, subject.live)
             raise UnknownName(f'sweep: "{name}" is not a live variable of robot "{subject.model.name}"{near}')
@@ -155,15 +155,21 @@ def _commands(subject: Subject, motion: Any, steps: int) -> tuple[np.ndarray, np
         sampled = Motions(subject)[motion]
         return sampled.commands(np.linspace(0.0, sampled.duration, steps))
     layout = layout_of(subject)
-    c = as_doubles(motion["c"], "sweep: c")
+    motion = mapping(motion, "sweep: motion")
+    if "c" not in motion:
+        raise InvalidInput('sweep: motion has no "c", expected the name of a motion or {"c": (T, nc), "cd", "cdd"}')
+    c = finite_rows(motion["c"], layout.sizes[0], "sweep: c")
+    if c.ndim != 2 or not len(c):
+        raise InvalidInput(f"sweep: c has shape {c.shape}, expected (T, {layout.sizes[0]})")
     zeros = np.zeros((len(c), layout.sizes[1]))
-    return c, as_doubles(motion.get("cd", zeros), "sweep: cd"), as_doubles(motion.get("cdd", zeros), "sweep: cdd")
+    cd, cdd = (finite(motion.get(name, zeros), zeros.shape, f"sweep: {name}") for name in ("cd", "cdd"))
+    return c, cd, cdd
 
 
 def _wanted(columns: Mapping[str, str | tuple[str, ...]]) -> list[tuple[str, str]]:
     found = []
-    for column, kinds in columns.items():
-        for kind in (kinds,) if isinstance(kinds, str) else tuple(kinds):
+    for column, kinds in mapping(columns, "sweep: columns").items():
+        for kind in name_list(kinds, f'sweep: column "{column}"'):
             if kind not in REDUCTIONS:
                 expected = f"expected one of {', '.join(REDUCTIONS)}"
                 raise InvalidInput(f'sweep: column "{column}" asks for {kind!r}, {expected}')
