@@ -200,7 +200,16 @@ def test_a_motion_is_drawn_as_it_is_computed():
             poses = shown.robot.forward_kinematics(playback.states[0][playback.row(t)])
             for body in shown.robot.bodies:
                 np.testing.assert_allclose(drawn_pose(shown.scene, body), poses[body], atol=1e-8)  # viser skips less
+            found = shown.robot.members(playback.states[0][playback.row(t)])
+            for name in ("act5", "5s", "4slb"):  # a strut and two springs
+                (node, *_), member = shown.scene.members.nodes[name], found[name]
+                np.testing.assert_allclose(node.position, member.first, atol=1e-8)
+                np.testing.assert_allclose(matrix(node.wxyz)[:, 2], member.direction, atol=1e-7)
+                assert node.scale[2] == pytest.approx(float(member.length), abs=1e-9)
         assert len(playback.postures.steps.turns) < len(shown.robot.bodies)
+        shown.stands[0].trail("12a.D")
+        path = shown.robot.pose(playback.states[0], "12a.D")[:, :3, 3]
+        np.testing.assert_allclose(shown.stands[0]._trail.points[:, 1], path[1:], atol=1e-6)  # single precision
 
 
 def test_coordinates_of_a_floating_base_are_angles_that_stay_a_unit_quaternion():
@@ -260,6 +269,46 @@ def test_loads_that_hold_a_robot_still_are_its_weight(viewer):
     assert f"{9.81 * mass:.4g} N" in stand.legend.content
     stand.options["joint forces"].value = False
     assert not drawn.visible
+
+
+def test_two_robots_play_by_one_clock(viewer):
+    first = viewer.load("arm-2")
+    second = viewer.add("arm-4")
+    t = np.linspace(0.0, 2.0, 101)
+    viewer.load_motion({"time": t, "q": np.outer(t, [0.1, 0.2])}, first)
+    viewer.load_motion({"time": 2 * t, "q": np.outer(t, [0.1, 0.2, 0.3, 0.4])}, second)
+    assert viewer.duration == 4.0 == viewer.scrub.max
+    viewer.seek(3.0)
+    np.testing.assert_allclose(first.scene.q, [0.2, 0.4])  # its motion is over
+    np.testing.assert_allclose(second.scene.q, 1.5 * np.array([0.1, 0.2, 0.3, 0.4]))
+    assert first.joints.handles[first.robot.joints[1]].value == pytest.approx(0.4)
+    assert second.scene.bounds()[0, 0] > 0.0 > first.scene.bounds()[0, 0] - 1e-9
+    viewer.remove(second)
+    assert viewer.stands == [first] and viewer.duration == 2.0
+
+
+def test_a_stand_that_is_gone_does_nothing(viewer):
+    gone = viewer.load("arm-2")
+    viewer.load("arm-4")
+    before = gone.scene.q
+    gone._joint(gone.joints.coordinates[0], 0.5)  # what a late event of a browser does
+    np.testing.assert_array_equal(gone.scene.q, before)
+
+
+def test_frames_and_points_stand_where_the_robot_has_them(viewer):
+    stand = viewer.load("ur5e")
+    stand.scene.show_axes(True)
+    (tool,) = [node for node in stand.scene._extras["frames"] if node.name.endswith("/tool0")]
+    step = np.eye(4)
+    step[:3, :3], step[:3, 3] = matrix(tool.wxyz), tool.position
+    drawn = drawn_pose(stand.scene, stand.robot.model.frames[-1].body) @ step
+    np.testing.assert_allclose(drawn, stand.robot.pose(stand.scene.q, "tool0"), atol=1e-12)
+    stand = viewer.load("arm-4")
+    stand.scene.show_points(True)
+    tip = stand.robot.bodies[-1]
+    drawn = [n for n in stand.scene._extras["points"] if n.name.endswith(f"/{tip}/points/B")]
+    place = drawn_pose(stand.scene, tip)[:3] @ np.append(drawn[0].position, 1.0)
+    np.testing.assert_allclose(place, stand.robot.points(stand.scene.q)[tip]["B"], atol=1e-12)
 
 
 def test_plots_record_what_a_person_does(viewer):

@@ -29,6 +29,8 @@ def _told(work: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(work)
     def guarded(self: Stand, *arguments: Any) -> None:
+        if self.removed:
+            return
         self.status.content = ""
         try:
             work(self, *arguments)
@@ -44,7 +46,8 @@ class Stand:
     def __init__(self, viewer: Any, robot: Robot, root: str, at: tuple[float, float, float]) -> None:
         self.viewer, self.robot, self.server, self.lock = viewer, robot, viewer.server, viewer.lock
         self.scene = RobotScene(self.server, robot, root, at)
-        self.tip = robot.bodies[-1]
+        self.tip = robot.model.frames[-1].name if robot.model.frames else robot.bodies[-1]
+        self.removed = False
         self.playback: Playback | None = None
         self.plots: dict[str, LivePlot] = {}
         self._trail: Any = None
@@ -68,6 +71,8 @@ class Stand:
     def show(self, q: np.ndarray) -> None:
         """Move the robot to q (nq,), its sliders and loads with it."""
         with self.lock:
+            if self.removed:  # a slider was moved while the robot was taken away
+                return
             self.scene.move(q)
             self.sliders_follow()
             if self.scene.loads.wanted:
@@ -141,6 +146,7 @@ class Stand:
     def remove(self) -> None:
         """Take the robot and its controls away."""
         with self.lock:
+            self.removed = True
             for column in list(self.plots):
                 self.unplot(column)
             self.tab.remove()
@@ -162,7 +168,7 @@ class Stand:
                 box.on_update(lambda _, box=box, work=work: self._option(work, box))
                 self.options[label] = box
             self.trail_frame = gui.add_dropdown("trail of", tuple(dict.fromkeys((STILL, *self.robot.frames))))
-            self.trail_frame.on_update(lambda _: self._draw_trail())
+            self.trail_frame.on_update(lambda _: self._trail_chosen())
             self.legend = gui.add_markdown("")
 
     def _add_plots(self, gui: Any) -> None:
@@ -174,6 +180,10 @@ class Stand:
     @_told
     def _plot_chosen(self) -> None:
         self.plot(self.column.value)
+
+    @_told
+    def _trail_chosen(self) -> None:
+        self._draw_trail()
 
     @_told
     def _option(self, work: Callable[[bool], None], box: Any) -> None:
@@ -220,6 +230,7 @@ class Stand:
     @_told
     def _joint(self, coordinate: Coordinate, value: float) -> None:
         with self.lock:
+            self.viewer.playing.value = False
             q = self.scene.q
             coordinate.write(q, value)
             if has_closures(self.robot.subject):
@@ -233,6 +244,7 @@ class Stand:
     @_told
     def _command(self, entry: int, value: float) -> None:
         with self.lock:
+            self.viewer.playing.value = False
             q = self.scene.q
             c, _, _ = self.robot.to_actuators(q)
             c[entry] = value

@@ -27,9 +27,14 @@ class Target:
         self._about = ""
         self.ghosts = Ghosts(self.scene)
         self._busy, self._waiting = threading.Lock(), threading.Event()
-        self.shown.on_update(lambda _: self.restart())
-        self.frame.on_update(lambda _: self.restart())
-        self.all_solutions.on_update(lambda _: self.refresh_ghosts())
+        for control in (self.shown, self.frame, self.all_solutions):
+            control.on_update(lambda _: self._chosen())
+
+    def _chosen(self) -> None:
+        try:
+            self.restart()
+        except LinkworkError as error:  # a frame that no dropdown offered
+            self.status.content = str(error)
 
     def restart(self) -> None:
         """Put the target on its frame, or take it away."""
@@ -91,6 +96,7 @@ class Target:
 
     def _dragged(self) -> None:
         """Many events come while one is solved: only the newest counts."""
+        self.stand.viewer.playing.value = False
         self._waiting.set()
         while self._waiting.is_set() and self._busy.acquire(blocking=False):
             try:
