@@ -17,6 +17,7 @@ from linkwork.engine.kernel import Kernel, Signature
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
+    fresh(None)(np.zeros((2, 3)))  # what all kernels share is compiled and kept elsewhere
     place = tmp_path / "cache"
     monkeypatch.setenv("LINKWORK_CACHE", str(place))
     return place

@@ -15,9 +15,10 @@ import random
 import stat
 import tempfile
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+import casadi
 
 from linkwork.engine import machine
 
@@ -44,7 +45,7 @@ def folder() -> Path | None:
 @cache
 def sources_hash() -> str:
     """A hash of linkwork's own sources: code written by another version is never run."""
-    digest = hashlib.sha256(version("casadi").encode())
+    digest = hashlib.sha256(casadi.__version__.encode())
     root = Path(__file__).resolve().parent.parent
     for path in sorted(root.rglob("*.py")):
         digest.update(str(path.relative_to(root)).encode())
