@@ -17,6 +17,13 @@ import linkwork as lw
 from tests.cli.runs import COMMAND, FULL_DISK, Server, run
 
 
+@pytest.fixture(scope="module")
+def server():
+    found = Server()
+    yield found
+    found.close()
+
+
 def test_robots_are_listed_for_machines():
     done = run("robots", "--json")
     assert done.returncode == 0
@@ -88,8 +95,8 @@ def test_conversion_round_trip(tmp_path):
         (("simulate", "ur5e", "--control", "held"), 5, "hold"),
     ],
 )
-def test_errors_are_one_sentence_and_a_code(command, code, says, tmp_path):
-    done = run(*command, cwd=tmp_path)
+def test_errors_are_one_sentence_and_a_code(command, code, says, server, tmp_path):
+    done = server.run(*command, cwd=tmp_path)
     assert done.returncode == code, done.stderr
     assert says in " ".join(done.stderr.split()) and "Traceback" not in done.stderr
 
@@ -163,13 +170,6 @@ def test_a_new_robot_is_valid_and_is_not_written_over(tmp_path):
     before = (tmp_path / "arm.robot.yaml").read_text()
     again = run("new", "arm.robot.yaml", "--joints", "r", "--length", "1", "--mass", "1", cwd=tmp_path)
     assert again.returncode == 5 and (tmp_path / "arm.robot.yaml").read_text() == before
-
-
-@pytest.fixture(scope="module")
-def server():
-    found = Server()
-    yield found
-    found.close()
 
 
 def test_a_full_disk_leaves_the_old_file(server, tmp_path):

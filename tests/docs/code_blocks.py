@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import shlex
 import sys
@@ -51,8 +52,10 @@ def run(page: Path, folder: Path, monkeypatch) -> None:
         where = f"{page.name}:{block.line}"
         if block.title:
             (folder / block.title).write_text(block.text, "utf-8")
-        if block.language == "python":
+        if block.language == "python" and _there(block.text):
             exec(compile("\n" * block.line + block.text, str(page), "exec"), names)
+        elif block.language == "python":
+            continue  # another tool, which is not installed here
         elif block.language == "sh":
             for line in block.text.splitlines():
                 _command(line.split("#")[0].strip(), where, monkeypatch)
@@ -60,6 +63,12 @@ def run(page: Path, folder: Path, monkeypatch) -> None:
             assert block.title, f"{where}: a YAML block needs a title, the file it is saved as"
         else:
             assert block.language in SHOWN_ONLY, f"{where}: language {block.language!r} is not run; say text or python"
+
+
+def _there(text: str) -> bool:
+    """Whether what a block says it needs in its first line ("# needs PACKAGE") is installed."""
+    needed = re.match(r"# needs (\w+)\n", text)
+    return needed is None or importlib.util.find_spec(needed[1]) is not None
 
 
 def _command(line: str, where: str, monkeypatch) -> None:

@@ -70,3 +70,12 @@ def test_every_job_of_the_papers_has_a_page():
     assert {name for name, _ in rows} | {"index.md"} == {p.name for p in (ROOT / "docs" / "jobs").glob("*.md")}
     covered = {number for _, numbers in rows for number in numbers.split(", ")}
     assert covered == {"01", "02", "03", "04", "07", "14", "15"}
+
+
+def test_every_public_name_is_in_the_reference():
+    import linkwork
+
+    text = (ROOT / "docs" / "api.md").read_text("utf-8")
+    told = {"LinkworkError", "__version__", "trajectory", "studies"}  # in their rooms' sections
+    missing = [name for name in linkwork.__all__ if name not in told and f"::: linkwork.{name}\n" not in text]
+    assert not missing

@@ -9,6 +9,7 @@ import typer
 import linkwork as lw
 from linkwork.cli.arguments import Json, names
 from linkwork.cli.output import console, print_json
+from linkwork.cli.progress import working
 from linkwork.model.validation import validated
 
 
@@ -26,8 +27,9 @@ def register(app: typer.Typer) -> None:
 
         Example:  linkwork check my.robot.yaml
         """
-        robot = lw.load(file, check="any")
-        validated(robot.model, level)
+        with working(f"checking {file}"):
+            robot = lw.load(file, check="any")
+            validated(robot.model, level)
         if as_json:
             print_json({"file": file, "level": level, "valid": True, "bodies": len(robot.bodies), "nv": robot.nv})
         else:

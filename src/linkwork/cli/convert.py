@@ -10,6 +10,7 @@ import typer
 import linkwork as lw
 from linkwork.cli.arguments import Json, names
 from linkwork.cli.output import console, print_json
+from linkwork.cli.progress import working
 
 
 def register(app: typer.Typer) -> None:
@@ -23,8 +24,9 @@ def register(app: typer.Typer) -> None:
 
         Example:  linkwork convert ur5e ur5e.urdf
         """
-        robot = lw.load(source)
-        lw.save(robot, target)
+        with working(f"converting {source}"):
+            robot = lw.load(source)
+            lw.save(robot, target)
         if as_json:
             print_json({"wrote": target, "bodies": len(robot.bodies), "nv": robot.nv})
         else:

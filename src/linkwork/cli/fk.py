@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import numpy as np
 import typer
 
 import linkwork as lw
 from linkwork.cli.arguments import Configuration, Json, RobotName, configuration
 from linkwork.cli.output import print_json, print_table
+from linkwork.cli.progress import working
 
 
 def register(app: typer.Typer) -> None:
@@ -25,16 +27,26 @@ def register(app: typer.Typer) -> None:
         """
         loaded = lw.load(robot)
         at = configuration(loaded, q)
-        if frame is not None:
-            pose = loaded.pose(at, frame)
-            if as_json:
-                print_json({"q": at, "frame": frame, "pose": pose})
-            else:
-                print_table(f"pose of {frame} in the world", ("x", "y", "z", "position [m]"), pose[:3].tolist())
-            return
-        poses = loaded.forward_kinematics(at)
-        if as_json:
-            print_json({"q": at, "poses": {body: poses[body] for body in poses.bodies}})
+        if frame is None:
+            _show_all(loaded, at, as_json)
         else:
-            rows = [(body, *map(float, poses[body][:3, 3])) for body in poses.bodies]
-            print_table(f"positions of the bodies of {loaded.name}", ("body", "x [m]", "y [m]", "z [m]"), rows)
+            _show_one(loaded, at, frame, as_json)
+
+
+def _show_one(robot: lw.Robot, q: np.ndarray, frame: str, as_json: bool) -> None:
+    with working(f"pose of {frame}"):
+        pose = robot.pose(q, frame)
+    if as_json:
+        print_json({"q": q, "frame": frame, "pose": pose})
+    else:
+        print_table(f"pose of {frame} in the world", ("x", "y", "z", "position [m]"), pose[:3].tolist())
+
+
+def _show_all(robot: lw.Robot, q: np.ndarray, as_json: bool) -> None:
+    with working(f"poses of {robot.name}"):
+        poses = robot.forward_kinematics(q)
+    if as_json:
+        print_json({"q": q, "poses": {body: poses[body] for body in poses.bodies}})
+    else:
+        rows = [(body, *map(float, poses[body][:3, 3])) for body in poses.bodies]
+        print_table(f"positions of the bodies of {robot.name}", ("body", "x [m]", "y [m]", "z [m]"), rows)

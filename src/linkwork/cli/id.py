@@ -9,6 +9,7 @@ import typer
 import linkwork as lw
 from linkwork.cli.arguments import Configuration, Json, RobotName, configuration, vector
 from linkwork.cli.output import print_json, print_table
+from linkwork.cli.progress import working
 
 
 def register(app: typer.Typer) -> None:
@@ -26,7 +27,8 @@ def register(app: typer.Typer) -> None:
         """
         loaded = lw.load(robot)
         state = configuration(loaded, q), vector(v, loaded.nv, "--v"), vector(a, loaded.nv, "--a")
-        tau = loaded.inverse_dynamics(*state)
+        with working(f"dynamics of {loaded.name}"):
+            tau = loaded.inverse_dynamics(*state)
         if as_json:
             print_json(dict(zip(("q", "v", "a", "tau"), (*state, tau), strict=True)))
         else:

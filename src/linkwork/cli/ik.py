@@ -10,6 +10,7 @@ import typer
 import linkwork as lw
 from linkwork.cli.arguments import Configuration, Json, RobotName, configuration, last_frame, vector
 from linkwork.cli.output import console, print_json, print_table
+from linkwork.cli.progress import working
 from linkwork.model.rotation import from_rpy
 
 
@@ -35,11 +36,13 @@ def register(app: typer.Typer) -> None:
         target = _target(xyz, rpy)
         start = None if q is None else configuration(loaded, q)
         if every:
-            found = loaded.inverse_kinematics_all(target, tip, q0=start)
+            with working(f"postures of {loaded.name}"):
+                found = loaded.inverse_kinematics_all(target, tip, q0=start)
             facts = {"q": found.q, "residual": found.residual, "kind": list(found.kind), "family": found.family}
             _show(loaded, as_json, facts | {"success": len(found) > 0, "reason": found.reason}, found.q)
             raise typer.Exit(0 if len(found) else 1)
-        one = loaded.inverse_kinematics(target, tip, q0=start)
+        with working(f"a posture of {loaded.name}"):
+            one = loaded.inverse_kinematics(target, tip, q0=start)
         facts = {"q": one.q, "success": bool(one.success), "error": float(one.error), "reason": str(one.reason)}
         _show(loaded, as_json, facts, one.q[None])
         raise typer.Exit(0 if one.success else 1)
