@@ -12,10 +12,11 @@ from linkwork.inverse.analytic.angles import FREE, Margin, both, either, root
 from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT
 
 DOUBLE = 3e-7
-"""Middle angles [rad] this near to 0 or pi are one double root of a wrist whose outer axes do not align there."""
+"""Middle angles [rad] this near to 0 or pi are one double root, of outer axes at right angles there.
 
-ALIGNED = 1e-9
-"""Sine of the angle between the outer axes at t2 = 0 or pi below which they align there."""
+Taken as 0 such an angle turns the hand by its square over the sine of the angle between the outer axes, which the
+other two angles do not make good: so it is compared with DOUBLE times the root of that sine.
+"""
 
 
 @dataclass
@@ -71,9 +72,9 @@ def turns(R: SX, first: float, second: float, seed: SX, margin: Margin) -> Turns
     vy = -(cf * ss * bounded + sf * cs)
     sine = either(h2 < 0.01, root((h2 - vy * vy) / small), root(1.0 - bounded * bounded))
     free = h2 < FREE * FREE
-    # where the outer axes align, t2 and -t2 are two postures however small; elsewhere one double root
-    aligns = [fabs(sign * cf * ss + sf * cs) < ALIGNED for sign in (1.0, -1.0)]
-    double = both(sine < DOUBLE, 1 - free, 1 - either(bounded > 0, *(SX(float(a)) for a in aligns)))
+    # where the outer axes align, t2 and -t2 are two postures however small they are
+    least = [DOUBLE * math.sqrt(abs(sign * cf * ss + sf * cs)) for sign in (1.0, -1.0)]
+    double = both(sine < either(bounded > 0, *least), 1 - free)
     sine = either(double, margin.spread, sine)
     norm = 1.0 / sqrt(sine * sine + bounded * bounded)
     s2, c2 = sine * norm, bounded * norm
