@@ -74,7 +74,7 @@ def test_whatever_comes_in_an_answer_or_an_error_of_ours_goes_out(robots):
     logging.disable(logging.CRITICAL)
     answered = refused = 0
     try:
-        for seed in range(2500):
+        for seed in range(1200):
             rng = random.Random(seed)
             robot = robots[rng.choice(sorted(robots))]
             n = rng.choice([robot.nq, robot.nv, len(robot.actuators)])
@@ -85,7 +85,7 @@ def test_whatever_comes_in_an_answer_or_an_error_of_ours_goes_out(robots):
                 refused += 1
     finally:
         logging.disable(logging.NOTSET)
-    assert answered > 50 and refused > 1500
+    assert answered > 25 and refused > 700
 
 
 def test_sentences_name_the_argument_and_what_came(robots):
