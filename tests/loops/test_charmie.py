@@ -218,6 +218,19 @@ def _energy(robot: lw.Robot, q: np.ndarray) -> np.ndarray:
     return total
 
 
+def test_massless_struts_have_no_net_wrench(sprung):
+    """What a strut does to its head and to its foot is opposite, about any one point."""
+    q, v, a = random_motion(sprung, 10)
+    loads, members = sprung.loads(q, v, a), sprung.members(q)
+    for name in ("act4", "act5"):
+        head, foot = (loads.support(name, on=end, axes="world") for end in ("second", "first"))
+        ends = members[name]
+        assert np.abs(head[:, :3] + foot[:, :3]).max() < 1e-11
+        about_foot = head[:, 3:] + foot[:, 3:] + np.cross(ends.second - ends.first, head[:, :3])
+        assert np.abs(about_foot).max() < 1e-11
+        assert np.abs(head).max() > 10.0
+
+
 def test_bars_are_in_equilibrium_about_their_pivots(sprung):
     q, v, a = random_motion(sprung, 10)
     loads, members = sprung.loads(q, v, a), sprung.members(q)
