@@ -5,7 +5,7 @@ slopes at both ends by at most h^4 max|g^(4)| / 384, and the cubic stays within 
 these have one sign and are further from zero than that, g has no zero in the bin. For g = f the bin holds no root; for
 g = f' it holds one root if f changes its sign, else none. A bin that neither clears is open: it is cut into 16, and if
 one of these is still open there may be a double root, or two that are very near to each other.
-Source: the remainder of cubic Hermite interpolation, with max|f^(n)| <= sum_k k^n |(a_k, b_k)|.
+That bound is the remainder of cubic Hermite interpolation, with max|f^(n)| <= sum_k k^n |(a_k, b_k)|.
 """
 
 from __future__ import annotations
