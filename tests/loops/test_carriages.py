@@ -141,3 +141,26 @@ def test_sliders_put_the_ankles_of_forrest_where_they_were(forrest):
     assert np.abs(loads.residual).max() < 1e-11
     found = forrest.mobility()
     assert (found.degrees, found.gruebler) == (18, 18)
+
+
+# [Zhu2023] knee: flexion [deg] -> length of the spindle and its lever [m], recomputed from eqs. 1-5
+KNEE = (
+    (20.0, 0.33387537310, 0.04269635909),
+    (0.0, 0.315, 0.065),
+    (-30.0, 0.27357748540, 0.09145259196),
+    (-60.0, 0.22177975497, 0.10307442293),
+    (-60.453555, 0.22096379791, 0.10307764064),
+    (-90.0, 0.17066048166, 0.08540348567),
+)
+
+
+@pytest.mark.parametrize(("angle", "length", "lever"), KNEE)
+def test_the_knee_spindle_of_forrest_has_the_papers_length_and_lever(forrest, angle, length, lever):
+    q = forrest.q(q10=np.radians(angle), q16=np.radians(angle))
+    v = np.zeros(forrest.nv)
+    v[forrest.index("q10")] = v[forrest.index("q16")] = 1.0
+    c, cd, _ = forrest.to_actuators(q, v)
+    for name in ("left_knee", "right_knee"):
+        k = forrest.actuators.index(name)
+        assert c[k] == pytest.approx(length, rel=1e-9)
+        assert cd[k] == pytest.approx(lever, rel=1e-9)
