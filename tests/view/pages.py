@@ -32,9 +32,16 @@ class ViewerPage:
         self.page = browser.new_page(viewport={"width": size[0], "height": size[1]})
         self.errors: list[str] = []
         self.page.on("console", lambda m: self._note(m.text) if m.type == "error" else None)
+        self.outside: list[str] = []
+        self.page.on("request", lambda request: self._ask(request.url))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.goto(viewer.address)
         self.until(lambda: bool(viewer.server.get_clients()), "the page did not connect")
+
+    def _ask(self, address: str) -> None:
+        """Whatever the page asks of another place than this viewer: it must work without a network."""
+        if not address.startswith((self.viewer.address, self.viewer.address.replace("http", "ws"), "data:", "blob:")):
+            self.outside.append(address)
 
     def _note(self, text: str) -> None:
         """viser's page may still draw a control when its removal and a last value arrive together: no fault of ours."""

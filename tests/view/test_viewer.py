@@ -34,6 +34,7 @@ def shown():
 def page(shown):
     yield shown
     assert not shown.errors, "the browser's console has errors"
+    assert not shown.outside, "the page asks for something from elsewhere"
     shown.viewer.playing.value = False
 
 
@@ -83,6 +84,41 @@ def test_a_slider_moves_by_its_thumb_and_stops_at_its_limit(page):
     limit = float(stand.robot.limits.upper[2])
     page.until(lambda: abs(stand.scene.q[2] - limit) < 1e-9, "the joint does not stop at its limit")
     assert stand.joints.handles["elbow_joint"].value == pytest.approx(limit)
+
+
+SHAPES = {
+    "red": ('<box size="0.3 0.3 0.3"/>', "1 0 0 1"),
+    "green": ('<sphere radius="0.18"/>', "0 1 0 1"),
+    "blue": ('<cylinder radius="0.15" length="0.3"/>', "0 0 1 1"),
+    "yellow": ('<mesh filename="{folder}/block.stl" scale="0.001 0.001 0.001"/>', "1 1 0 1"),
+}
+
+
+def test_primitives_and_meshes_are_drawn_in_their_colours(page, tmp_path):
+    import trimesh
+
+    trimesh.creation.box((300, 300, 300)).export(tmp_path / "block.stl")
+    links, joints = ['<link name="root"/>'], []
+    for k, (name, (shape, color)) in enumerate(SHAPES.items()):
+        paint = f'<material name="{name}"><color rgba="{color}"/></material>'
+        shape = shape.format(folder=tmp_path)
+        links.append(f'<link name="{name}"><visual><geometry>{shape}</geometry>{paint}</visual></link>')
+        joints.append(
+            f'<joint name="to_{name}" type="fixed"><parent link="root"/><child link="{name}"/>'
+            f'<origin xyz="{0.5 * k} 0 0.3" rpy="0 0 {0.3 * k}"/></joint>'
+        )
+    file = tmp_path / "shapes.urdf"
+    file.write_text(f'<robot name="shapes">{"".join(links + joints)}</robot>')
+    stand = fresh(page, lw.load(file))
+    page.wait(0.8)
+    image = page.picture()
+    for name, (_, color) in SHAPES.items():
+        row, column = page.projected(stand.robot.pose(stand.scene.q, name)[:3, 3])
+        seen = image[row - 2 : row + 3, column - 2 : column + 3].reshape(-1, 3).mean(axis=0)
+        wanted = np.array([float(c) for c in color.split()[:3]])
+        assert seen[wanted == 1].min() > seen[wanted == 0].max() + 0.2, (name, seen)
+    assert not stand.scene.missing
+    page.keep("shapes")
 
 
 def test_a_robot_is_loaded_by_its_name(page):

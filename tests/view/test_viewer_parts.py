@@ -417,13 +417,16 @@ def test_the_command_ends_cleanly_by_ctrl_c():
     assert process.returncode in (0, 130) and not out.strip() and errors.strip() in ("", "interrupted")
 
 
-def test_the_command_ends_by_itself_and_says_what_is_wrong():
+def test_the_command_ends_by_itself_and_says_what_is_wrong(tmp_path):
+    (tmp_path / "broken.urdf").write_text("<robot name='x'><link name='a'/><joint name='j' type='screw'/></robot>")
     for arguments, code, words in (
         (("arm-2", "--port", "0", "--seconds", "0.1"), 0, ""),
         (("arm-22",), 3, 'did you mean "arm-2"'),
         (("arm-2", "--motion", "dance"), 3, "dance"),
+        (("arm-2", "--q", "0.1 much"), 5, "much"),
+        ((str(tmp_path / "broken.urdf"),), 4, "broken.urdf"),
         (("arm-2", "--host", "no.such.host.invalid", "--port", "0"), 5, "no.such.host.invalid"),
     ):
         process = command(*arguments)
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=60)
         assert process.returncode == code and words in errors and "Traceback" not in errors, (arguments, errors)
