@@ -26,6 +26,7 @@ from linkwork.view.tree_picture import tree_picture, tree_table
 
 FRAMES = 200
 """Most instants of the animation and of the curves: more can not be seen, and the file stays small."""
+KINDS = {"body": "bodies", "actuator": "actuators", "spring": "springs", "member": "bars, sliders"}
 BALANCED = 1e-9
 """Powers that agree to this part of the largest balance: both sides are sums of some hundred rounded products."""
 
@@ -56,7 +57,7 @@ def report_html(robot: Robot, analysis: Analysis | None = None, title: str = "")
         ],
         "tree": [{"name": name, "values": values} for name, values in tree_table(robot.model).items()],
     }  # fmt: skip
-    sections = [_head(robot, analysis, title), _scene(analysis)]
+    sections = [_head(robot, analysis, title), _scene(analysis, figure.kinds)]
     if analysis is not None:
         sections += [_self_check(robot, analysis), _efforts(robot, analysis)]
     at = 0
@@ -106,12 +107,13 @@ def _head(robot: Robot, analysis: Analysis | None, title: str) -> str:
     return f'<h1>{escape(title or robot.name)}</h1><div class="facts">{shown}</div>'
 
 
-def _scene(analysis: Analysis | None) -> str:
+def _scene(analysis: Analysis | None, kinds: Sequence[str]) -> str:
+    """The animation, with a key to the kinds of lines that are there."""
+    key = " ".join(f'<i class="{kind}"></i>{name}' for kind, name in KINDS.items() if kind in kinds)
     hidden = "" if analysis is not None else ' style="display:none"'
     return (
-        '<figure id="scene-figure" class="scene"><figcaption><span class="key"><i class="body"></i>bodies '
-        '<i class="actuator"></i>actuators <i class="spring"></i>springs <i class="member"></i>bars, sliders</span>'
-        f'</figcaption><canvas id="scene" aria-label="animation"></canvas><div class="player"{hidden}>'
+        f'<figure id="scene-figure" class="scene"><figcaption><span class="key">{key}</span></figcaption>'
+        f'<canvas id="scene" aria-label="animation"></canvas><div class="player"{hidden}>'
         '<button id="play">play</button><input id="instant" type="range" min="0" value="0" aria-label="instant">'
         '<output id="clock"></output></div></figure>'
     )
@@ -199,7 +201,7 @@ def _versions() -> str:
 
 def _table(name: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     listed = list(rows)
-    numeric = [bool(listed) and not isinstance(cell, str) for cell in (listed[0] if listed else header)]
+    numeric = [any(not isinstance(row[k], str) for row in listed) for k in range(len(header))]
     head = "".join(f"<th{_class(n)}>{escape(h)}</th>" for h, n in zip(header, numeric, strict=True))
     body = "".join(f"<tr>{''.join(_cell(cell) for cell in row)}</tr>" for row in listed)
     return f'<div class="scroll"><table id="{name}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
