@@ -105,6 +105,17 @@ def test_stl_files_are_read_as_trimesh_reads_them(tmp_path):
         read_mesh(str(tmp_path / "broken.stl"))
 
 
+def test_sharp_edges_stay_sharp_and_round_surfaces_smooth():
+    import trimesh
+
+    block = trimesh.creation.box((1.0, 2.0, 3.0))
+    vertices, faces = triangles.creased((np.array(block.vertices), np.array(block.faces)))
+    assert len(vertices) == 24 and volume((vertices, faces)) == pytest.approx(6.0)  # three a corner
+    round_ = trimesh.creation.icosphere(subdivisions=4)
+    vertices, faces = triangles.creased((np.array(round_.vertices), np.array(round_.faces)))
+    assert len(vertices) < 1.5 * len(round_.vertices) and volume((vertices, faces)) == pytest.approx(round_.volume)
+
+
 def test_the_inertia_box_has_the_bodys_inertia():
     rng = np.random.default_rng(3)
     R = np.linalg.qr(rng.normal(size=(3, 3)))[0]
@@ -287,6 +298,19 @@ def test_two_robots_play_by_one_clock(viewer):
     assert viewer.stands == [first] and viewer.duration == 2.0
 
 
+def test_a_trail_follows_what_a_person_does(viewer):
+    stand = viewer.load("arm-4")
+    stand.trail(stand.tip)
+    q = np.linspace(0.0, 0.6, 5)[:, None] * np.ones(4)
+    for each in q:
+        stand.show(each)
+    path = stand.robot.pose(q, stand.tip)[:, :3, 3]
+    np.testing.assert_allclose(stand._trail.points[:, 0], path[:-1], atol=1e-6)  # single precision
+    np.testing.assert_allclose(stand._trail.points[:, 1], path[1:], atol=1e-6)
+    stand.trail(None)
+    assert stand._trail is None
+
+
 def test_a_stand_that_is_gone_does_nothing(viewer):
     gone = viewer.load("arm-2")
     viewer.load("arm-4")
@@ -353,6 +377,8 @@ def test_a_taken_port_is_passed_over_for_the_next():
         with Viewer(lw.load("arm-2"), port=taken) as shown:
             assert shown.port > taken
             assert urllib.request.urlopen(shown.address, timeout=5).status == 200
+            process = command("arm-2", "--port", str(taken), "--seconds", "0.1")
+            assert f"(port {taken} is not free)" in process.communicate(timeout=60)[0]
     with pytest.raises(InvalidInput, match="65535"):
         Viewer(lw.load("arm-2"), port=70000)
 
@@ -425,7 +451,7 @@ def test_the_command_ends_by_itself_and_says_what_is_wrong(tmp_path):
         (("arm-2", "--motion", "dance"), 3, "dance"),
         (("arm-2", "--q", "0.1 much"), 5, "much"),
         ((str(tmp_path / "broken.urdf"),), 4, "broken.urdf"),
-        (("arm-2", "--host", "no.such.host.invalid", "--port", "0"), 5, "no.such.host.invalid"),
+        (("arm-2", "--host", "no.such.host.invalid"), 5, "no.such.host.invalid"),
     ):
         process = command(*arguments)
         _, errors = process.communicate(timeout=60)

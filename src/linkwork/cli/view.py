@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Annotated
 
 import typer
@@ -31,16 +32,16 @@ def register(app: typer.Typer) -> None:
         from linkwork.view.viewer import Viewer
 
         loaded, others = lw.load(robot), [lw.load(name) for name in beside or ()]
-        with console().status(f"opening {loaded.name}"):
-            viewer = Viewer(loaded, host, port)
-        with viewer:
-            for other in others:
-                viewer.add(other)
-            if q is not None:
-                viewer.show(configuration(loaded, q))
-            if motion is not None:
-                viewer.load_motion(motion)
-                viewer.playing.value = True
-            taken = f" (port {port} is taken)" if port not in (0, viewer.port) else ""
+        with contextlib.ExitStack() as opened:
+            with console().status(f"opening {loaded.name}"):
+                viewer = opened.enter_context(Viewer(loaded, host, port))
+                for other in others:
+                    viewer.add(other)
+                if q is not None:
+                    viewer.show(configuration(loaded, q))
+                if motion is not None:
+                    viewer.load_motion(motion)
+                    viewer.playing.value = True
+            taken = f" (port {port} is not free)" if port not in (0, viewer.port) else ""
             console().print(f"{loaded.name}: open {viewer.address}{taken} (Ctrl-C ends)")
             viewer.wait(seconds)

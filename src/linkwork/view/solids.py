@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from pathlib import Path
 
@@ -64,7 +65,7 @@ def _shape(shape: Shape) -> tuple[Triangles, Color]:
     if shape.kind == "mesh":
         if shape.mesh is None or not Path(shape.mesh).is_file():
             raise FileNotFoundError(shape.mesh)
-        vertices, faces = read_mesh(shape.mesh)
+        vertices, faces = _mesh(shape.mesh)
         drawn: Triangles = (vertices * np.array(size, dtype=np.float32), faces)
     else:
         drawn = {
@@ -76,6 +77,11 @@ def _shape(shape: Shape) -> tuple[Triangles, Color]:
     color = COLORS["shape"] if shape.color is None else _rgb(shape.color)
     place = shape.placement
     return moved(drawn, np.array(place.rotation, dtype=float), np.array(place.position, dtype=float)), color
+
+
+@lru_cache(maxsize=512)
+def _mesh(path: str) -> Triangles:
+    return triangles.creased(read_mesh(path))
 
 
 def _rgb(color: tuple[float, float, float, float]) -> Color:

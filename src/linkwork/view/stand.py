@@ -21,7 +21,9 @@ from linkwork.view.scene import RobotScene
 from linkwork.view.sliders import ActuatorSliders, Coordinate, JointSliders, has_own_commands
 from linkwork.view.target import Target
 
-STILL = "(none)"
+NOTHING = "(none)"
+TRAIL = 500
+"""Points of the trail of a robot that a person moves."""
 
 
 def _told(work: Callable[..., None]) -> Callable[..., None]:
@@ -51,11 +53,12 @@ class Stand:
         self.playback: Playback | None = None
         self.plots: dict[str, LivePlot] = {}
         self._trail: Any = None
+        self._path: list[np.ndarray] = []
         self.tab = viewer.tabs.add_tab(robot.name)
         gui = self.server.gui
         with self.tab:
             self.status = gui.add_markdown("")
-            self.motion = gui.add_dropdown("motion", (STILL, *robot.motions), visible=bool(len(robot.motions)))
+            self.motion = gui.add_dropdown("motion", (NOTHING, *robot.motions), visible=bool(len(robot.motions)))
             self.motion.on_update(lambda event: self._choose_motion() if event.client is not None else None)
             self._add_options(gui)
             self._add_plots(gui)
@@ -79,6 +82,8 @@ class Stand:
                 self._show_static_loads()
             if self.playback is None:
                 self._record()
+                self._path = [*self._path, self._trail_point()][-TRAIL:] if self.trail_frame.value != NOTHING else []
+                self._draw_trail()
 
     def sliders_follow(self) -> None:
         """Put the sliders where the robot is."""
@@ -138,10 +143,9 @@ class Stand:
             self.viewer.plots_changed()
 
     def trail(self, frame: str | None) -> None:
-        """The path of a frame over the motion; None takes it away."""
+        """The path of a frame over the motion, or from now on where there is none; None takes it away."""
         with self.lock:
-            self.trail_frame.value = STILL if frame is None else frame
-            self._draw_trail()
+            self.trail_frame.value = NOTHING if frame is None else frame
 
     def remove(self) -> None:
         """Take the robot and its controls away."""
@@ -167,7 +171,7 @@ class Stand:
                 box = gui.add_checkbox(label, False)
                 box.on_update(lambda _, box=box, work=work: self._option(work, box))
                 self.options[label] = box
-            self.trail_frame = gui.add_dropdown("trail of", tuple(dict.fromkeys((STILL, *self.robot.frames))))
+            self.trail_frame = gui.add_dropdown("trail of", tuple(dict.fromkeys((NOTHING, *self.robot.frames))))
             self.trail_frame.on_update(lambda _: self._trail_chosen())
             self.legend = gui.add_markdown("")
 
@@ -183,6 +187,7 @@ class Stand:
 
     @_told
     def _trail_chosen(self) -> None:
+        self._path = []
         self._draw_trail()
 
     @_told
@@ -219,7 +224,7 @@ class Stand:
 
     @_told
     def _choose_motion(self) -> None:
-        if self.motion.value == STILL:
+        if self.motion.value == NOTHING:
             self.playback = None
             self._draw_trail()
             for plot in self.plots.values():
@@ -251,13 +256,21 @@ class Stand:
             moved, _, _ = self.robot.from_actuators(c, q0=q)
             self.show(moved)
 
+    def _trail_point(self) -> np.ndarray:
+        return np.asarray(self.robot.pose(self.scene.q, self.trail_frame.value)[:3, 3])
+
     def _draw_trail(self) -> None:
+        """The path of the chosen frame: over the whole motion, or where a person has moved it."""
         with self.lock:
             if self._trail is not None:
                 self._trail.remove()
                 self._trail = None
-            if self.playback is not None and self.trail_frame.value != STILL:
+            if self.trail_frame.value == NOTHING:
+                return
+            path = np.array(self._path).reshape(-1, 3)
+            if self.playback is not None:
                 path = self.robot.pose(self.playback.postures.q, self.trail_frame.value)[:, :3, 3]
+            if len(path) > 1:
                 self._trail = self.scene.trail("trail", path)
 
     def _record(self) -> None:

@@ -96,6 +96,20 @@ def joined(shapes: list[Triangles]) -> Triangles:
     return np.concatenate([v for v, _ in shapes]), np.concatenate(faces)
 
 
+def creased(shape: Triangles) -> Triangles:
+    """The same surface with vertices split where its faces turn sharply, so that edges of a machined part look sharp.
+
+    Faces share a vertex if their normals, rounded to halves, agree: a fine mesh of a round surface stays smooth.
+    """
+    vertices, faces = shape
+    a, b, c = (vertices[faces[:, k]] for k in range(3))
+    normals = np.cross(b - a, c - a).astype(float)
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
+    directions = (np.round(2 * normals).astype(np.int64) + 2) @ (25, 5, 1)
+    keys, index = np.unique(faces.astype(np.int64) * 125 + directions[:, None], return_inverse=True)
+    return vertices[keys // 125], index.reshape(faces.shape)
+
+
 def tube(start: np.ndarray, end: np.ndarray, radius: float) -> Triangles:
     """A round bar between two points, with round ends."""
     across = np.asarray(end, dtype=float) - np.asarray(start, dtype=float)

@@ -39,12 +39,11 @@ class Viewer:
             raise NotPossible('the viewer needs the extra "view": pip install "linkwork[view]"') from None
         if not 0 <= port <= 65535:
             raise InvalidInput(f"viewer: port is {port}, expected 0 (any free one) to 65535")
+        free = _free_port(host)
         self.lock = threading.RLock()
         self._closed = threading.Event()
         with _quiet():
-            self.server: Any = viser.ViserServer(
-                host=host, port=port or _free_port(host), label="linkwork", verbose=False
-            )
+            self.server: Any = viser.ViserServer(host=host, port=port or free, label="linkwork", verbose=False)
         self.port = int(self.server.get_port())
         self.address = f"http://{host}:{self.port}"
         self._given: dict[str, Robot] = {}
@@ -172,7 +171,7 @@ class Viewer:
         self.grid.position = (0.0, 0.0, min(0.0, float(low[2])) - 1e-3 * size)
         cell = float(10.0 ** np.round(np.log10(size) - 1.0))
         self.grid.cell_size, self.grid.section_size, self.grid.fade_distance = cell, 5 * cell, 8 * size
-        position = middle + 1.4 * size * np.array([0.62, -0.80, 0.40])
+        position = middle + 1.3 * size * np.array([0.62, -0.80, 0.40])
         cameras = [self.server.initial_camera, *(client.camera for client in self.server.get_clients().values())]
         for camera in cameras:
             camera.position, camera.look_at = tuple(position), tuple(middle)
