@@ -11,6 +11,7 @@ import casadi
 import numpy as np
 from casadi import SX
 
+from linkwork import configurations
 from linkwork.engine.kernel import Kernel, Signature
 from linkwork.inverse.analytic.angles import EXACT, SLACK, SPREADS, Margin
 from linkwork.inverse.analytic.candidates import Canonical, Found, Layout, orthonormal, rows_kernel
@@ -105,6 +106,11 @@ class Family:
         how = f"{self.canonical.backward} {self.exact} {self.spread} {self.chain.columns}"
         return f"{self.name} {how} {self.size} {numbers}"
 
+    @cached_property
+    def rest(self) -> np.ndarray:
+        """The chain's coordinates (n,) at the robot's neutral configuration."""
+        return configurations.neutral(self.subject)[list(self.chain.columns)]
+
     @property
     def parameters(self) -> Mapping[str, float]:
         """The canonical lengths [m] and angles [rad]."""
@@ -181,9 +187,15 @@ class ClosedForm(Family):
     explained: ClassVar[int] = 1
     """How many distances explain an empty answer."""
 
+    @cached_property
+    def kernel(self) -> Kernel:
+        """target, q0 -> rows."""
+        return self.rows_kernel(Layout(self.slots, self.explained, position=self.position), self.traced)
+
     def propose(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None) -> Rows:
-        layout = Layout(self.slots, self.explained, position=self.position)
-        return Rows(*self.rows_kernel(layout, self.traced)(target, q0))
+        if len(target) == 1:  # one sample takes the short way into machine code
+            return Rows(*(x[None] for x in self.kernel(target[0], q0.reshape(-1))))
+        return Rows(*self.kernel(target, q0))
 
     def traced(self, goal: Transform, q0: SX) -> Found:
         seed = self.canonical.angles(q0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -93,7 +94,7 @@ def _door(subject: Subject, target: ArrayLike, frame: str) -> tuple[Family, np.n
 def _start(subject: Subject, family: Family, q0: ArrayLike | None, batch: tuple[int, ...]) -> np.ndarray:
     """The chain's part of q0 as (n,) or (N, n); without one the neutral configuration."""
     if q0 is None:
-        return configurations.neutral(subject)[list(family.chain.columns)]
+        return family.rest
     q = as_doubles(q0, f"{WHO}: q0")
     if q.ndim < 1 or q.shape[-1] != subject.nq or q.shape[:-1] not in ((), batch):
         expected = f"({subject.nq},)" if not batch else f"({subject.nq},) or {(*batch, subject.nq)}"
@@ -121,31 +122,44 @@ def _solutions(
     subject: Subject, family: Family, rows: Rows, free: np.ndarray | None, batch: tuple[int, ...]
 ) -> Solutions:
     m = rows.state.shape[-1]
-    shape = batch or (1,)
     valid = rows.state > 0
+    branch = None
+    if family.branches is not None:
+        branch = np.tile(np.array(family.branches, dtype=np.int8), (m // family.slots, 1))
+    values = None if free is None else np.repeat(free, family.slots)
+    details: dict[str, Any] = {
+        "family": family.name,
+        "exact": family.exact,
+        "length": family.chain.length,
+        "branch_names": family.branch_names,
+        "free_name": family.free,
+    }
+    if not batch:
+        found = np.flatnonzero(valid)
+        return Solutions(
+            q=_whole(subject, family, rows.q[0].take(found, axis=0)),
+            residual=rows.residual[0].take(found),
+            valid=np.ones(len(found), dtype=bool),
+            state=rows.state[0].take(found),
+            branch=None if branch is None else branch.take(found, axis=0),
+            free=None if values is None else values.take(found),
+            explain=lambda index: family.reason(rows.distances[0]),
+            **details,
+        )
     q = _whole(subject, family, rows.q)
     empty = np.where(valid, 0.0, np.nan)
     np.add(q, empty[..., None], out=q)  # adding is a third faster than assigning through a mask
     np.add(rows.residual, empty, out=rows.residual)
-    branch = None
-    if family.branches is not None:
-        signs = np.tile(np.array(family.branches, dtype=np.int8), (m // family.slots, 1))
-        branch = np.broadcast_to(signs, (*shape, *signs.shape))
-    found = Solutions(
-        q=q.reshape(*shape, m, q.shape[-1]),
-        residual=rows.residual.reshape(*shape, m),
-        valid=valid.reshape(*shape, m),
-        state=rows.state.reshape(*shape, m),
-        family=family.name,
-        exact=family.exact,
-        length=family.chain.length,
-        branch=branch,
-        branch_names=family.branch_names,
-        free=None if free is None else np.broadcast_to(np.repeat(free, family.slots), (*shape, m)),
-        free_name=family.free,
-        explain=lambda index: family.reason(rows.distances[np.ravel_multi_index(index, shape)]),
+    return Solutions(
+        q=q.reshape(*batch, m, q.shape[-1]),
+        residual=rows.residual.reshape(*batch, m),
+        valid=valid.reshape(*batch, m),
+        state=rows.state.reshape(*batch, m),
+        branch=None if branch is None else np.broadcast_to(branch, (*batch, *branch.shape)),
+        free=None if values is None else np.broadcast_to(values, (*batch, m)),
+        explain=lambda index: family.reason(rows.distances[np.ravel_multi_index(index, batch)]),
+        **details,
     )
-    return found if batch else found[0]
 
 
 def _whole(subject: Subject, family: Family, q: np.ndarray) -> np.ndarray:
