@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from tests.cli.runs import COMMAND, FULL_DISK, Server, run
+from tests.cli.runs import COMMAND, FULL_DISK, LEVER, Server, run
 
 
 @pytest.fixture(scope="module")
@@ -279,3 +279,35 @@ def test_an_output_that_is_full_is_a_sentence(tmp_path):
     with open("/dev/full", "w") as full:
         done = subprocess.run([*COMMAND, "robots"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 1 and done.stderr.strip() == "error: No space left on device"
+
+
+def test_a_motion_from_a_file_is_analysed(server, tmp_path):
+    """What `minimum-time` writes goes into `analyse` and `report`."""
+    ends = ("--through", "0 -1 1 0 0 0", "--through", "1 -1.5 0.5 0 0 0")
+    assert server.run("minimum-time", "ur5e", *ends, "--out", "fast.csv", cwd=tmp_path).returncode == 0
+    done = server.run("analyse", "ur5e", "--motion", "fast.csv", "--out", "loads", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    given = np.genfromtxt(tmp_path / "fast.csv", delimiter=",", names=True, deletechars="")
+    robot = lw.load("ur5e")
+    q, v, a = (np.column_stack([given[f"{x}.{joint}"] for joint in robot.joints]) for x in "qva")
+    peaks = [fact["peak"] for fact in json.loads(done.stdout)["actuators"].values()]
+    np.testing.assert_allclose(peaks, np.abs(robot.inverse_dynamics(q, v, a)).max(axis=0), rtol=1e-9)
+    assert server.run("report", "ur5e", "--motion", "fast.csv", cwd=tmp_path).returncode == 0
+    assert "ur5e, motion fast" in (tmp_path / "ur5e.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("time,q.hing\n0,1\n1,2\n", 'a.csv:1: there is no column "q.hinge"; did you mean "q.hing"?'),
+        ("t,q.hinge\n0,1\n1,2\n", 'a.csv:1: there is no column "time"'),
+        ("time,q.hinge\n0,1\n1,x\n", "a.csv:3: expected 2 numbers"),
+        ("time,q.hinge\n0,1\n1\n", "a.csv:3: expected 2 numbers"),
+        ("time,q.hinge\n0,1\n0,2\n", "a.csv:3: time does not grow"),
+        ("time,q.hinge\n0,1\n", "a.csv: has 1 rows below its header"),
+    ],
+)
+def test_a_motion_file_is_refused_with_its_line(text, says, server, tmp_path):
+    (tmp_path / "a.csv").write_text(text)
+    done = server.run("analyse", str(LEVER), "--motion", "a.csv", cwd=tmp_path)
+    assert done.returncode == 4 and says in done.stderr, done.stderr

@@ -11,9 +11,10 @@ import typer
 import linkwork as lw
 from linkwork.arguments import choice
 from linkwork.cli.arguments import Json, RobotName
+from linkwork.cli.motions import motion_of
 from linkwork.cli.output import console, print_json, print_table
 from linkwork.cli.progress import working
-from linkwork.errors import InvalidInput, listed
+from linkwork.errors import listed
 from linkwork.loops.analyse import Analysis
 
 FORMS = {"csv": ("csv",), "parquet": ("parquet",), "both": ("csv", "parquet")}
@@ -23,7 +24,9 @@ def register(app: typer.Typer) -> None:
     @app.command()
     def analyse(
         robot: RobotName,
-        motion: Annotated[str | None, typer.Option(help="A named motion of the robot; left out: its first.")] = None,
+        motion: Annotated[
+            str | None, typer.Option(help="A named motion, or a CSV file (time, q.JOINT, ...); left out: the first.")
+        ] = None,
         steps: Annotated[int, typer.Option(help="Instants of the motion.")] = 1001,
         out: Annotated[Path | None, typer.Option(help="Folder for the columns; it is made if it is not there.")] = None,
         form: Annotated[str, typer.Option("--format", help="Of the columns: csv, parquet or both.")] = "csv",
@@ -34,12 +37,10 @@ def register(app: typer.Typer) -> None:
         Example:  linkwork analyse charmie --motion validation --out out
         """
         loaded = lw.load(robot)
-        if motion is None and not len(loaded.motions):
-            raise InvalidInput(f'analyse: robot "{loaded.name}" has no named motions')
-        chosen = motion if motion is not None else next(iter(loaded.motions))
+        chosen, given = motion_of(loaded, motion, "analyse")
         forms = FORMS[choice(form, tuple(FORMS), "analyse: --format")]
         with working(f"analysing {loaded.name}"):
-            analysis = loaded.analyse(chosen, steps=steps)
+            analysis = loaded.analyse(given, steps=steps)
             written = [] if out is None else _written(analysis, out, f"{loaded.name}-{chosen}", forms)
         efforts = {n.removeprefix("actuator."): c for n, c in analysis.columns.items() if n.startswith("actuator.")}
         rows = [(n, float(np.abs(c).max()), float(np.sqrt(np.mean(c**2)))) for n, c in efforts.items()]

@@ -21,7 +21,7 @@ from linkwork.errors import InvalidFile, InvalidInput, LinkworkError, UnknownNam
 
 EXIT_CODES = {UnknownName: 3, InvalidFile: 4, InvalidInput: 5}
 BROKEN, INTERRUPTED = 70, 130
-_SUPPORT = {"application", "output", "arguments", "progress"}
+_SUPPORT = {"application", "output", "arguments", "motions", "progress"}
 
 app = typer.Typer(name="linkwork", no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich")
 

@@ -9,6 +9,7 @@ import typer
 
 import linkwork as lw
 from linkwork.cli.arguments import Json, RobotName
+from linkwork.cli.motions import motion_of
 from linkwork.cli.output import console, print_json
 from linkwork.cli.progress import working
 from linkwork.errors import InvalidInput
@@ -19,7 +20,8 @@ def register(app: typer.Typer) -> None:
     def report(
         robot: RobotName,
         motion: Annotated[
-            str | None, typer.Option(help="A named motion of the robot; left out: the description alone.")
+            str | None,
+            typer.Option(help="A named motion, or a CSV file (time, q.JOINT, ...); left out: the description alone."),
         ] = None,
         out: Annotated[Path | None, typer.Option(help="The file to write; left out: ROBOT.html.")] = None,
         figures: Annotated[
@@ -40,8 +42,9 @@ def register(app: typer.Typer) -> None:
             raise InvalidInput("report: --figures are those of a motion; name it with --motion")
         target = out if out is not None else Path(f"{loaded.name}.html")
         with working("analysing") as tick:
-            analysis = None if motion is None else loaded.analyse(motion, steps=steps)
-            title = loaded.name if motion is None else f"{loaded.name}, motion {motion}"
+            name, given = ("", None) if motion is None else motion_of(loaded, motion, "report")
+            analysis = None if given is None else loaded.analyse(given, steps=steps)
+            title = loaded.name if motion is None else f"{loaded.name}, motion {name}"
             written = [write_report(loaded, target, analysis, title)]
             if figures is not None and analysis is not None:
                 from linkwork.view.report_figures import write_figures
