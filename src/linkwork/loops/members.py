@@ -70,12 +70,11 @@ def members(subject: Subject, q: Any, v: Any = None, variables: Mapping[str, Any
     Source: [Goncalves2022] eqs. 24, 25 and [Goncalves2023] eqs. 20-27 (step 5). Corrected: the papers' eqs. 25 and 21
     lose the arc cosine; a direction vector replaces the angle.
     """
-    q = as_doubles(q, "members: q")
-    refuse_open_bars(subject, q, variables)
     given = {"q": q, "v": np.zeros(subject.nv) if v is None else v}
     try:
         ends, lengths, rates = quantities.evaluate(subject, "members", given, variables=variables)
     except ComputationError:
+        refuse_open_bars(subject, as_doubles(q, "members: q"), variables)
         refuse_singular(subject, "members", q, variables)
         raise
     return Members(member_names(subject), ends, lengths, rates)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ from linkwork.arguments import as_doubles, choice
 from linkwork.configurations import neutral, places
 from linkwork.errors import InvalidInput, InvalidModel, UnknownName, did_you_mean
 from linkwork.loops.commands import from_actuators, to_actuators
+from linkwork.loops.curves import Curves, jumps
 from linkwork.loops.layout import layout_of
-from linkwork.model.motions import Motion, Pieces, Track
+from linkwork.model.motions import Motion, Track
 from linkwork.subject import Subject
 
 
@@ -33,7 +35,7 @@ class SampledMotion:
     @property
     def jumps(self) -> tuple[float, ...]:
         """Times inside the motion at which a rate or an acceleration jumps."""
-        found = {t for track in self.motion.tracks for t in _jumps(track.pieces)}
+        found = {t for track in self.motion.tracks for t in jumps(track.pieces)}
         return tuple(sorted(t for t in found if 0.0 < t < self.duration))
 
     def __repr__(self) -> str:
@@ -61,21 +63,24 @@ class SampledMotion:
         n, m = layout.sizes
         c, cd, cdd = (np.zeros((*times.shape, size)) for size in (n, m, m))
         _start_quaternions(layout.direct, c)
-        indirect = []
-        for track in self.motion.tracks:
-            place = self._place(track)
-            if place is None:
-                indirect.append(track)
-                continue
-            at_c, at_cd = place
-            c[..., at_c], cd[..., at_cd], cdd[..., at_cd] = evaluated(track.pieces, times, side)
+        curves, at_c, at_cd, indirect = self._direct
+        c[..., at_c], cd[..., at_cd], cdd[..., at_cd] = curves(times, side)
         if indirect:
             self._by_joints(indirect, times, side, (c, cd, cdd))
         return c, cd, cdd
 
+    @cached_property
+    def _direct(self) -> tuple[Curves, list[int], list[int], list[Track]]:
+        """(curves of commanded tracks, their entries of c, their entries of cd, tracks of joints that are driven)."""
+        found = [(track, self._place(track)) for track in self.motion.tracks]
+        moved = [(track, place) for track, place in found if place is not None]
+        driven = [track for track, place in found if place is None]
+        curves = Curves([track.pieces for track, _ in moved])
+        return curves, [place[0] for _, place in moved], [place[1] for _, place in moved], driven
+
     def _refuse_jumps(self, times: np.ndarray) -> None:
         for track in self.motion.tracks:
-            for t in _jumps(track.pieces):
+            for t in jumps(track.pieces):
                 if 0.0 < t < self.duration and (times == t).any():
                     raise InvalidInput(
                         f'motion "{self.name}": at t = {t:g} s the motion of "{track.name}" jumps; '
@@ -101,9 +106,10 @@ class SampledMotion:
         """Joints that a transmission drives, given themselves: the commands that move them so."""
         q, v, a = from_neutral(self._subject, times.shape)
         at = {joint.name: (where_q, where_v) for joint, where_q, where_v in places(self._subject)}
-        for track in tracks:
+        x, xd, xdd = Curves([track.pieces for track in tracks])(times, side)
+        for k, track in enumerate(tracks):
             where_q, where_v = at[track.name]
-            q[..., where_q.start], v[..., where_v.start], a[..., where_v.start] = evaluated(track.pieces, times, side)
+            q[..., where_q.start], v[..., where_v.start], a[..., where_v.start] = x[..., k], xd[..., k], xdd[..., k]
         found = to_actuators(self._subject, q, v, a)
         layout = layout_of(self._subject)
         for track in tracks:
@@ -137,29 +143,6 @@ class Motions(Mapping[str, SampledMotion]):
 
     def __repr__(self) -> str:
         return f"<Motions {', '.join(self._motions) or 'none'}>"
-
-
-def evaluated(pieces: Pieces, t: np.ndarray, side: str = "after") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Position, rate and second derivative of a piecewise polynomial at t (...)."""
-    starts = np.array([start for start, _ in pieces])
-    which = np.clip(np.searchsorted(starts, t, side="right" if side == "after" else "left") - 1, 0, len(pieces) - 1)
-    x, v, a = np.zeros(t.shape), np.zeros(t.shape), np.zeros(t.shape)
-    for k, (start, coefficients) in enumerate(pieces):
-        here = which == k
-        s = t[here] - start
-        polynomial = np.polynomial.Polynomial(coefficients)
-        x[here], v[here], a[here] = polynomial(s), polynomial.deriv(1)(s), polynomial.deriv(2)(s)
-    return x, v, a
-
-
-def _jumps(pieces: Pieces) -> list[float]:
-    """Times at which the rate or the second derivative differs between two pieces by more than rounding."""
-    found = []
-    for start, _ in pieces[1:]:
-        before, after = (np.array(evaluated(pieces, np.array(start), side)[1:]) for side in ("before", "after"))
-        if not np.allclose(before, after, rtol=1e-9, atol=1e-12):
-            found.append(start)
-    return found
 
 
 def from_neutral(subject: Subject, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
