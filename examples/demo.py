@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -56,7 +57,7 @@ def main() -> None:
     tau = ur.gravity_torque(q)
     taken = time.perf_counter() - start
     console.print(f"\ngravity torques of 100 000 configurations of a UR5e, shape {tau.shape}: {1e3 * taken:.1f} ms")
-    if "--no-serve" not in sys.argv[1:] and os.environ.get("CI") != "true":
+    if served(sys.argv[1:], os.environ):
         serve(robot, console)
 
 
@@ -86,6 +87,11 @@ def _numbers(values) -> list[str]:
     return ["  ".join(f"{x:9.3f}" for x in values[:3]), f"{values[3]:.4f}", f"{values[4]:.4f}"]
 
 
+def served(words: Sequence[str], environment: Mapping[str, str]) -> bool:
+    """Whether the viewer follows: not where nobody would end it."""
+    return "--no-serve" not in words and environment.get("CI") != "true"
+
+
 def serve(robot: lw.Robot, console: Console) -> None:
     """The motion in the browser, from this machine alone; without a screen the address is printed."""
     import webbrowser
@@ -98,10 +104,8 @@ def serve(robot: lw.Robot, console: Console) -> None:
         console.print(f"the viewer plays the motion at {viewer.address} (Ctrl-C ends)")
         if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
             webbrowser.open(viewer.address)
-        try:
-            viewer.wait()
-        except KeyboardInterrupt:
-            console.print("ended")
+        viewer.wait()
+    console.print("ended")
 
 
 def draw(robot: lw.Robot, analysis, path: Path) -> None:

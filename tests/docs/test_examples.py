@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import runpy
+import signal
+import subprocess
+import sys
+import urllib.request
 
 import matplotlib
 import pytest
@@ -28,3 +33,31 @@ def test_example_runs(example, tmp_path, monkeypatch, capsys):
     promised = re.search(r'"""(.*?)"""', example.read_text("utf-8"), re.S)[1]
     for name in re.findall(r"\bout/[\w.-]+\.(?:png|csv|html|yaml|urdf)", promised):
         assert (tmp_path / name).stat().st_size > 0, f"{example.name} promises {name}"
+
+
+def test_the_demo_serves_unless_told_otherwise():
+    served = runpy.run_path(str(ROOT / "examples" / "demo.py"), run_name="demo")["served"]
+    assert served([], {}) and served([], {"CI": "false"})
+    assert not served(["--no-serve"], {}) and not served([], {"CI": "true"})
+
+
+def test_the_demo_plays_the_motion_until_it_is_interrupted(tmp_path):
+    environment = {k: v for k, v in os.environ.items() if k not in ("CI", "DISPLAY", "WAYLAND_DISPLAY")}
+    process = subprocess.Popen(
+        [sys.executable, str(ROOT / "examples" / "demo.py")],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment,
+    )  # fmt: skip
+    try:
+        said = ""
+        while "Ctrl-C ends" not in said:
+            line = process.stdout.readline()
+            assert line, process.stderr.read()
+            said += line
+        address = re.search(r"http://127\.0\.0\.1:\d+", said)[0]
+        with urllib.request.urlopen(address, timeout=10) as answer:
+            assert answer.status == 200 and b"<html" in answer.read().lower()
+    finally:
+        process.send_signal(signal.SIGINT)
+        rest, errors = process.communicate(timeout=30)
+    assert process.returncode == 0 and "ended" in rest and "Traceback" not in errors
+    assert "paper" in said and (tmp_path / "out" / "charmie.html").stat().st_size > 100_000
