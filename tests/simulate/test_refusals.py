@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from casadi import cos, sin
+from casadi import cos, sin, sqrt, vertcat
 
 from linkwork.errors import InvalidInput, NotPossible, SimulationStopped, UnknownName
 from linkwork.lagrange import System
@@ -173,3 +173,35 @@ def test_a_singular_place_stops_a_run_with_the_coordinate(options):
     assert not run.success
     assert run.end == 0.0
     assert 'coordinate "phi" carries no inertia there' in str(run.reason)
+
+
+def broken_from(when, value):
+    """A control that cannot be traced and gives another number from a time on."""
+    return lambda t, q, v: np.array([value if float(t) >= when else 0.1, 0.0])
+
+
+@pytest.mark.parametrize("options", [{}, {"step": 1e-2}], ids=["adaptive", "fixed"])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_control_that_is_not_finite_is_named_with_its_time_and_what_was_before_is_kept(value, options):
+    with pytest.raises(SimulationStopped, match=r"control <lambda> gave \[(nan|inf), 0.0\] at t = 0\.5") as caught:
+        simulate(CART, [0.0, 1.0], duration=1, sample=0.05, control=broken_from(0.5, value), **options)
+    partial = caught.value.partial
+    assert 0.3 < partial.end <= 0.51
+    assert np.isfinite(partial.q[partial.time < partial.end - 0.05]).all()
+    assert not partial.success
+
+
+def test_a_force_that_is_not_finite_is_named():
+    push = lambda t: [np.nan if float(t) > 0.2 else 1.0, 0.0, 0.0]
+    with pytest.raises(SimulationStopped, match=r'force on "bob" gave \[nan, 0.0, 0.0\] at t = 0\.2'):
+        simulate(CART, [0.0, 1.0], duration=1, step=1e-2, forces={"bob": push})
+
+
+def test_a_traced_control_without_a_finite_value_is_blamed_and_not_the_step():
+    """The root of 0.5 - x: the cart is pushed until x = 0.5, where the control ends."""
+    law = lambda t, q, v: vertcat(5 * sqrt(0.5 - q[0]), 0)
+    with pytest.raises(SimulationStopped, match=r"there is no finite force: control <lambda>.* is nan") as caught:
+        simulate(CART, duration=3, step=1e-2, control=law)
+    assert "too large" not in str(caught.value)
+    assert caught.value.partial.where == "machine code"
+    assert 0.45 < np.nanmax(caught.value.partial.q[:, 0]) < 0.55

@@ -11,10 +11,12 @@ from casadi import SX
 
 from linkwork.engine import machine
 from linkwork.engine.scan import Scan, ScanResult, scan
-from linkwork.simulate.crossings import find_crossings
+from linkwork.errors import ComputationError
+from linkwork.simulate.crossings import find_crossings, numbers_of
 from linkwork.simulate.loop import WORKS, Loop
+from linkwork.simulate.numeric import NumericPlant
 from linkwork.simulate.plant import Plant, SystemPlant
-from linkwork.simulate.raw import Raw, not_finite
+from linkwork.simulate.raw import Raw, not_finite, shown
 
 SHARED_UP_TO = 12
 """Coordinates up to which accelerations by a shared mass matrix are tried beside the shortest way."""
@@ -112,8 +114,21 @@ def _close(
             continue  # only the step beyond the end failed
         sample = int(alive[j])
         raw.end[sample] = start + k * h
-        q, v = state["q"][sample], state["v"][sample]
-        raw.failure[sample] = not_finite(loop.plant, start + k * h, q, v, h)
+        last = {name: x[sample] for name, x in state.items()}
+        told = _control_to_blame(loop, last, numbers_of(loop, sample, len(raw.q), k), start + k * h, h)
+        raw.failure[sample] = not_finite(loop.plant, start + k * h, last["q"], last["v"], h, told)
+
+
+def _control_to_blame(loop: Loop, state: dict[str, np.ndarray], p: dict[str, np.ndarray], t: float, h: float) -> str:
+    """What the control gives in the last finite state, or within a step from there, if that is no finite number."""
+    plant = NumericPlant(loop.plant)
+    for part in (0.0, 0.5 * h, h):
+        q = plant.integrate(state["q"], part * state["v"])
+        try:
+            loop.control.law(plant, np.asarray(t + part), q, state["v"], state.get("s", np.zeros(0)), p)
+        except ComputationError as error:
+            return f"in q = {shown(q)} there is no finite force: {error}"
+    return ""
 
 
 def _initial(loop: Loop, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:

@@ -40,8 +40,8 @@ def shown(x: np.ndarray) -> str:
     return f"[{text}{', ...' if np.size(x) > 8 else ''}]"
 
 
-def not_finite(plant: Plant, t: float, q: np.ndarray, v: np.ndarray, h: float) -> str:
-    """The sentence for a step of h that gave no finite state."""
-    cause = plant.diagnosis(q, v, t) or f"the step of {h:g} s is too large, or the motion has no continuation"
+def not_finite(plant: Plant, t: float, q: np.ndarray, v: np.ndarray, h: float, told: str = "") -> str:
+    """The sentence for a step of h that gave no finite state; told: what a user's function is to blame for."""
+    cause = told or plant.diagnosis(q, v, t) or f"the step of {h:g} s is too large, or the motion has no continuation"
     last = f"the last finite one is q = {shown(q)}, v = {shown(v)}"
     return f"the state is not finite after t = {t:.6g} s; {last}: {cause}"

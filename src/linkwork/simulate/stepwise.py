@@ -11,6 +11,7 @@ from linkwork.simulate.crossings import find_crossings, numbers_of
 from linkwork.simulate.loop import WORKS, Loop
 from linkwork.simulate.numeric import NumericPlant
 from linkwork.simulate.raw import Raw, not_finite
+from linkwork.simulate.tracing import NotFinite
 
 
 def run(
@@ -33,13 +34,13 @@ def run(
         state = {name: np.zeros(n) for name, n in loop.sizes.items()}
         state["q"], state["v"] = q[sample].copy(), v[sample].copy()
         for k in range(steps + 1):
-            t = time[k]
+            t, told = time[k], ""
             try:
                 p = numbers_of(loop, sample, len(q), k)
                 done = loop.step(plant, state, p, k, np.asarray(t), np.asarray(h))
                 finite = all(np.isfinite(x).all() for x in done.values())
-            except ComputationError:
-                finite = False
+            except ComputationError as error:
+                finite, told = False, str(error) if isinstance(error, NotFinite) else ""
             before = {**state, "tau": done["tau"] if finite else np.full(plant.nv, np.nan)}
             if watch and finite:
                 before["g"] = done["g"]
@@ -50,7 +51,7 @@ def run(
             if not finite:
                 if k < steps:
                     raw.end[sample] = t
-                    raw.failure[sample] = not_finite(loop.plant, t, state["q"], state["v"], h)
+                    raw.failure[sample] = not_finite(loop.plant, t, state["q"], state["v"], h, told)
                 break
             if watch and np.any(done.pop("stop") > 0):
                 break

@@ -19,9 +19,13 @@ from casadi import SX
 
 from linkwork.engine.compile import compile as compiled
 from linkwork.engine.kernel import Context
-from linkwork.errors import InvalidInput, LinkworkError
+from linkwork.errors import ComputationError, InvalidInput, LinkworkError
 from linkwork.lagrange.expressions import constants, symbols_without_values
 from linkwork.simulate.algebra import is_symbolic
+
+
+class NotFinite(ComputationError):
+    """A user's function gave a number that is not finite."""
 
 
 class UserFunction:
@@ -51,17 +55,21 @@ class UserFunction:
             assert self.function is not None
             return self.function.call([SX(x) for x in args])
         if self.function is None:
-            return _numbers(self.given(*args), self.who)
+            found = _numbers(self.given(*args), self.who)
+            for x in found:
+                if not np.isfinite(x).all():
+                    raise NotFinite(f"{self.who} gave {x.tolist()} at t = {float(args[0]):g}, expected finite numbers")
+            return found
         if self._kernel is None:
             shapes = dict(self.arguments)
             self._kernel = compiled(self.function, shapes, self.who).caller(Context(self.who))
-        found = self._kernel(*[np.asarray(x, dtype=float) for x in args])
-        return [np.atleast_1d(x) for x in (found if isinstance(found, tuple) else (found,))]
+        results = self._kernel(*[np.asarray(x, dtype=float) for x in args])
+        return [np.atleast_1d(x) for x in (results if isinstance(results, tuple) else (results,))]
 
     def sizes(self) -> list[int]:
         if self.function is not None:
             return [self.function.numel_out(i) for i in range(self.function.n_out())]
-        return [len(x) for x in self(*[np.zeros(size) for _, size in self.arguments])]
+        return [len(x) for x in _numbers(self.given(*[np.zeros(size) for _, size in self.arguments]), self.who)]
 
     def _trace(self) -> None:
         try:
