@@ -45,7 +45,7 @@ def folder() -> Path | None:
 @cache
 def sources_hash() -> str:
     """A hash of linkwork's own sources: code written by another version is never run."""
-    digest = hashlib.sha256(casadi.__version__.encode())
+    digest = hashlib.sha256(casadi.CasadiMeta.version().encode())
     root = Path(__file__).resolve().parent.parent
     for path in sorted(root.rglob("*.py")):
         digest.update(str(path.relative_to(root)).encode())
