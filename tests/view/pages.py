@@ -65,6 +65,17 @@ class ViewerPage:
         png = self.page.screenshot(clip=self._canvas())
         return matplotlib.image.imread(io.BytesIO(png), format="png")[..., :3]
 
+    def sees(self, shows: Callable[[np.ndarray], bool], otherwise: str) -> np.ndarray:
+        """The first picture that shows something; a page that never does fails."""
+        found: list[np.ndarray] = []
+
+        def look() -> bool:
+            found[:] = [self.picture()]
+            return shows(found[0])
+
+        self.until(look, otherwise)
+        return found[0]
+
     def keep(self, name: str) -> None:
         """Keep a picture of the whole page as an artefact."""
         ARTEFACTS.mkdir(parents=True, exist_ok=True)

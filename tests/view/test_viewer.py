@@ -44,7 +44,8 @@ def fresh(page, name, q=None):
     if q is not None:
         stand.show(q)
     page.viewer.look()
-    page.wait(0.6)
+    page.until(lambda: page.page.get_by_role("tab", name=stand.robot.name, exact=True).count() == 1, "no tab came")
+    page.wait(0.3)  # the camera's new place comes back from the browser
     return stand
 
 
@@ -58,17 +59,15 @@ def test_sliders_move_the_robot_to_where_its_named_point_is(page):
             page.type_number(f"{name} [rad]", angle)
         q = stand.robot.q(**dict.fromkeys(names, angle))
         page.until(lambda q=q: np.abs(stand.scene.q - q).max() < 1e-9, "the slider did not move the robot")
-        page.wait(1.0)
         poses = stand.robot.forward_kinematics(q)
         for body in stand.robot.bodies:
             np.testing.assert_allclose(drawn_pose(stand.scene, body), poses[body], atol=1e-12)
-        place = stand.robot.points(q)[tip][label]
-        seen.append((page.picture(), page.projected(place)))
+        at = page.projected(stand.robot.points(q)[tip][label])
+        seen.append((page.sees(lambda image, at=at: is_drawn_at(image, *at), "nothing is drawn at the point"), at))
     (first, at_first), (second, at_second) = seen
     assert np.hypot(*np.subtract(at_first, at_second)) > 60, (
         "the two places must be apart for the test to mean anything"
     )
-    assert is_drawn_at(first, *at_first) and is_drawn_at(second, *at_second)
     assert not is_drawn_at(first, *at_second) and not is_drawn_at(second, *at_first)
     blank = np.ones_like(first)
     assert not is_drawn_at(blank, *at_first), "a blank canvas must fail"
@@ -110,13 +109,15 @@ def test_primitives_and_meshes_are_drawn_in_their_colours(page, tmp_path):
     file = tmp_path / "shapes.urdf"
     file.write_text(f'<robot name="shapes">{"".join(links + joints)}</robot>')
     stand = fresh(page, lw.load(file))
-    page.wait(0.8)
-    image = page.picture()
-    for name, (_, color) in SHAPES.items():
+
+    def in_its_colour(image, name):
         row, column = page.projected(stand.robot.pose(stand.scene.q, name)[:3, 3])
         seen = image[row - 2 : row + 3, column - 2 : column + 3].reshape(-1, 3).mean(axis=0)
-        wanted = np.array([float(c) for c in color.split()[:3]])
-        assert seen[wanted == 1].min() > seen[wanted == 0].max() + 0.2, (name, seen)
+        wanted = np.array([float(c) for c in SHAPES[name][1].split()[:3]])
+        return seen[wanted == 1].min() > seen[wanted == 0].max() + 0.2
+
+    for name in SHAPES:
+        page.sees(lambda image, name=name: in_its_colour(image, name), f"{name} is not drawn where it is")
     assert not stand.scene.missing
     page.keep("shapes")
 
@@ -129,10 +130,8 @@ def test_a_robot_is_loaded_by_its_name(page):
     page.until(lambda: page.viewer.robot.name == "ur3e", "the name was not loaded")
     assert len(page.viewer.stands) == 1
     page.until(lambda: page.page.get_by_role("tab", name="ur3e").count() == 1, "the robot has no tab")
-    page.wait(0.8)
-    tool = page.viewer.robot.bodies[-3]
-    place = page.viewer.robot.pose(page.viewer.scene.q, tool)[:3, 3]
-    assert is_drawn_at(page.picture(), *page.projected(place), radius=12)
+    wrist = page.viewer.robot.pose(page.viewer.scene.q, page.viewer.robot.bodies[-3])[:3, 3]
+    page.sees(lambda image: is_drawn_at(image, *page.projected(wrist), radius=8), "the robot is not drawn")
 
 
 def test_two_robots_stand_side_by_side(page):
@@ -144,14 +143,12 @@ def test_two_robots_stand_side_by_side(page):
     second = page.viewer.stands[1]
     second.show(UR5E)
     page.viewer.look()
-    page.wait(1.2)
-    low, high = second.scene.bounds()[0], first.scene.bounds()[1]
-    assert second.robot.name == "ur10e" and second.scene.base.position[0] > 0.3
-    assert low[0] > high[0] - 2.0  # they were put apart by their widths before they were posed
-    image = page.picture()
-    for stand in page.viewer.stands:
-        elbow = stand.robot.pose(UR5E, "forearm_link")[:3, 3] + np.array(stand.scene.base.position)
-        assert is_drawn_at(image, *page.projected(elbow), radius=14), stand.robot.name
+    assert second.robot.name == "ur10e" and second.scene.base.position[0] > first.scene.bounds()[1, 0]
+    elbows = [
+        stand.robot.pose(UR5E, "forearm_link")[:3, 3] + np.array(stand.scene.base.position)
+        for stand in page.viewer.stands
+    ]
+    page.sees(lambda image: all(is_drawn_at(image, *page.projected(p), radius=8) for p in elbows), "two are not seen")
     page.keep("two-robots")
 
 
@@ -192,15 +189,15 @@ def test_loads_are_arrows_coloured_by_load_and_plots_stand_beside(page):
     page.until(lambda: all(stand.scene.loads.shown.values()), "the options were not taken")
     page.viewer.seek(2.0)
     stand.trail("12a")
-    page.wait(1.2)
-    image = page.picture()
     reach = stand.scene.loads.longest * push / np.linalg.norm(push)
-    for share in (0.6, 0.75, 0.9):
-        row_at, column_at = page.projected(at + share * reach)
-        near = np.s_[row_at - 1 : row_at + 2, column_at - 1 : column_at + 2]
-        red = image[near][..., 0] - image[near][..., 1:].max(axis=-1)
-        assert red.max() > 0.25, "the arrow of the largest load is not red where it must be"
-        assert (without[near][..., 0] - without[near][..., 1:].max(axis=-1)).max() < 0.1
+    along = [page.projected(at + share * reach) for share in (0.6, 0.75, 0.9)]
+
+    def redness(image, row, column):
+        near = image[row - 1 : row + 2, column - 1 : column + 2]
+        return float((near[..., 0] - near[..., 1:].max(axis=-1)).max())
+
+    assert max(redness(without, *place) for place in along) < 0.1
+    page.sees(lambda image: min(redness(image, *p) for p in along) > 0.25, "the largest load's arrow is not red")
     page.open("Plots")
     page.choose("column", "actuator.act5")
     page.press("plot it")
@@ -208,7 +205,6 @@ def test_loads_are_arrows_coloured_by_load_and_plots_stand_beside(page):
     page.page.locator(".uplot canvas").first.wait_for()
     plot = stand.plots["actuator.act5"]
     assert float(plot.reading.content) == pytest.approx(stand.playback.columns["actuator.act5"][row], rel=1e-4)
-    page.wait(0.8)
     page.keep("charmie-loads")
     page.press("remove")
     page.until(lambda: not stand.plots, "the plot was not removed")
@@ -222,15 +218,15 @@ def test_a_dragged_target_is_followed_and_all_branches_are_ghosts(page):
     goal = stand.robot.pose(UR5E, stand.tip)
     for q in stand.target.ghosts.q:
         np.testing.assert_allclose(stand.robot.pose(q, stand.tip), goal, atol=1e-8)
-    page.wait(1.2)
+    elbows = [page.projected(stand.robot.pose(q, "forearm_link")[:3, 3]) for q in stand.target.ghosts.q]
+
+    def ghostly(image):
+        inside = [(r, c) for r, c in elbows if 3 < r < image.shape[0] - 4 and 3 < c < image.shape[1] - 4]
+        near = [image[r - 3 : r + 4, c - 3 : c + 4].min() for r, c in inside]
+        return len(near) >= 4 and max(near) < 0.97
+
+    page.sees(ghostly, "ghosts are not drawn where their elbows are")
     page.keep("ghosts")
-    image = page.picture()
-    elbows = [stand.robot.pose(q, "forearm_link")[:3, 3] for q in stand.target.ghosts.q]
-    inside = [(r, c) for r, c in map(page.projected, elbows) if 0 < r < image.shape[0] and 0 < c < image.shape[1]]
-    assert len(inside) >= 4
-    for row, column in inside:
-        near = image[max(0, row - 3) : row + 4, max(0, column - 3) : column + 4]
-        assert near.min() < 0.97, "a ghost is not drawn where its elbow is"
     at = np.array(stand.target.gizmo.position)
     z = stand.robot.pose(UR5E, stand.tip)[:3, 2]
     handle = page.on_screen(at + 0.6 * stand.target.gizmo.scale * z)
@@ -247,7 +243,6 @@ def test_closed_loops_move_with_their_actuators(page):
     stand = fresh(page, "stewart-gough")
     page.type_number("leg_0 [m]", 0.75)
     page.until(lambda: abs(stand.robot.to_actuators(stand.scene.q)[0][0] - 0.75) < 1e-9, "the strut did not move")
-    page.wait(0.8)
     found = stand.robot.members(stand.scene.q)["leg_0"]
     node = stand.scene.members.nodes["leg_0"][0]
     np.testing.assert_allclose(node.position, found.first, atol=1e-6)
@@ -262,8 +257,11 @@ def test_frames_points_inertia_and_centre_of_mass_are_shown(page):
     for label in ("frames", "named points", "inertia boxes", "centre of mass"):
         page.tick(label)
     page.until(lambda: stand.scene.center is not None, "the options were not taken")
-    page.wait(1.2)
     np.testing.assert_allclose(stand.scene.center.position, stand.robot.center_of_mass(stand.scene.q), atol=1e-9)
-    assert page.page.get_by_text(f"{stand.robot.bodies[-1]}.", exact=False).count() > 0, "points have no labels"
-    assert np.abs(page.picture() - without).max(axis=-1).mean() > 0.003
+    label = f"{stand.robot.bodies[-1]}.D"
+    page.until(lambda: page.page.get_by_text(label).count() > 0, "points have no labels")
+    place = page.projected(np.array(stand.scene.center.position))
+    yellow = lambda image: image[place][:2].min() > image[place][2] + 0.15
+    assert not yellow(without)
+    page.sees(yellow, "the centre of mass is not drawn where it is")
     page.keep("options")
