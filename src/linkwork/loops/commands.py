@@ -75,14 +75,22 @@ def to_actuators(
     subject: Subject, q: Any, v: Any = None, a: Any = None, variables: Mapping[str, Any] | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """c, cd, cdd (..., nc) for joint coordinates, rates and accelerations. Left out, v and a are zero."""
-    kernel = subject.kernel("to_actuators", lambda key: _backward_kernel(subject, key))
     zeros = np.zeros(subject.nv)
-    arguments = [q, zeros if v is None else v, zeros if a is None else a, *subject.variable_values(variables)]
+    arguments = [q, zeros if v is None else v, zeros if a is None else a]
     try:
-        return kernel.call(arguments, None, quantities.context_of(subject))
+        return _backward_caller(subject)(*arguments, *subject.variable_values(variables))
     except ComputationError:
         refuse_singular(subject, "to_actuators", q, variables)
         raise
+
+
+def _backward_caller(subject: Subject) -> Callable[..., Any]:
+    """The fastest callable for joint coordinates."""
+    known = _callers.setdefault(subject, {})
+    if "to_actuators" not in known:
+        kernel = subject.kernel("to_actuators", lambda key: _backward_kernel(subject, key))
+        known["to_actuators"] = kernel.caller(quantities.context_of(subject))
+    return known["to_actuators"]
 
 
 def traced_tree(subject: Subject, live: Mapping[str, SX], merge: bool = True) -> Tree:

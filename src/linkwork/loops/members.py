@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import weakref
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,14 +71,29 @@ def members(subject: Subject, q: Any, v: Any = None, variables: Mapping[str, Any
     Source: [Goncalves2022] eqs. 24, 25 and [Goncalves2023] eqs. 20-27 (step 5). Corrected: the papers' eqs. 25 and 21
     lose the arc cosine; a direction vector replaces the angle.
     """
-    given = {"q": q, "v": np.zeros(subject.nv) if v is None else v}
+    given = (q, np.zeros(subject.nv) if v is None else v)
     try:
-        ends, lengths, rates = quantities.evaluate(subject, "members", given, variables=variables)
+        if variables is None:
+            ends, lengths, rates = _caller(subject)(*given)
+        else:
+            named = dict(zip("qv", given, strict=True))
+            ends, lengths, rates = quantities.evaluate(subject, "members", named, variables=variables)
     except ComputationError:
         refuse_open_bars(subject, as_doubles(q, "members: q"), variables)
         refuse_singular(subject, "members", q, variables)
         raise
     return Members(member_names(subject), ends, lengths, rates)
+
+
+_callers: weakref.WeakKeyDictionary[Subject, Callable[..., Any]] = weakref.WeakKeyDictionary()
+
+
+def _caller(subject: Subject) -> Callable[..., Any]:
+    """The fastest callable for plain arguments."""
+    found = _callers.get(subject)
+    if found is None:
+        found = _callers[subject] = quantities.caller(subject, "members")
+    return found
 
 
 def member_names(subject: Subject) -> tuple[str, ...]:
