@@ -17,6 +17,9 @@ from linkwork.view import triangles
 from linkwork.view.palette import COLORS, Color
 from linkwork.view.triangles import Triangles, joined, moved
 
+NEAR = 1e-9
+"""Points closer than this [m] are one."""
+
 
 @dataclass(frozen=True)
 class Solid:
@@ -90,18 +93,32 @@ def _rgb(color: tuple[float, float, float, float]) -> Color:
 
 
 def _skeleton(model: Model, body: Body, size: float) -> list[tuple[Triangles, Color]]:
+    """Tubes along a body's lines, and a hub at its joint where a tube ends there."""
+    parts: list[tuple[Triangles, Color]] = []
+    parts += [(triangles.tube(a, b, 0.010 * size), COLORS["body"]) for a, b in _lines(model, body)]
+    for joint in model.joints:
+        if joint.child == body.name:
+            hub = _hub(joint, size)
+            meets = _ends_at(_lines(model, body), np.zeros(3))
+            if joint.parent is not None:
+                place = np.array(joint.placement.position, dtype=float)
+                meets |= _ends_at(_lines(model, model.body(joint.parent)), place)
+            parts += [(hub, COLORS["hub"])] if hub is not None and meets else []
+    return parts
+
+
+def _lines(model: Model, body: Body) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The described lines of a body, or lines from its origin to the joints it carries; none of no length."""
     points = {name: np.array(p, dtype=float) for name, p in body.points}
     lines = [(points[a], points[b]) for a, b in body.lines]
     if not lines:
         carried = [np.array(j.placement.position, dtype=float) for j in model.joints if j.parent == body.name]
         lines = [(np.zeros(3), p) for p in carried]
-    radius = 0.010 * size
-    tubes = [triangles.tube(a, b, radius) for a, b in lines if np.linalg.norm(b - a) > 1e-9]
-    parts: list[tuple[Triangles, Color]] = [(tube, COLORS["body"]) for tube in tubes]
-    if any(min(np.linalg.norm(a), np.linalg.norm(b)) < 1e-9 for a, b in lines):  # a tube begins at the joint
-        hubs = [_hub(joint, size) for joint in model.joints if joint.child == body.name]
-        parts += [(hub, COLORS["hub"]) for hub in hubs if hub is not None]
-    return parts
+    return [(a, b) for a, b in lines if np.linalg.norm(b - a) > NEAR]
+
+
+def _ends_at(lines: list[tuple[np.ndarray, np.ndarray]], place: np.ndarray) -> bool:
+    return any(np.linalg.norm(end - place) < NEAR for line in lines for end in line)
 
 
 def _hub(joint: Joint, size: float) -> Triangles | None:

@@ -171,9 +171,9 @@ class Viewer:
         self.grid.position = (0.0, 0.0, min(0.0, float(low[2])) - 1e-3 * size)
         cell = float(10.0 ** np.round(np.log10(size) - 1.0))
         self.grid.cell_size, self.grid.section_size, self.grid.fade_distance = cell, 5 * cell, 8 * size
-        position = middle + 1.3 * size * np.array([0.62, -0.80, 0.40])
-        cameras = [self.server.initial_camera, *(client.camera for client in self.server.get_clients().values())]
-        for camera in cameras:
+        initial, clients = self.server.initial_camera, self.server.get_clients().values()
+        for camera, aspect in ((initial, 1.0), *((client.camera, client.camera.aspect) for client in clients)):
+            position = middle + 1.3 * size / min(1.0, aspect) * np.array([0.62, -0.80, 0.40])
             camera.position, camera.look_at = tuple(position), tuple(middle)
 
     def _dress(self) -> None:
