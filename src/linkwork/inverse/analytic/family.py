@@ -21,6 +21,8 @@ from linkwork.spatial import Transform
 from linkwork.subject import Subject
 
 Shapes = tuple[tuple[str, tuple[int, ...]], ...]
+SHORT = 256
+"""Targets up to which a call's own overhead is most of its time."""
 
 
 @dataclass
@@ -193,9 +195,9 @@ class ClosedForm(Family):
         return self.rows_kernel(Layout(self.slots, self.explained, position=self.position), self.traced)
 
     def propose(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None) -> Rows:
-        if len(target) == 1:  # one sample takes the short way into machine code
-            return Rows(*(x[None] for x in self.kernel(target[0], q0.reshape(-1))))
-        return Rows(*self.kernel(target, q0))
+        # a plain batch takes the short way into machine code; of a long one the copies would cost more than they save
+        own = np.repeat(q0[None], len(target), axis=0) if q0.ndim == 1 and len(target) < SHORT else q0
+        return Rows(*self.kernel(target, own))
 
     def traced(self, goal: Transform, q0: SX) -> Found:
         seed = self.canonical.angles(q0)

@@ -80,9 +80,8 @@ class OffsetWrist(Family):
             row, middle = row[order], np.concatenate([middle, more]).take(order, axis=0)
         if not len(row):
             return done
-        kernel = self.rows_kernel(Layout(2, 0, (("known", (28,)), ("middle", (3,)))), self.traced_root)
-        own = q0 if q0.ndim == 1 else q0.take(row, axis=0)
-        q, state, residual, _, _ = kernel(target.take(row, axis=0), own, known.take(row, axis=0), middle)
+        own = np.repeat(q0[None], len(row), axis=0) if q0.ndim == 1 else q0.take(row, axis=0)
+        q, state, residual, _, _ = self.of_roots(target.take(row, axis=0), own, known.take(row, axis=0), middle)
         done[row[(state == 0.0).any(axis=1)]] = False
         self._scatter(found, row, q, state, residual)
         return done
@@ -140,9 +139,8 @@ class OffsetWrist(Family):
         row = at // (2 * ROOTS)
         pairs = tried.reshape(-1, 6).take(at, axis=0)
         pairs[:, 4] = 1.0
-        kernel = self.rows_kernel(Layout(2, 0, (("pair", (6,)),)), self.traced)
-        own = q0 if q0.ndim == 1 else q0.take(row, axis=0)
-        q, state, residual, _, _ = kernel(target.take(row, axis=0), own, pairs)
+        own = np.repeat(q0[None], len(row), axis=0) if q0.ndim == 1 else q0.take(row, axis=0)
+        q, state, residual, _, _ = self.of_pairs(target.take(row, axis=0), own, pairs)
         self._scatter(found, row, q, state, residual)
 
     def _from_means(self, target: np.ndarray, q0: np.ndarray) -> Rows:
@@ -168,6 +166,16 @@ class OffsetWrist(Family):
         T, seed = self.canonical.goal(goal), self.canonical.angles(q0)
         on_axis = FREE if self.exact else 1e-4
         return self.canonical.rows(offset_wrist.solve(self.size, T, seed, pair, on_axis))
+
+    @functools.cached_property
+    def of_roots(self) -> Kernel:
+        """target, q0, constraints with polynomial, middle of a bin -> both postures of its root."""
+        return self.rows_kernel(Layout(2, 0, (("known", (28,)), ("middle", (3,)))), self.traced_root)
+
+    @functools.cached_property
+    def of_pairs(self) -> Kernel:
+        """target, q0, a row of what was tried -> both postures of it."""
+        return self.rows_kernel(Layout(2, 0, (("pair", (6,)),)), self.traced)
 
     def traced_root(self, goal: Transform, q0: SX, known: SX, middle: SX) -> Found:
         plane, length, f = offset_wrist.parts(known)
