@@ -19,7 +19,7 @@ from rich.table import Table
 
 import linkwork as lw
 from linkwork.reproduce.paper_04 import MOTION
-from linkwork.view.drawing import draw_columns, draw_motion
+from linkwork.view.drawing import draw_columns, draw_robot
 from linkwork.view.report import write_report
 
 HAND, LIFT, TORSO = 2, 6, 7
@@ -100,6 +100,11 @@ def serve(robot: lw.Robot, console: Console) -> None:
 
     with Viewer(robot, port=0) as viewer:
         viewer.load_motion("validation")
+        stand = viewer.stands[0]
+        for loads in ("joint forces", "joint moments", "actuator loads"):
+            stand.options[loads].value = True
+        stand.trail("12a.D")
+        stand.plot("actuator.act5")
         viewer.playing.value = True
         console.print(f"the viewer plays the motion at {viewer.address} (Ctrl-C ends)")
         if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
@@ -109,22 +114,32 @@ def serve(robot: lw.Robot, console: Console) -> None:
 
 
 def draw(robot: lw.Robot, analysis, path: Path) -> None:
-    """The motion as a stick figure, and the loads that an engineer sizes actuators by."""
+    """The robot at six instants with the way of its hands, and the loads that an engineer sizes actuators by."""
     plt.switch_backend("Agg")
-    figure = plt.figure(figsize=(13, 7.5), layout="constrained")
-    grid = figure.add_gridspec(3, 2, width_ratios=(1.25, 1))
-    scene = figure.add_subplot(grid[:, 0], projection="3d")
-    draw_motion(scene, robot, analysis.q[::10], trails=("12a.D", "12b.D"), ghosts=4)
-    scene.view_init(elev=16, azim=-62)
-    scene.set_title("CHARMIE, 5 s validation motion", loc="left")
+    figure = plt.figure(figsize=(13, 7.2), layout="constrained")
+    above, below = figure.subfigures(2, 1, height_ratios=(1.15, 1))
+    instants = np.linspace(0, len(analysis) - 1, 6).round().astype(int)
+    hands = [robot.pose(analysis.q, f"12{side}.D")[:, :3, 3] for side in "ab"]
+    for k, at in enumerate(instants):
+        axes = above.add_subplot(1, len(instants), k + 1, projection="3d")
+        draw_robot(axes, robot, analysis.q[at])
+        for way in hands:
+            axes.plot(*way[: at + 1].T, color="#edae49", linewidth=1.8)
+        axes.set(xlim=(-0.75, 0.75), ylim=(-0.75, 0.75), zlim=(0.0, 1.5))
+        axes.set_box_aspect((1, 1, 1), zoom=1.55)
+        axes.view_init(elev=10, azim=-62)
+        axes.set_axis_off()
+        axes.set_title(f"{analysis.time[at]:g} s", fontsize=10, y=0.02)
+    above.suptitle(
+        "CHARMIE over its validation motion: struts red, springs green, the ways of its hands yellow", fontsize=11
+    )
     columns = analysis.columns
     panels = (
         ("force of the linear actuators", "N", {"lift": "actuator.act4", "torso": "actuator.act5"}),
         ("torque of the left arm's motors", "N m", {n: f"actuator.th{n}" for n in ("7a", "8a", "9a", "10a")}),
         ("force of the ground", "N", {"x": "force.base.x", "y": "force.base.y"}),
     )
-    for row, (title, unit, names) in enumerate(panels):
-        axes = figure.add_subplot(grid[row, 1])
+    for axes, (title, unit, names) in zip(below.subplots(1, 3), panels, strict=True):
         draw_columns(axes, analysis.time, {label: columns[name] for label, name in names.items()}, unit, title)
     figure.savefig(path, dpi=110)
     plt.close(figure)
