@@ -116,8 +116,8 @@ def serve(robot: lw.Robot, console: Console) -> None:
 def draw(robot: lw.Robot, analysis, path: Path) -> None:
     """The robot at six instants with the way of its hands, and the loads that an engineer sizes actuators by."""
     plt.switch_backend("Agg")
-    figure = plt.figure(figsize=(13, 7.2), layout="constrained")
-    above, below = figure.subfigures(2, 1, height_ratios=(1.15, 1))
+    figure = plt.figure(figsize=(13, 6.4), layout="constrained")
+    above, below = figure.subfigures(2, 1, height_ratios=(0.9, 1))
     instants = np.linspace(0, len(analysis) - 1, 6).round().astype(int)
     hands = [robot.pose(analysis.q, f"12{side}.D")[:, :3, 3] for side in "ab"]
     for k, at in enumerate(instants):
@@ -125,11 +125,11 @@ def draw(robot: lw.Robot, analysis, path: Path) -> None:
         draw_robot(axes, robot, analysis.q[at])
         for way in hands:
             axes.plot(*way[: at + 1].T, color="#edae49", linewidth=1.8)
-        axes.set(xlim=(-0.75, 0.75), ylim=(-0.75, 0.75), zlim=(0.0, 1.5))
-        axes.set_box_aspect((1, 1, 1), zoom=1.55)
+        axes.set(xlim=(-0.85, 0.85), ylim=(-0.85, 0.85), zlim=(-0.1, 1.6))
+        axes.set_box_aspect((1, 1, 1), zoom=1.3)
         axes.view_init(elev=10, azim=-62)
         axes.set_axis_off()
-        axes.set_title(f"{analysis.time[at]:g} s", fontsize=10, y=0.02)
+        axes.set_title(f"{analysis.time[at]:g} s", fontsize=10, y=-0.06)
     above.suptitle(
         "CHARMIE over its validation motion: struts red, springs green, the ways of its hands yellow", fontsize=11
     )

@@ -16,7 +16,19 @@ from linkwork.cli.progress import working
 from linkwork.engine import cache, machine, python_call
 from linkwork.errors import ComputationError
 
-PACKAGES = ("linkwork", "numpy", "scipy", "casadi", "llvmlite", "viser", "matplotlib", "plotly", "pin", "mujoco")
+PACKAGES = (
+    "linkwork",
+    "numpy",
+    "scipy",
+    "casadi",
+    "llvmlite",
+    "viser",
+    "trimesh",
+    "matplotlib",
+    "pyarrow",
+    "pin",
+    "mujoco",
+)
 
 
 def register(app: typer.Typer) -> None:
