@@ -127,6 +127,13 @@ def test_an_answer_does_not_depend_on_its_place_nor_on_threads():
         assert np.array_equal(as_batch.q[0], whole.q[k])
 
 
+@pytest.mark.parametrize("method", ["numeric", "analytic", "recursive"])
+def test_no_targets_give_no_answers(method):
+    arm = iiwa_arm()
+    found = arm.inverse_kinematics(np.zeros((0, 4, 4)), arm.bodies[-1], method=method)
+    assert found.q.shape == (0, 7) and found.success.shape == (0,)
+
+
 def test_almost_every_pose_of_seven_axis_arms_is_reached_within_the_limits():
     arm = iiwa_arm()
     frame = arm.bodies[-1]
@@ -323,6 +330,10 @@ def test_along_a_path_joints_do_not_jump():
     assert np.abs(held.q[-1] - home).max() < 1e-3 < drift
     both = arm.inverse_kinematics(np.stack([path, path[::-1]]), TOOL, home, track=True)
     assert np.array_equal(both.q[0], found.q)
+    starts = np.stack([home, home + 0.01])
+    several = arm.inverse_kinematics(path, TOOL, starts, track=True)
+    assert several.success.shape == (2, 400) and several.success.all()
+    assert np.array_equal(several.q[0], found.q)
     dt = 1e-3
     hurried = arm.inverse_kinematics(path, TOOL, home, track=True, dt=dt)
     steps = np.abs(np.diff(np.vstack([home, hurried.q]), axis=0))
@@ -414,6 +425,16 @@ def bad(T, k, value):
         (lambda r, T: r.inverse_kinematics(T, [TOOL]), InvalidInput, "list of 1 targets"),
         (lambda r, T: r.inverse_kinematics([T, T], [TOOL, TOOL]), InvalidInput, "each frame once"),
         (lambda r, T: r.inverse_kinematics(np.zeros(3), TOOL, task="pointing"), InvalidInput, "points nowhere"),
+        (
+            lambda r, T: r.inverse_kinematics(np.stack([T] * 3), TOOL, np.zeros((4, 8))),
+            InvalidInput,
+            r"q0 has shape \(4, 8\), which does not go with the batch \(3,\) of targets",
+        ),
+        (
+            lambda r, T: r.inverse_kinematics(np.tile(T, (2, 5, 1, 1)), TOOL, np.zeros((3, 8)), track=True),
+            InvalidInput,
+            r"q0 has shape \(3, 8\), which does not go with the batch \(2,\) of paths",
+        ),
     ],
 )
 def test_bad_calls_are_refused(call, error, says):

@@ -191,6 +191,12 @@ def test_a_batch_is_its_samples_bit_for_bit():
     assert simulate(robot, q[:1], duration=0.01, step=1e-3).q.shape == (1, 11, 6)
 
 
+@pytest.mark.parametrize("options", [{"step": 1e-2}, {"method": "dop853"}], ids=["fixed", "adaptive"])
+def test_a_batch_of_none_is_a_batch(options):
+    run = simulate(DOUBLE_PENDULUM, np.zeros((0, 2)), duration=0.1, sample=0.05, **options)
+    assert (run.q.shape, run.success.shape, run["energy.total"].shape) == ((0, 3, 2), (0,), (0, 3))
+
+
 @pytest.mark.parametrize("options", [{"step": 1e-3}, {}], ids=["fixed", "adaptive"])
 def test_a_bar_is_seen_and_ends_full(options, capfd):
     simulate(DOUBLE_PENDULUM, [0.1, 0.2], duration=0.2, sample=0.01, progress=True, **options)

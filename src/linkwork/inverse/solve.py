@@ -88,8 +88,10 @@ def analytic(
     goals, targets = goals_of(who, frame, target, None)
     if len(goals) != 1 or goals[0].axes or goals[0].task not in ("pose", "position"):
         raise NotPossible(f'{who}: closed forms take one frame and its whole pose or position; use method="numeric"')
-    solver = solver_of(who, subject, goals, (format_of(who, goals[0], targets[0]),))
+    formats = (format_of(who, goals[0], targets[0]),)
+    solver = solver_of(who, subject, goals, formats)
     start = None if q0 is None else configuration_of(who, subject, "q0", q0)
+    _refuse_batch(who, start, targets, formats)
     return closed_form(solver, targets[0], start, limits_of(who, subject, limits), _tolerances(who, tolerance), free)
 
 
@@ -127,6 +129,7 @@ def numeric(
     formats = tuple(format_of(who, goal, t) for goal, t in zip(goals, targets, strict=True))
     solver = solver_of(who, subject, goals, formats)
     start = None if q0 is None else configuration_of(who, subject, "q0", q0)
+    _refuse_batch(who, start, targets, formats, path=bool(track))
     settings = Settings(
         limits=None if limits is True else limits_of(who, subject, limits),
         tolerance=_tolerances(who, tolerance),
@@ -199,6 +202,7 @@ def recursive(
         kick=_not_negative(who, "kick", kick),
     )
     start = _start(who, subject, q0, bounds, solver, _flag(who, "clip_start", clip_start))
+    _refuse_batch(who, start, targets, formats, path=bool(track))
     return run_sweeps(solver, targets, start, settings, _flag(who, "track", track))
 
 
@@ -344,6 +348,20 @@ def _preferred(who: str, subject: Subject, given: Any, q0: np.ndarray | None, so
         centre[solver.moving[single]] = box(solver.mechanism, *bounds)[0]
         return centre
     return configuration_of(who, subject, "prefer", given)
+
+
+def _refuse_batch(
+    who: str, q0: np.ndarray | None, targets: tuple[np.ndarray, ...], formats: tuple[Any, ...], path: bool = False
+) -> None:
+    """Starts and targets of batches that do not go together."""
+    if q0 is None or q0.ndim == 1:
+        return
+    leads = [t.shape[: max(0, t.ndim - len(f) - path)] for t, f in zip(targets, formats, strict=True)]
+    try:
+        np.broadcast_shapes(q0.shape[:-1], *leads)
+    except ValueError:
+        told = f"{' and '.join(str(lead) for lead in leads)} of {'paths' if path else 'targets'}"
+        raise InvalidInput(f"{who}: q0 has shape {q0.shape}, which does not go with the batch {told}") from None
 
 
 def _tolerances(who: str, given: Any) -> tuple[float, float]:

@@ -62,7 +62,8 @@ def track(
         steps=numbers.shape[-2],
         **values,
     )
-    near = np.broadcast_to(q0[..., None, :], (*numbers.shape[:-1], q0.shape[-1]))
+    batch = found.record["reached"].shape[:-1]
+    near = np.broadcast_to(q0[..., None, :], (*batch, q0.shape[-1]))
     return solver.judged(
         found.record["reached"], numbers, near, beyond, found.record["count"].astype(int), limits, settings.tolerance
     )

@@ -49,7 +49,7 @@ def run(
         at = slice(first // keep, first // keep + -(-count // keep))
         for name, target in (("q", raw.q), ("v", raw.v), ("tau", raw.tau), ("w", raw.works), *kept.items()):
             found = done.record[f"row_{name}"]
-            target[alive, at] = found.reshape(len(alive), -1, target.shape[-1])
+            target[alive, at] = found.reshape(len(alive), at.stop - at.start, target.shape[-1])
         for name in state:
             state[name][alive] = done.state[name]
         _close(loop, raw, done, alive, state, start, h, first, steps)
