@@ -78,6 +78,8 @@ def _show(found: list[Paper], failed: bool) -> None:
         console().print(f"paper {p.number:02d}, {p.title}: {reached} of {len(p.cases)}", markup=False)
         for note in p.corrections:
             console().print(f"  corrected: {note}", markup=False)
+        for note in dict.fromkeys(c.note for c in p.cases if c.note):
+            console().print(f"  note: {note}", markup=False)
     total, reached = sum(len(p.cases) for p in found), sum(c.passed for p in found for c in p.cases)
     console().print(f"{reached} of {total} published numbers reproduced")
 
