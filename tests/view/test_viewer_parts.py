@@ -21,7 +21,7 @@ from linkwork.model import Body, MassProperties
 from linkwork.view import triangles
 from linkwork.view.columns import column_names, unit
 from linkwork.view.load_vectors import load_vectors
-from linkwork.view.palette import LOAD_SCALE, linear, load_colors
+from linkwork.view.palette import LOAD_SCALE, load_colors
 from linkwork.view.playback import Playback
 from linkwork.view.postures import matrix, postures, quaternions, start
 from linkwork.view.scene import inertia_box
@@ -175,13 +175,14 @@ def test_load_vectors_are_the_analysis_in_world_axes():
         vectors.pushes[k, head], analysis["actuator.act5"][k] * member.direction[k], atol=1e-9
     )  # positive pushes its head away from its foot
     assert set(vectors.axial) >= {"act4", "act5", "5s"}
+    np.testing.assert_allclose(vectors.turned_back(vectors.forces, k)[column], analysis.loads.joint_wrench("3")[k, :3])
     turning = [n for n in analysis.loads.actuators if n.startswith("th")]
-    assert vectors.turns.shape[1] == len(turning)
-    np.testing.assert_allclose(
-        np.sort(np.linalg.norm(vectors.turns[k], axis=1)),
-        np.sort([abs(analysis[f"actuator.{n}"][k]) for n in turning]),
-        atol=1e-9,
-    )
+    assert len(vectors.turn_bodies) == len(turning)
+    axes = {j.name: (j.child, np.array(j.axis, dtype=float)) for j in robot.model.joints}
+    for i, motor in enumerate(turning):
+        body, axis = axes[motor]
+        assert vectors.turn_bodies[i] == body
+        np.testing.assert_allclose(vectors.turns_on_body[k, i], analysis[f"actuator.{motor}"][k] * axis, atol=1e-12)
 
 
 def test_a_playback_has_the_motions_postures():
@@ -276,7 +277,11 @@ def test_loads_that_hold_a_robot_still_are_its_weight(viewer):
     mass = sum(float(b.mass_properties.mass) for b in stand.robot.model.bodies)
     np.testing.assert_allclose(still.forces[0, 0], [0, 0, 9.81 * mass], atol=1e-9)
     drawn = stand.scene.loads.pointers["joint forces"]
-    assert drawn.visible and len(drawn.node.batched_positions) == still.forces.shape[1]
+    assert drawn.visible and sum(node.visible for node in drawn.nodes) == still.forces.shape[1]
+    R = drawn_pose(stand.scene, still.bodies[0])[:3, :3]  # the arrow hangs on its body
+    np.testing.assert_allclose(R @ matrix(drawn.nodes[0].wxyz)[:, 2], [0, 0, 1], atol=1e-9)  # the ground pushes up
+    assert drawn.nodes[0].scale == pytest.approx(stand.scene.loads.longest)
+    np.testing.assert_array_equal(drawn.nodes[0].color, LOAD_SCALE[-1])
     assert f"{9.81 * mass:.4g} N" in stand.legend.content
     stand.options["joint forces"].value = False
     assert not drawn.visible
@@ -406,9 +411,10 @@ def test_the_scene_is_for_scripts_too():
         path = robot.pose(robot.random(20, seed=2), tip)[:, :3, 3]
         assert scene.trail("path", path).points.shape == (19, 2, 3)
         arrows = scene.arrows("pulls", path[:3], np.diag([1.0, 2.0, 3.0]), 0.1)
-        np.testing.assert_allclose(arrows.node.batched_scales, [0.1, 0.2, 0.3], atol=1e-6)
-        np.testing.assert_allclose(matrix(arrows.node.batched_wxyzs[0])[:, 2], [1, 0, 0], atol=1e-6)
-        np.testing.assert_array_equal(arrows.node.batched_colors[2], linear(LOAD_SCALE[-1]))
+        np.testing.assert_allclose([node.scale for node in arrows.nodes], [0.1, 0.2, 0.3], atol=1e-12)
+        np.testing.assert_allclose(matrix(arrows.nodes[0].wxyz)[:, 2], [1, 0, 0], atol=1e-12)
+        np.testing.assert_allclose(arrows.nodes[1].position, path[1], atol=1e-12)
+        np.testing.assert_array_equal(arrows.nodes[2].color, LOAD_SCALE[-1])
         scene.remove()
     finally:
         server.stop()

@@ -2,46 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from linkwork.view.load_vectors import LoadVectors
-from linkwork.view.palette import linear, load_colors
+from linkwork.view.palette import load_colors
 from linkwork.view.postures import quaternions
 from linkwork.view.triangles import Triangles, arrow, turn_z_to, turning_arrow
 
-SMALLEST = 0.04
-"""Loads that would be drawn shorter than this share of the longest are not drawn."""
+LEVELS = 32
+"""Lengths and colours of loads go in steps: a browser moves a node at once, but is slow to scale and paint it anew."""
 
 
 class Pointers:
-    """Arrows of one kind in a viser scene: instances of one shape that points along z, updated in place."""
+    """Arrows of one kind in a viser scene: copies of one shape that points along z, a node at each of `places`."""
 
-    def __init__(self, server: Any, place: str, shape: Triangles) -> None:
-        self.server, self.place, self.shape = server, place, shape
-        self.node: Any = None
+    def __init__(self, server: Any, places: Sequence[str], shape: Triangles) -> None:
+        self.nodes = [server.scene.add_mesh_simple(place, *shape, visible=False) for place in places]
+        self._sizes = np.zeros(len(self.nodes))
+        self._colors = np.zeros((len(self.nodes), 3), dtype=np.uint8)
 
-    def show(self, at: np.ndarray, vectors: np.ndarray, share: np.ndarray) -> None:
-        """Arrows at points (n, 3) along vectors (n, 3), as large as these [m], coloured by a share (n,) of a load."""
-        colors = linear(load_colors(share))
-        wxyz, scales = quaternions(turn_z_to(vectors)), np.linalg.norm(vectors, axis=-1).astype(np.float32)
-        if self.node is None or len(self.node.batched_positions) != len(at):
-            self.node = self.server.scene.add_batched_meshes_simple(
-                self.place, *self.shape, wxyz, at, batched_scales=scales, batched_colors=colors, lod="off"
-            )
-        else:
-            node = self.node
-            node.batched_wxyzs, node.batched_positions, node.batched_scales = wxyz, at, scales
-            node.batched_colors, node.visible = colors, True
+    def show(self, vectors: np.ndarray, share: np.ndarray, at: np.ndarray | None = None) -> None:
+        """Arrows along vectors (n, 3), as large as these [m], coloured by a share (n,) of a load; at points (n, 3).
+
+        Vectors and points are seen from the node above; one of no length is hidden. Only what changes is sent.
+        """
+        sizes, colors = np.linalg.norm(vectors, axis=-1), load_colors(share)
+        wxyz = quaternions(turn_z_to(vectors))
+        for k in np.flatnonzero(sizes > 0.0):
+            node = self.nodes[k]
+            node.wxyz = wxyz[k]
+            if at is not None:
+                node.position = at[k]
+            if abs(sizes[k] - self._sizes[k]) > 1e-9:
+                node.scale, node.visible = float(sizes[k]), True
+            if (colors[k] != self._colors[k]).any():
+                node.color = tuple(colors[k].tolist())
+        for k in np.flatnonzero((sizes == 0.0) & (self._sizes > 0.0)):
+            self.nodes[k].visible = False
+        self._sizes, self._colors = sizes, colors
 
     def hide(self) -> None:
-        if self.node is not None:
-            self.node.visible = False
+        for node in self.nodes:
+            node.visible = False
+        self._sizes = np.zeros(len(self.nodes))
 
     @property
     def visible(self) -> bool:
-        return self.node is not None and bool(self.node.visible)
+        return any(node.visible for node in self.nodes)
 
 
 class LoadArrows:
@@ -56,14 +66,7 @@ class LoadArrows:
         self.scene = scene
         self.shown = dict.fromkeys(self.KINDS, False)
         self.longest = 0.22 * scene.size
-        self.pointers = {
-            name: Pointers(
-                scene.server,
-                f"{scene.root}/loads/{name.replace(' ', '_')}",
-                turning_arrow() if "moments" in name else arrow(),
-            )
-            for name in (*self.KINDS, "actuator moments")
-        }
+        self.pointers: dict[str, Pointers] = {}
 
     @property
     def wanted(self) -> bool:
@@ -74,38 +77,51 @@ class LoadArrows:
         self.shown[kind] = shown
         self.scene.fade(self.wanted)
         if not shown:
-            self.pointers[kind].hide()
-            if kind == "actuator loads":
-                self.pointers["actuator moments"].hide()
-                self._unpaint()
+            self._hide(kind)
+        if kind == "actuator loads" and not shown:
+            self._hide("actuator moments")
+            self._unpaint()
 
     def show(self, loads: LoadVectors, k: int) -> None:
         """Draw row k of some loads."""
         with self.scene.server.atomic():
             if self.shown["joint forces"]:
-                self._draw("joint forces", loads.at[k], loads.forces[k], loads.largest_force)
+                self._on_bodies("joint forces", loads.bodies, loads.turned_back(loads.forces, k), loads.largest_force)
             if self.shown["joint moments"]:
-                self._draw("joint moments", loads.at[k], loads.moments[k], loads.largest_moment)
+                self._on_bodies(
+                    "joint moments", loads.bodies, loads.turned_back(loads.moments, k), loads.largest_moment
+                )
             if self.shown["actuator loads"]:
-                self._draw("actuator loads", loads.push_at[k], loads.pushes[k], loads.largest_push)
-                self._draw("actuator moments", loads.turn_at[k], loads.turns[k], loads.largest_turn)
+                names = [f"{self.scene.root}/loads/push{i}" for i in range(loads.pushes.shape[1])]
+                self._draw("actuator loads", names, loads.pushes[k], loads.largest_push, loads.push_at[k])
+                self._on_bodies("actuator moments", loads.turn_bodies, loads.turns_on_body[k], loads.largest_turn)
                 self._paint(loads, k)
 
-    def _draw(self, kind: str, at: np.ndarray, loads: np.ndarray, largest: float) -> None:
+    def _on_bodies(self, kind: str, bodies: Sequence[str], vectors: np.ndarray, largest: float) -> None:
+        """Loads at the origins of bodies, in their axes: the arrows ride on the bodies."""
+        places = [f"{self.scene.place(body)}/loads/{kind.replace(' ', '_')}{i}" for i, body in enumerate(bodies)]
+        self._draw(kind, places, vectors, largest)
+
+    def _draw(
+        self, kind: str, places: Sequence[str], loads: np.ndarray, largest: float, at: np.ndarray | None = None
+    ) -> None:
+        if kind not in self.pointers:
+            shape = turning_arrow() if "moments" in kind else arrow()
+            self.pointers[kind] = Pointers(self.scene.server, places, shape)
         size = np.linalg.norm(loads, axis=-1)
-        share = np.sqrt(size / largest) if largest > 0 else 0 * size
-        keep = share > SMALLEST
-        if not keep.any():
+        share = np.round(LEVELS * np.sqrt(size / largest)) / LEVELS if largest > 0 else 0 * size
+        length = share * self.longest * (0.32 if "moments" in kind else 1.0)
+        self.pointers[kind].show(loads / np.maximum(size, 1e-300)[:, None] * length[:, None], share, at)
+
+    def _hide(self, kind: str) -> None:
+        if kind in self.pointers:
             self.pointers[kind].hide()
-            return
-        length = np.where(keep, share, 0.0) * self.longest * (0.32 if "moments" in kind else 1.0)
-        self.pointers[kind].show(at, loads / np.maximum(size, 1e-300)[:, None] * length[:, None], share)
 
     def _paint(self, loads: LoadVectors, k: int) -> None:
         members = self.scene.members
         if members is None or not loads.axial or loads.largest_axial <= 0:
             return
-        share = np.sqrt(np.abs(loads.axial_loads[k]) / loads.largest_axial)
+        share = np.round(LEVELS * np.sqrt(np.abs(loads.axial_loads[k]) / loads.largest_axial)) / LEVELS
         for name, color in zip(loads.axial, load_colors(share), strict=True):
             members.paint(name, tuple(int(c) for c in color))
 

@@ -57,7 +57,7 @@ class RobotScene:
             self._drawn: Postures | None = None
             self.meshes = [
                 server.scene.add_mesh_simple(
-                    f"{self._place(body.name)}/solid{k}", solid.vertices, solid.faces, color=solid.color
+                    f"{self.place(body.name)}/solid{k}", solid.vertices, solid.faces, color=solid.color
                 )
                 for body in robot.model.bodies
                 for k, solid in enumerate(self.solids[body.name])
@@ -135,9 +135,10 @@ class RobotScene:
 
     def arrows(self, name: str, starts: np.ndarray, vectors: np.ndarray, scale: float = 1.0) -> Pointers:
         """Arrows (n, 3) at points (n, 3), such as forces: `scale` [m/N] makes lengths of them; coloured by length."""
-        drawn = Pointers(self.server, f"{self.root}/{name}", arrow())
+        drawn = Pointers(self.server, [f"{self.root}/{name}/{k}" for k in range(len(starts))], arrow())
         length = np.linalg.norm(vectors, axis=-1)
-        drawn.show(np.asarray(starts), scale * np.asarray(vectors), length / max(1e-300, float(length.max())))
+        share = length / max(1e-300, float(length.max(initial=0.0)))
+        drawn.show(scale * np.asarray(vectors, dtype=float), share, np.asarray(starts, dtype=float))
         return drawn
 
     def trail(self, name: str, points: np.ndarray, color: Color = COLORS["trail"]) -> Any:
@@ -146,7 +147,8 @@ class RobotScene:
         ends = np.stack([points[:-1], points[1:]], axis=1)
         return self.server.scene.add_line_segments(f"{self.root}/{name}", ends, color, thickness=0.006 * self.size)
 
-    def _place(self, body: str) -> str:
+    def place(self, body: str) -> str:
+        """The name of a body's node: what hangs below it moves with the body."""
         return self._places[body]
 
     def _option(self, kind: str, shown: bool) -> None:
@@ -163,7 +165,7 @@ class RobotScene:
     def _draw_points(self, body: Body) -> list[Any]:
         nodes = []
         for label, position in body.points:
-            place, at = f"{self._place(body.name)}/points/{label}", np.array(position, dtype=float)
+            place, at = f"{self.place(body.name)}/points/{label}", np.array(position, dtype=float)
             nodes.append(self.server.scene.add_icosphere(place, 0.007 * self.size, COLORS["point"], position=at))
             nodes.append(self.server.scene.add_label(f"{place}/label", f"{body.name}.{label}"))
         return nodes
@@ -171,7 +173,7 @@ class RobotScene:
     def _draw_frames(self, body: Body) -> list[Any]:
         return [
             self.server.scene.add_frame(
-                f"{self._place(body.name)}/frames/{frame.name}",
+                f"{self.place(body.name)}/frames/{frame.name}",
                 axes_length=0.05 * self.size,
                 axes_radius=0.002 * self.size,
                 origin_radius=0.003 * self.size,
@@ -187,7 +189,7 @@ class RobotScene:
         if found is None:
             return []
         sides, R, com = found
-        place = f"{self._place(body.name)}/inertia"
+        place = f"{self.place(body.name)}/inertia"
         return [
             self.server.scene.add_box(
                 place, COLORS["inertia"], dimensions=tuple(sides), opacity=0.35, wxyz=quaternions(R), position=com
