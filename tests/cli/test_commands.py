@@ -192,6 +192,24 @@ def test_ctrl_c_is_quiet_from_the_first_instant():
     assert process.returncode == 130 and errors.strip() == "interrupted"
 
 
+def test_an_interrupt_that_is_swallowed_is_heard_again(server, tmp_path):
+    """Foreign code in between may drop it, as this loop does once."""
+    before = """
+import signal, time
+import linkwork.library
+def load(*_, **__):
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except KeyboardInterrupt:
+        pass
+    time.sleep(60)
+linkwork.load = linkwork.library.load = load
+"""
+    start = time.monotonic()
+    done = server.run("fk", "arm-2", cwd=tmp_path, before=before)
+    assert done.returncode == 130 and done.stderr.strip() == "interrupted" and time.monotonic() - start < 30
+
+
 @pytest.mark.parametrize(
     ("line", "offered"),
     [

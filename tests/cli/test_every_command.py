@@ -142,7 +142,7 @@ def test_a_wrong_number_is_a_sentence(name, server, tmp_path):
     assert option.strip("-") in done.stderr and "Traceback" not in done.stderr and not left_behind(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["simulate", "study sweep", "report", "info"])
+@pytest.mark.parametrize("name", ["simulate", "study sweep", "report", "info", "reproduce"])
 def test_a_bar_shows_on_a_screen(name, tmp_path):
     shown = on_a_screen(words(name, for_machines=False), tmp_path)
     assert "━━━━━━━━" in shown and "0:00:0" in shown  # the bar, and the time that passes

@@ -21,6 +21,7 @@ from linkwork.errors import InvalidFile, InvalidInput, LinkworkError, UnknownNam
 
 EXIT_CODES = {UnknownName: 3, InvalidFile: 4, InvalidInput: 5}
 BROKEN, INTERRUPTED = 70, 130
+HEARD_AGAIN = 2.0  # seconds
 _SUPPORT = {"application", "output", "arguments", "motions", "progress"}
 
 app = typer.Typer(name="linkwork", no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich")
@@ -97,11 +98,17 @@ def main() -> None:
 
 
 def _notice_interrupts() -> list[int]:
-    """What fills when Ctrl-C is pressed: a library in between may turn the interrupt into an error of its own."""
+    """What fills when Ctrl-C is pressed: a library in between may turn the interrupt into an error of its own.
+
+    One that swallows it (a callback from foreign code) hears it again after some seconds, which tidying up never takes.
+    """
     seen: list[int] = []
 
     def notice(signum: int, frame: FrameType | None) -> None:
         seen.append(signum)
+        if hasattr(signal, "setitimer"):
+            signal.signal(signal.SIGALRM, notice)
+            signal.setitimer(signal.ITIMER_REAL, HEARD_AGAIN)
         raise KeyboardInterrupt
 
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
@@ -123,5 +130,7 @@ def _explain_usage(error: Any) -> None:
 
 
 def _interrupted() -> NoReturn:
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
     error_console().print("interrupted")
     sys.exit(INTERRUPTED)
