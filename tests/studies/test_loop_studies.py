@@ -266,6 +266,20 @@ def test_derivatives_of_followed_loops_equal_differences(parallelogram):
     assert np.abs(found[1:]).min() > 0.1
 
 
+def test_designs_whose_loops_do_not_close_at_the_start_are_marked_and_the_others_are_not(parallelogram):
+    """A rocker of 0.05 m or 5 m cannot reach; coarse instants, 0.2 rad apart, do not harm the others."""
+    far = np.array([0.5, 0.05, 0.6, 5.0])
+    for steps in (5, 41):
+        c = np.linspace(0.3, 1.1, steps)[:, None]
+        found = sweep(parallelogram, {"c": c}, {"far": far}, {"actuator.crank": "peak"})
+        assert list(found.valid) == [True, False, True, False]
+        assert list(np.isnan(found["actuator.crank.peak"])) == [False, True, False, True]
+        for k in (0, 2):
+            q, v, a = parallelogram.from_actuators(c, variables={"far": far[k]})
+            torque = parallelogram.loads(q, v, a, variables={"far": far[k]}).actuator("crank")
+            assert found["actuator.crank.peak"][k] == pytest.approx(np.abs(torque).max(), rel=1e-9)
+
+
 def test_a_sweep_shows_a_bar_where_it_is_asked_to(capsys, monkeypatch):
     from rich.progress import Progress
 

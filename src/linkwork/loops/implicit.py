@@ -57,18 +57,40 @@ def solve(
     explain(subject, layout, commands, cd is not None or cdd is not None, variables)
     start = reference(subject) if q0 is None else finite_rows(q0, subject.nq, "from_actuators: q0")
     live = dict(zip(subject.live, subject.variable_values(variables), strict=True))
-    origin = to_actuators(subject, start, variables=variables)[0]
-    found = _scan_of(subject)(q=start, c=commands, origin=origin, steps=_MOST_STEPS, **_live_names(live))
-    q = found.state["q"]
+    q, residual, settled = _searched(subject, commands, start, variables)
     zeros = np.zeros(m)
     rates = [zeros if cd is None else cd, zeros if cdd is None else cdd]
     kernel = subject.kernel("loop_rates", lambda key: _rates_kernel(subject, key))
-    _refuse_open(subject, q, commands, found.stopped, live)
+    _refuse_open(subject, commands, residual, settled)
     who = Context(f'robot "{subject.model.name}"')
     v, a, regular = kernel.call([q, commands, *rates, *live.values()], None, who)
     if cd is not None or cdd is not None:
         _refuse_singular(subject, q, regular)
     return np.broadcast_to(q, (*v.shape[:-1], q.shape[-1])).copy(), v, a
+
+
+def attempt(subject: Subject, c: np.ndarray, variables: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """(q, closed) for commands (..., nc): as `solve`, but where the loops do not close q is the last try."""
+    layout = layout_of(subject)
+    _refuse_undecided(subject)
+    q, residual, settled = _searched(subject, c, reference(subject), variables)
+    closed = (residual.max(axis=-1, initial=0.0) <= OPEN) & settled
+    for strut, entry in zip(layout.struts, layout.strut_commands, strict=True):
+        closed &= (c[..., entry] >= float(strut.lower)) & (c[..., entry] <= float(strut.upper))
+    return q, closed
+
+
+def _searched(
+    subject: Subject, c: np.ndarray, start: np.ndarray, variables: Mapping[str, Any] | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(q, size of every residual, whether Newton settled), the commands led from those of the start to c."""
+    live = subject.variable_values(variables)
+    origin = to_actuators(subject, start, variables=variables)[0]
+    named = {f"live_{j}": value for j, value in enumerate(live)}
+    found = _scan_of(subject)(q=start, c=c, origin=origin, steps=_MOST_STEPS, **named)
+    kernel = subject.kernel("loop_residual", lambda key: _residual_kernel(subject, key))
+    residual = kernel.call([found.state["q"], c, *live], None, quantities.context_of(subject))
+    return found.state["q"], np.abs(residual), found.stopped
 
 
 def loop_rows(subject: Subject, tree: Tree, q: SX, v: SX, c: SX) -> Rows:
@@ -196,10 +218,6 @@ def _make_scan(subject: Subject) -> Scan:
     return scan(step, {"q": subject.nq}, {"c": n, "origin": n, **names}, name="from_actuators")
 
 
-def _live_names(live: Mapping[str, Any]) -> dict[str, Any]:
-    return {f"live_{j}": value for j, value in enumerate(live.values())}
-
-
 def _rates_kernel(subject: Subject, key: str) -> Kernel:
     n, m = layout_of(subject).sizes
     inputs: Sized = [("q", (subject.nq,)), ("c", (n,)), ("cd", (m,)), ("cdd", (m,))]
@@ -259,12 +277,10 @@ def _labels(subject: Subject) -> tuple[tuple[str, str], ...]:
     return loop_rows(subject, subject.tree, q, v, c).labels
 
 
-def _refuse_open(subject: Subject, q: np.ndarray, c: np.ndarray, settled: np.ndarray, live: Mapping[str, Any]) -> None:
+def _refuse_open(subject: Subject, c: np.ndarray, residual: np.ndarray, settled: np.ndarray) -> None:
     layout = layout_of(subject)
     for strut, entry in zip(layout.struts, layout.strut_commands, strict=True):
         _refuse_stroke(strut, c[..., entry])
-    kernel = subject.kernel("loop_residual", lambda key: _residual_kernel(subject, key))
-    residual = np.abs(kernel.call([q, c, *live.values()], None, quantities.context_of(subject)))
     bad = (residual.max(axis=-1, initial=0.0) > OPEN) | ~settled
     if not bad.any():
         return

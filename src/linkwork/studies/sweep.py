@@ -14,7 +14,7 @@ from casadi import SX
 from linkwork.arguments import as_doubles, finite, finite_rows, mapping, name_list
 from linkwork.engine.scan import Scan, scan
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
-from linkwork.loops.commands import from_actuators
+from linkwork.loops.implicit import attempt
 from linkwork.loops.layout import layout_of
 from linkwork.loops.motions import Motions
 from linkwork.studies.columns import Columns, motion_of_commands, subject_of
@@ -76,9 +76,10 @@ def sweep(
             part = slice(begin, min(n, begin + CHUNK))
             some = {name: values[part] for name, values in designs.items()}
             given: dict[str, Any] = {f"live_{k}": some[name] for k, name in enumerate(subject.live)}
-            given["q"] = _start(subject, c[0], some, part.stop - part.start)
+            given["q"], begun = _start(subject, c[0], some, part.stop - part.start)
             found = loop(c=c, cd=cd, cdd=cdd, steps=len(c), **given)
-            closed = np.isfinite(found.reduced["total"]) & (found.reduced["margin"] >= 0.0) & ~found.failed
+            whole = np.isfinite(found.reduced["total"]) & (found.reduced["margin"] >= 0.0) & ~found.failed
+            closed = begun & whole
             valid[part] = closed
             for k, (column, kind) in enumerate(wanted):
                 results[f"{column}.{kind}"][part] = np.where(closed, found.reduced[f"r{k}"], np.nan)
@@ -124,11 +125,12 @@ def _compiled(subject: Subject, wanted: list[tuple[str, str]]) -> Scan:
     return scan(step, state, parameters, sequences, reduce=kinds, name="sweep")
 
 
-def _start(subject: Subject, c: np.ndarray, designs: Mapping[str, np.ndarray], n: int) -> np.ndarray:
-    """Coordinates at the first instant of every design; nothing where closed forms give them."""
+def _start(subject: Subject, c: np.ndarray, designs: Mapping[str, np.ndarray], n: int) -> tuple[np.ndarray, np.ndarray]:
+    """(coordinates at the first instant of every design, whether its loops close there); no coordinates with closed
+    forms, which give them in every step."""
     if not layout_of(subject).implicit:
-        return np.zeros((n, 0))
-    return from_actuators(subject, np.broadcast_to(c, (n, len(c))), variables=designs)[0]
+        return np.zeros((n, 0)), np.ones(n, dtype=bool)
+    return attempt(subject, np.broadcast_to(c, (n, len(c))), designs)
 
 
 def _designs(subject: Subject, variables: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], int]:
