@@ -224,6 +224,41 @@ def test_a_motion_is_drawn_as_it_is_computed():
         np.testing.assert_allclose(shown.stands[0]._trail.points[:, 1], path[1:], atol=1e-6)  # single precision
 
 
+def windows(port):
+    """What a browser gets, one list of messages after the other."""
+    import msgspec.msgpack
+    import viser
+    import zstandard
+    from websockets.sync.client import connect
+
+    unpack = zstandard.ZstdDecompressor()
+    with connect(f"ws://127.0.0.1:{port}", subprotocols=[f"viser-v{viser.__version__}"], max_size=None) as connection:
+        while True:
+            data = connection.recv(timeout=20)
+            size = int.from_bytes(data[8:16], "little")
+            yield msgspec.msgpack.decode(unpack.decompress(data[16 : 16 + size]))["messages"]
+
+
+def test_a_frame_reaches_the_browser_whole():
+    """Else bodies move on while their loads wait: viser cuts after 128 messages, and newer replace those waiting."""
+    with Viewer(lw.load("charmie"), port=0) as shown:
+        shown.load_motion("validation")
+        assert shown.stands[0].playback.vectors is not None
+        for kind in shown.scene.loads.KINDS:
+            shown.stands[0].options[kind].value = True
+        stream = windows(shown.port)
+        while not any(message["type"] == "ReplayDoneMessage" for message in next(stream)):
+            pass
+        shown.seek(2.0)
+        for messages in stream:
+            moved = {m["name"] for m in messages if m["type"] in ("SetOrientationMessage", "SetPositionMessage")}
+            if moved:
+                break
+        assert len(messages) > 128
+        assert any(name.endswith("/12a") for name in moved) and any("/loads/push" in name for name in moved)
+        stream.close()
+
+
 def test_coordinates_of_a_floating_base_are_angles_that_stay_a_unit_quaternion():
     robot = lw.load("quadruped-12dof", root="floating")
     q = robot.neutral()

@@ -44,6 +44,7 @@ class Viewer:
         self._closed = threading.Event()
         with _quiet():
             self.server: Any = viser.ViserServer(host=host, port=port or free, label="linkwork", verbose=False)
+        _whole_frames(self.server)
         self.port = int(self.server.get_port())
         self.address = f"http://{host}:{self.port}"
         self._given: dict[str, Robot] = {}
@@ -295,6 +296,16 @@ def _quiet() -> Iterator[None]:
         yield
     finally:
         console.quiet = before
+
+
+def _whole_frames(server: Any) -> None:
+    """Let one window of messages hold a whole frame.
+
+    viser sends at most 128 messages at once and lets newer ones replace those that wait; to a slow browser the end of a
+    longer frame would never be sent. Where a version of viser has no such limit to set, nothing is lost but that.
+    """
+    with contextlib.suppress(AttributeError):
+        server._websock_server.get_message_buffer().max_window_size = 2048
 
 
 def _free_port(host: str) -> int:
