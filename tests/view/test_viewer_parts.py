@@ -97,9 +97,22 @@ def test_stl_files_are_read_as_trimesh_reads_them(tmp_path):
     made.export(tmp_path / "ball.stl")
     made.export(tmp_path / "ball.obj")
     for name in ("ball.stl", "ball.obj"):
-        vertices, faces = read_mesh(str(tmp_path / name))
-        assert len(faces) == len(made.faces) and len(vertices) == len(made.vertices)
-        assert volume((vertices, faces)) == pytest.approx(made.volume, rel=1e-5)
+        (part,) = read_mesh(str(tmp_path / name))
+        assert len(part.faces) == len(made.faces) and len(part.vertices) == len(made.vertices)
+        assert volume((part.vertices, part.faces)) == pytest.approx(made.volume, rel=1e-5)
+        assert part.color is None
+    two = trimesh.Scene()
+    for k, color in enumerate(([250, 10, 20, 255], [10, 20, 250, 255])):
+        block = trimesh.creation.box((1, 1, 1 + k))
+        block.visual = trimesh.visual.TextureVisuals(material=trimesh.visual.material.SimpleMaterial(diffuse=color))
+        two.add_geometry(block, transform=trimesh.transformations.translation_matrix([3 * k, 0, 0]))
+    two.export(tmp_path / "two.glb")
+    parts = read_mesh(str(tmp_path / "two.glb"))
+    assert {part.color: round(volume((part.vertices, part.faces)), 5) for part in parts} == {
+        (250, 10, 20): 1.0,
+        (10, 20, 250): 2.0,
+    }
+    assert max(part.vertices[:, 0].max() for part in parts) == pytest.approx(3.5)  # placed as the file says
     (tmp_path / "broken.stl").write_bytes(b"solid nothing")
     with pytest.raises(InvalidFile, match=r"broken.stl"):
         read_mesh(str(tmp_path / "broken.stl"))

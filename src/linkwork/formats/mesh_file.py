@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -14,20 +15,29 @@ _TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attrib
 _HEADER = 84
 
 
+@dataclass(frozen=True)
+class MeshPart:
+    """vertices (n, 3) in the file's unit, faces (m, 3), and the colour the file gives it, if any (0 .. 255)."""
+
+    vertices: np.ndarray
+    faces: np.ndarray
+    color: tuple[int, int, int] | None = None
+
+
 @lru_cache(maxsize=512)
-def read_mesh(path: str) -> tuple[np.ndarray, np.ndarray]:
-    """(vertices (n, 3) float32 in the file's unit, faces (m, 3)); equal corners are one vertex. Never written to."""
+def read_mesh(path: str) -> tuple[MeshPart, ...]:
+    """The parts of a mesh file; equal corners of a part are one vertex. Their arrays are never written to."""
     data = Path(path).read_bytes()
     if len(data) >= _HEADER and len(data) == _HEADER + _TRIANGLE.itemsize * int.from_bytes(data[80:84], "little"):
         corners = np.frombuffer(data, _TRIANGLE, offset=_HEADER)["corners"].reshape(-1, 3)
-        vertices, faces = _merged(corners)
+        parts = [MeshPart(*_merged(corners))] if len(corners) else []
     else:
-        vertices, faces = _by_trimesh(path)
-    if not len(faces) or not np.isfinite(vertices).all():
+        parts = _by_trimesh(path)
+    if not parts or not all(np.isfinite(part.vertices).all() for part in parts):
         raise InvalidFile(f"{path}: holds no triangles that can be drawn")
-    for array in (vertices, faces):
-        array.flags.writeable = False
-    return vertices, faces
+    for part in parts:
+        part.vertices.flags.writeable = part.faces.flags.writeable = False
+    return tuple(parts)
 
 
 def _merged(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -38,7 +48,7 @@ def _merged(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return rows[first], index.reshape(-1, 3).astype(np.uint32)
 
 
-def _by_trimesh(path: str) -> tuple[np.ndarray, np.ndarray]:
+def _by_trimesh(path: str) -> list[MeshPart]:
     try:
         import trimesh
     except ImportError:
@@ -46,7 +56,20 @@ def _by_trimesh(path: str) -> tuple[np.ndarray, np.ndarray]:
             f'{path}: this kind of mesh needs the extra "meshes": pip install "linkwork[meshes]"'
         ) from None
     try:
-        mesh: Any = trimesh.load(path, force="mesh")
+        loaded: Any = trimesh.load(path)
+        meshes = loaded.dump() if isinstance(loaded, trimesh.Scene) else [loaded]
+        return [
+            MeshPart(np.array(mesh.vertices, dtype=np.float32), np.array(mesh.faces, dtype=np.uint32), _color(mesh))
+            for mesh in meshes
+            if isinstance(mesh, trimesh.Trimesh) and len(mesh.faces)
+        ]
     except Exception as error:  # trimesh raises whatever its many readers raise
         raise InvalidFile(f"{path}: is no mesh that can be read ({error})") from None
-    return np.array(mesh.vertices, dtype=np.float32), np.array(mesh.faces, dtype=np.uint32)
+
+
+def _color(mesh: Any) -> tuple[int, int, int] | None:
+    """The main colour of a mesh, where its file gives one."""
+    if not mesh.visual.defined:
+        return None
+    r, g, b = getattr(mesh.visual, "material", mesh.visual).main_color[:3]
+    return int(r), int(g), int(b)

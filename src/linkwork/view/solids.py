@@ -43,7 +43,7 @@ def solids(model: Model, size: float) -> tuple[dict[str, list[Solid]], list[str]
         parts: list[tuple[Triangles, Color]] = []
         for shape in body.visuals:
             try:
-                parts.append(_shape(shape))
+                parts += _shape(shape)
             except (OSError, LinkworkError):
                 missing.append(str(shape.mesh))
         if not parts and (plain or body.lines or body.visuals):
@@ -63,28 +63,31 @@ def bounds(parts: list[list[Solid]], rotation: np.ndarray, position: np.ndarray)
     return np.stack([every.min(axis=0), every.max(axis=0)])
 
 
-def _shape(shape: Shape) -> tuple[Triangles, Color]:
+def _shape(shape: Shape) -> list[tuple[Triangles, Color]]:
+    """A primitive, or the parts of a mesh: in the description's colour, else the file's own, else grey."""
     size = [float(s) for s in shape.size]
+    drawn: list[tuple[Triangles, Color | None]]
     if shape.kind == "mesh":
         if shape.mesh is None or not Path(shape.mesh).is_file():
             raise FileNotFoundError(shape.mesh)
-        vertices, faces = _mesh(shape.mesh)
-        drawn: Triangles = (vertices * np.array(size, dtype=np.float32), faces)
+        scale = np.array(size, dtype=np.float32)
+        drawn = [((vertices * scale, faces), color) for (vertices, faces), color in _mesh(shape.mesh)]
     else:
-        drawn = {
+        make = {
             "box": lambda: triangles.box(np.array(size)),
             "sphere": lambda: triangles.ball(size[0]),
             "cylinder": lambda: triangles.cylinder(size[0], size[1]),
             "capsule": lambda: triangles.capsule(size[0], size[1]),
-        }[shape.kind]()
-    color = COLORS["shape"] if shape.color is None else _rgb(shape.color)
-    place = shape.placement
-    return moved(drawn, np.array(place.rotation, dtype=float), np.array(place.position, dtype=float)), color
+        }[shape.kind]
+        drawn = [(make(), None)]
+    R, p = np.array(shape.placement.rotation, dtype=float), np.array(shape.placement.position, dtype=float)
+    described = None if shape.color is None else _rgb(shape.color)
+    return [(moved(part, R, p), described or color or COLORS["shape"]) for part, color in drawn]
 
 
 @lru_cache(maxsize=512)
-def _mesh(path: str) -> Triangles:
-    return triangles.creased(read_mesh(path))
+def _mesh(path: str) -> tuple[tuple[Triangles, Color | None], ...]:
+    return tuple((triangles.creased((part.vertices, part.faces)), part.color) for part in read_mesh(path))
 
 
 def _rgb(color: tuple[float, float, float, float]) -> Color:
