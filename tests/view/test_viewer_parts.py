@@ -388,6 +388,19 @@ def test_frames_and_points_stand_where_the_robot_has_them(viewer):
     np.testing.assert_allclose(place, stand.robot.points(stand.scene.q)[tip]["B"], atol=1e-12)
 
 
+def test_clicks_that_come_at_once_do_not_meet(viewer):
+    """A browser's clicks come in threads of their own: no arrow may be made twice, else one of them is a dead node."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    stand = viewer.load("arm-6")
+    stand.show(stand.robot.random(seed=4))
+    kinds = stand.scene.loads.KINDS
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda kind: setattr(stand.options[kind], "value", True), kinds))
+    stand.show(stand.robot.random(seed=5))  # writes to every node, and a dead one refuses
+    assert not stand.status.content and all(stand.scene.loads.pointers[kind].visible for kind in kinds[:2])
+
+
 def test_plots_record_what_a_person_does(viewer):
     stand = viewer.load("ur5e")
     plot = stand.plot("q.elbow_joint")

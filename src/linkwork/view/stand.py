@@ -109,7 +109,7 @@ class Stand:
         return playback
 
     def seek(self, t: float) -> None:
-        """Show the motion at t [s] after its start, or its end where it is over."""
+        """Show the motion at t [s] after its start, or its end where it is over. The caller holds the lock."""
         if self.playback is None:
             return
         k = self.playback.row(t)
@@ -187,12 +187,14 @@ class Stand:
 
     @_told
     def _trail_chosen(self) -> None:
-        self._path = []
-        self._draw_trail()
+        with self.lock:
+            self._path = []
+            self._draw_trail()
 
     @_told
     def _option(self, work: Callable[[bool], None], box: Any) -> None:
-        work(bool(box.value))
+        with self.lock:  # each click comes in a thread of its own
+            work(bool(box.value))
 
     def _choose_loads(self, kind: str, shown: bool) -> None:
         self.scene.loads.choose(kind, shown)
@@ -224,13 +226,14 @@ class Stand:
 
     @_told
     def _choose_motion(self) -> None:
-        if self.motion.value == NOTHING:
+        if self.motion.value != NOTHING:
+            self.viewer.load_motion(self.motion.value, self)
+            return
+        with self.lock:
             self.playback = None
             self._draw_trail()
             for plot in self.plots.values():
                 plot.clear()
-        else:
-            self.viewer.load_motion(self.motion.value, self)
 
     @_told
     def _joint(self, coordinate: Coordinate, value: float) -> None:
