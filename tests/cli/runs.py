@@ -74,9 +74,11 @@ class Server:
             [sys.executable, str(here)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
-    def run(self, *args: str, cwd: Path, before: str = "", obedient: bool = False) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *args: str, cwd: Path | None = None, before: str = "", obedient: bool = False
+    ) -> subprocess.CompletedProcess[str]:
         """A command; `before` is Python that runs in its process first; obedient: bound by permissions, root or not."""
-        request = {"args": args, "cwd": str(cwd), "before": before, "obedient": obedient}
+        request = {"args": args, "cwd": str(cwd or Path.cwd()), "before": before, "obedient": obedient}
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
         answer = json.loads(self.process.stdout.readline())

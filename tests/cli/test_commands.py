@@ -24,22 +24,22 @@ def server():
     found.close()
 
 
-def test_robots_are_listed_for_machines():
-    done = run("robots", "--json")
+def test_robots_are_listed_for_machines(server):
+    done = server.run("robots", "--json")
     assert done.returncode == 0
     assert json.loads(done.stdout) == lw.robots()
 
 
-def test_forward_kinematics_equals_the_library():
-    done = run("fk", "ur5e", "--q", "0.1 -90deg 1.2 0 0.4 0", "--frame", "wrist_3_link", "--json")
+def test_forward_kinematics_equals_the_library(server):
+    done = server.run("fk", "ur5e", "--q", "0.1 -90deg 1.2 0 0.4 0", "--frame", "wrist_3_link", "--json")
     assert done.returncode == 0, done.stderr
     robot = lw.load("ur5e")
     expected = robot.pose(np.array([0.1, -np.pi / 2, 1.2, 0, 0.4, 0]), "wrist_3_link")
     np.testing.assert_allclose(json.loads(done.stdout)["pose"], expected, atol=1e-15)
 
 
-def test_inverse_dynamics_equals_the_library():
-    done = run("id", "ur5e", "--q", "elbow_joint=0.3", "--a", "1 0 0 0 0 0", "--json")
+def test_inverse_dynamics_equals_the_library(server):
+    done = server.run("id", "ur5e", "--q", "elbow_joint=0.3", "--a", "1 0 0 0 0 0", "--json")
     robot = lw.load("ur5e")
     expected = robot.inverse_dynamics(robot.q(elbow_joint=0.3), np.zeros(6), np.eye(6)[0])
     np.testing.assert_allclose(json.loads(done.stdout)["tau"], expected, rtol=1e-15)
@@ -52,16 +52,16 @@ def test_commands_speak_to_people(command):
     assert done.stdout.strip() and not done.stderr
 
 
-def test_analysis_writes_its_columns(tmp_path):
-    done = run("analyse", "charmie", "--motion", "validation", "--out", str(tmp_path / "new"), "--json")
+def test_analysis_writes_its_columns(server, tmp_path):
+    done = server.run("analyse", "charmie", "--motion", "validation", "--out", str(tmp_path / "new"), "--json")
     assert done.returncode == 0, done.stderr
     facts = json.loads(done.stdout)
     header = (tmp_path / "new" / "charmie-validation.csv").read_text().splitlines()[0].split(",")
     assert header == facts["columns"] and facts["actuators"]["act5"]["peak"] == pytest.approx(263.9, abs=0.1)
 
 
-def test_conversion_round_trip(tmp_path):
-    done = run("convert", "arm-6", str(tmp_path / "a.urdf"))
+def test_conversion_round_trip(server, tmp_path):
+    done = server.run("convert", "arm-6", str(tmp_path / "a.urdf"))
     assert done.returncode == 0, done.stderr
     first, second = lw.load("arm-6"), lw.load(tmp_path / "a.urdf")
     q = first.random(5, seed=0)
@@ -101,36 +101,36 @@ def test_errors_are_one_sentence_and_a_code(command, code, says, server, tmp_pat
     assert says in " ".join(done.stderr.split()) and "Traceback" not in done.stderr
 
 
-def test_a_broken_file_is_named_with_its_line(tmp_path):
+def test_a_broken_file_is_named_with_its_line(server, tmp_path):
     (tmp_path / "a.urdf").write_text('<robot name="a">\n<link name="l"/>\n<joint name="j" type="screw"/>\n</robot>')
-    done = run("check", "a.urdf", cwd=tmp_path)
+    done = server.run("check", "a.urdf", cwd=tmp_path)
     assert done.returncode == 4
     assert "a.urdf:3" in done.stderr.replace("\n", "")
-    debug = run("--debug", "check", "a.urdf", cwd=tmp_path)
+    debug = server.run("--debug", "check", "a.urdf", cwd=tmp_path)
     assert "Traceback" in debug.stderr
 
 
-def test_a_target_that_is_a_folder_is_a_sentence(tmp_path):
+def test_a_target_that_is_a_folder_is_a_sentence(server, tmp_path):
     (tmp_path / "a.urdf").mkdir()
-    done = run("convert", "arm-2", str(tmp_path / "a.urdf"))
+    done = server.run("convert", "arm-2", str(tmp_path / "a.urdf"))
     assert done.returncode == 1 and "is a folder" in " ".join(done.stderr.split())
 
 
-def test_every_posture_and_an_exit_code_for_none():
+def test_every_posture_and_an_exit_code_for_none(server):
     robot = lw.load("ur5e")
     target = ("--xyz", "0.4 0.1 500mm", "--rpy", "180deg 0 0", "--frame", "tool0")
-    done = run("ik", "ur5e", *target, "--all", "--json")
+    done = server.run("ik", "ur5e", *target, "--all", "--json")
     assert done.returncode == 0, done.stderr
     T = np.array([[1, 0, 0, 0.4], [0, -1, 0, 0.1], [0, 0, -1, 0.5], [0, 0, 0, 1]])
     postures = np.array(json.loads(done.stdout)["q"])
     assert postures.shape == (8, 6)
     np.testing.assert_allclose(robot.pose(postures, "tool0"), np.broadcast_to(T, (8, 4, 4)), atol=1e-12)
-    away = run("ik", "ur5e", "--xyz", "5 0 0", "--frame", "tool0")
+    away = server.run("ik", "ur5e", "--xyz", "5 0 0", "--frame", "tool0")
     assert away.returncode == 1 and "out of reach" in away.stdout
 
 
-def test_a_simulation_that_holds_its_start(tmp_path):
-    done = run(
+def test_a_simulation_that_holds_its_start(server, tmp_path):
+    done = server.run(
         "simulate", "arm-2", "--q", "random", "--duration", "0.5", "--control", "hold", "--out", "a.csv", cwd=tmp_path
     )
     assert done.returncode == 0, done.stderr
@@ -139,8 +139,10 @@ def test_a_simulation_that_holds_its_start(tmp_path):
     np.testing.assert_allclose(table[f"q.{robot.joints[1]}"], robot.random(seed=0)[1], atol=1e-9)
 
 
-def test_studies_answer_as_the_library():
-    done = run("study", "sweep", "charmie", "--vary", "torso_spring=0:2000:5", "--column", "actuator.act5", "--json")
+def test_studies_answer_as_the_library(server):
+    done = server.run(
+        "study", "sweep", "charmie", "--vary", "torso_spring=0:2000:5", "--column", "actuator.act5", "--json"
+    )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     peaks = found["results"]["actuator.act5.peak"]
@@ -148,27 +150,27 @@ def test_studies_answer_as_the_library():
         np.abs(lw.load("charmie").analyse("validation", steps=1000)["actuator.act5"]).max()
     )
     assert found["best"]["actuator.act5.peak"] == 3
-    done = run("study", "balance", "charmie", "--variable", "torso_spring", "--actuator", "act5", "--json")
+    done = server.run("study", "balance", "charmie", "--variable", "torso_spring", "--actuator", "act5", "--json")
     assert 1500 < json.loads(done.stdout)["variables"]["torso_spring"] < 1600  # beside the best of the sweep, 1500
-    done = run("study", "actuators", "charmie", "--json")
+    done = server.run("study", "actuators", "charmie", "--json")
     assert {row["actuator"]: row["kind"] for row in json.loads(done.stdout)["actuators"]}["act5"] == "linear"
 
 
-def test_the_fastest_motion_uses_a_limit_everywhere():
+def test_the_fastest_motion_uses_a_limit_everywhere(server):
     ends = ("--through", "0 -1 1 0 0 0", "--through", "1 -1.5 0.5 0 0 0")
-    found = json.loads(run("minimum-time", "ur5e", *ends, "--json").stdout)
+    found = json.loads(server.run("minimum-time", "ur5e", *ends, "--json").stdout)
     assert 0.2 < found["duration"] < 0.4
     assert max(found["peak_torque"][:2]) == pytest.approx(lw.load("ur5e").limits.effort[1], rel=1e-3)
 
 
-def test_a_new_robot_is_valid_and_is_not_written_over(tmp_path):
-    done = run("new", "arm.robot.yaml", "--joints", "rrp", "--length", "300mm", "--mass", "1.5", cwd=tmp_path)
+def test_a_new_robot_is_valid_and_is_not_written_over(server, tmp_path):
+    done = server.run("new", "arm.robot.yaml", "--joints", "rrp", "--length", "300mm", "--mass", "1.5", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     robot = lw.load(tmp_path / "arm.robot.yaml")
     assert robot.nv == 3
     np.testing.assert_allclose(robot.pose(robot.neutral(), "tool")[:3, 3], [0, 0, 0.9], atol=1e-12)
     before = (tmp_path / "arm.robot.yaml").read_text()
-    again = run("new", "arm.robot.yaml", "--joints", "r", "--length", "1", "--mass", "1", cwd=tmp_path)
+    again = server.run("new", "arm.robot.yaml", "--joints", "r", "--length", "1", "--mass", "1", cwd=tmp_path)
     assert again.returncode == 5 and (tmp_path / "arm.robot.yaml").read_text() == before
 
 
@@ -239,15 +241,15 @@ def test_every_help_page_has_an_example():
     assert all(re.search(r"Examples?:  linkwork ", command.callback.__doc__ or "") for command in commands)
 
 
-def test_info_knows_what_there_is_to_know():
-    found = json.loads(run("info", "ur5e", "--json").stdout)
+def test_info_knows_what_there_is_to_know(server):
+    found = json.loads(server.run("info", "ur5e", "--json").stdout)
     assert found["nv"] == 6 and found["mass"] == pytest.approx(17.7) and len(found["dh"]["rows"]) == 6
     assert found["dh"]["rows"][1]["a"] == pytest.approx(-0.425) and found["inverse_kinematics"]["family"] == "ur"
     robot = lw.load("ur5e")
     robot.prepare("inverse_dynamics")
     assert found["kernels"]["inverse_dynamics"] == next(iter(robot.kernels.values())).operations
     assert found["joints"][1]["effort"] == [150.0] and found["bodies"][2]["name"] == robot.bodies[2]
-    shown = run("info", "ur5e").stdout
+    shown = server.run("info", "ur5e").stdout
     for words in (
         "└── base",
         "6 degrees of freedom",
@@ -275,8 +277,8 @@ def test_what_is_not_given_is_asked(tmp_path):
     np.testing.assert_allclose(robot.pose(robot.neutral(), "tool")[:3, 3], [0, 0, 0.75], atol=1e-12)
 
 
-def test_nobody_there_to_answer(tmp_path):
-    done = run("new", "asked.robot.yaml", cwd=tmp_path)
+def test_nobody_there_to_answer(server, tmp_path):
+    done = server.run("new", "asked.robot.yaml", cwd=tmp_path)
     assert done.returncode == 130 and "Traceback" not in done.stderr and not list(tmp_path.iterdir())
 
 
