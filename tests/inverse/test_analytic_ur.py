@@ -9,7 +9,7 @@ import linkwork as lw
 from linkwork.inverse import analytic
 from linkwork.inverse.analytic import villalobos
 from linkwork.inverse.analytic.villalobos import Arm, Thresholds
-from tests.inverse.arms import apart, nearest
+from tests.inverse.arms import apart, disguised, nearest
 
 PI = np.pi
 FRAME = "tool0"
@@ -249,3 +249,16 @@ def test_machine_refuses_other_arms():
     robot = lw.load("crx-10ial")
     with pytest.raises(lw.errors.NotPossible, match="expected exact UR/TM"):
         analytic.finite_state_machine(robot, np.eye(4), "flange")
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_a_calibrated_arm_keeps_both_postures_of_a_pair(seed):
+    """Seven postures cannot be: the eighth lies beside a nearly singular one."""
+    robot = disguised(lw.load("ur5e"), seed, tilt=1e-3 if seed == 2 else 3e-4)
+    q = np.random.default_rng(1).uniform(-PI, PI, (600, 6))
+    found = robot.inverse_kinematics_all(robot.pose(q, "reach"), "reach")
+    assert (found.family, found.exact) == ("ur", False)
+    assert set(np.unique(found.count)) == {2, 4, 6, 8}
+    assert np.nanmax(found.residual) < 1e-12
+    regular = robot.singularity(q, "reach").sigma_min > 1e-3
+    assert nearest(found, q)[regular].max() < 1e-8

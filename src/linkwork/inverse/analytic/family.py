@@ -14,8 +14,8 @@ from casadi import SX
 from linkwork import configurations
 from linkwork.engine.kernel import Kernel, Signature
 from linkwork.inverse.analytic.angles import EXACT, SLACK, SPREADS, Margin
-from linkwork.inverse.analytic.candidates import Canonical, Found, Layout, orthonormal, rows_kernel
-from linkwork.inverse.analytic.polish import distinct, kinds, polished
+from linkwork.inverse.analytic.candidates import ISOLATED, TOLERANCE, Canonical, Found, Layout, orthonormal, rows_kernel
+from linkwork.inverse.analytic.polish import distinct, jacobian_kernel, kinds, polished
 from linkwork.inverse.analytic.screws import Chain
 from linkwork.spatial import Transform
 from linkwork.subject import Subject
@@ -227,6 +227,39 @@ def merge(found: Rows, more: Rows, where: np.ndarray, same: np.ndarray | float =
     found.q[where] = np.take_along_axis(q, order[..., None], axis=1)
     found.state[where] = np.take_along_axis(state, order, axis=1)
     found.residual[where] = np.take_along_axis(residual, order, axis=1)
+
+
+PUSHES = (0.01, 0.03, 0.1, 0.3, 0.6, 1.2, 2.4)
+"""How far [rad] from a nearly singular posture its partner is looked for."""
+
+
+def beside_singular(family: Family, rows: Rows, target: np.ndarray, i: int) -> None:
+    """Put the partner of a nearly singular posture of target i into the free slot whose labels are nearest to its own.
+
+    The two halves of a pair lie on both sides of a singular posture, along the motion that hardly moves the frame.
+    """
+    assert family.branches is not None
+    slots = np.flatnonzero(rows.state[i] > 0)
+    q = rows.q[i, slots]
+    _, sigma, Vt = np.linalg.svd(jacobian_kernel(family.subject, family.chain)(q))
+    for k in np.argsort(sigma[:, -1]):
+        pushes = np.array([sign * size for size in PUSHES for sign in (1, -1)])
+        starts = q[k] + pushes[:, None] * Vt[k, -1]
+        found, residual = polished(
+            family.subject, family.chain, starts, np.repeat(target[i][None], len(starts), axis=0)
+        )
+        apart = np.abs((found[:, None] - q + np.pi) % (2 * np.pi) - np.pi).max(axis=-1).min(axis=1)
+        new = np.flatnonzero((residual <= TOLERANCE) & (apart > 1e-6))
+        empty = np.flatnonzero(rows.state[i] <= 0)
+        if len(new) and len(empty):
+            labels = np.array(family.branches)
+            slot = empty[np.argmin((labels[empty] != labels[slots[k]]).sum(axis=1))]
+            rows.q[i, slot], rows.state[i, slot], rows.residual[i, slot] = (
+                found[new[0]],
+                ISOLATED + 4.0,
+                residual[new[0]],
+            )
+            return
 
 
 def over_free(

@@ -12,7 +12,7 @@ from linkwork import configurations
 from linkwork.arguments import as_doubles
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.inverse.analytic.classify import Classification, classified, general_solver
-from linkwork.inverse.analytic.family import Family, Rows, merge
+from linkwork.inverse.analytic.family import Family, Rows, beside_singular, merge
 from linkwork.inverse.analytic.solutions import Solutions
 from linkwork.subject import Subject
 
@@ -45,16 +45,21 @@ _generals: WeakKeyDictionary[Subject, dict[str, Family]] = WeakKeyDictionary()
 
 
 def _complete(subject: Subject, family: Family, rows: Rows, goal: np.ndarray, q0: np.ndarray) -> None:
-    """Postures come in pairs: where polishing nominal ones has lost one, the general solver is asked too."""
-    if len(family.chain) != 6 or family.free or family.branches is not None:
+    """Postures come in pairs: where polishing nominal ones has lost one, it is looked for again.
+
+    Where postures have labels beside the one that is left alone, else by the general solver.
+    """
+    if len(family.chain) != 6 or family.free:
         return
     odd = np.flatnonzero((rows.state // 4).sum(axis=1) % 2 == 1)
-    if len(odd):
+    if family.branches is not None:
+        for i in odd:
+            beside_singular(family, rows, goal, int(i))
+    elif len(odd):
         known = _generals.setdefault(subject, {})
         if family.chain.frame not in known:
             known[family.chain.frame] = general_solver(subject, family.chain)
-        general = known[family.chain.frame]
-        merge(rows, general.rows(goal[odd], q0), odd)
+        merge(rows, known[family.chain.frame].rows(goal[odd], q0), odd)
 
 
 def solver(subject: Subject, frame: str, position: bool = False) -> Family:
