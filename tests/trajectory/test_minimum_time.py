@@ -212,3 +212,9 @@ def test_refusals_of_the_path(five):
         minimum_time(five, Path.line([0.0], [1.0]), LIMITS)
     with pytest.raises(NotPossible, match="nothing limits the speed"):
         minimum_time(one_joint(), Path.line([0.0], [1.0]), [np.inf])
+
+
+def test_joints_without_limits_that_decide_are_refused():
+    """Of several joints the one that decides must have a limit; a robot without efforts has none."""
+    with pytest.raises(NotPossible, match="nothing limits the torques near s"):
+        minimum_time(lw.load("charmie"), Path.line(np.zeros(21), np.full(21, 0.1)))

@@ -19,6 +19,8 @@ from linkwork.trajectory.path import Path
 from linkwork.trajectory.reachability import UNLIMITED, fastest
 
 WHO = "minimum_time"
+ENDLESS = 1e30
+"""Stands for a torque or a speed without a limit [N m, N, rad/s, m/s]: sweeps divide by limits."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,10 @@ def _law(
             f"{WHO}: nothing limits the speed near s = {s[int(np.argwhere(x >= UNLIMITED / 2)[0][-1])]:.4g}"
         )
     force = m * u[..., None] + c * x_middle[..., None]
+    endless = (np.abs(force) >= ENDLESS / 10).any(axis=-1)
+    if endless.any():
+        where = middle[int(np.argwhere(endless)[0][-1])]
+        raise NotPossible(f"{WHO}: nothing limits the torques near s = {where:.4g}; give torque_limits for every joint")
     saturation = np.where(force > 0, force / hi, force / -lo)
     torque = k.torque(np.sqrt(x_middle), u)
     return TimeLaw(path, s, t, sd, u, middle, torque, saturation)
@@ -169,7 +175,7 @@ def _torques(subject: Subject, given: ArrayLike | None) -> tuple[np.ndarray, np.
         raise InvalidInput(
             f"{WHO}: {what} {limits.tolist()}, expected a lower limit below and an upper limit above zero"
         )
-    return np.maximum(lower, -1e30), np.minimum(upper, 1e30)
+    return np.maximum(lower, -ENDLESS), np.minimum(upper, ENDLESS)
 
 
 def _limit(subject: Subject, given: ArrayLike | None, name: str) -> np.ndarray | None:
@@ -178,7 +184,7 @@ def _limit(subject: Subject, given: ArrayLike | None, name: str) -> np.ndarray |
     limit = as_doubles(given, f"{WHO}: {name}")
     if limit.shape not in ((), (subject.nv,)) or not (limit > 0).all():
         raise InvalidInput(f"{WHO}: {name} is {limit.tolist()}, expected a positive number or {subject.nv} of them")
-    return np.minimum(np.broadcast_to(limit, (subject.nv,)), 1e30)
+    return np.minimum(np.broadcast_to(limit, (subject.nv,)), ENDLESS)
 
 
 def _speed(value: float, name: str) -> float:
