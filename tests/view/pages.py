@@ -52,7 +52,9 @@ class ViewerPage:
         """Wait until something holds."""
         end = time.monotonic() + patience
         while not holds():
-            assert time.monotonic() < end, f"{otherwise}; console: {self.errors}"
+            if time.monotonic() > end:
+                self.keep("failed")
+                raise AssertionError(f"{otherwise}; console: {self.errors}; {ARTEFACTS / 'failed.png'} shows the page")
             self.page.wait_for_timeout(60)
 
     def wait(self, seconds: float) -> None:
@@ -76,13 +78,19 @@ class ViewerPage:
         self.until(look, otherwise)
         return found[0]
 
+    def dismiss(self) -> None:
+        """Close what viser lays over the scene, such as its word that rendering in software is slow."""
+        close = self.page.locator(".mantine-Notification-closeButton")
+        if close.count():
+            for _ in range(close.count()):
+                close.first.click()
+            self.until(lambda: close.count() == 0, "a notification cannot be closed")
+            self.wait(0.3)
+
     def keep(self, name: str) -> None:
         """Keep a picture of the whole page as an artefact."""
         ARTEFACTS.mkdir(parents=True, exist_ok=True)
-        close = self.page.locator(".mantine-Notification-closeButton")
-        for _ in range(close.count()):
-            close.first.click()
-        self.wait(0.3)
+        self.dismiss()
         self.page.screenshot(path=str(ARTEFACTS / f"{name}.png"))
 
     def projected(self, point: np.ndarray) -> tuple[int, int]:

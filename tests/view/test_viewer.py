@@ -45,6 +45,7 @@ def fresh(page, name, q=None):
         stand.show(q)
     page.viewer.look()
     page.until(lambda: page.page.get_by_role("tab", name=stand.robot.name, exact=True).count() == 1, "no tab came")
+    page.dismiss()
     page.wait(0.3)  # the camera's new place comes back from the browser
     return stand
 
@@ -177,7 +178,8 @@ def test_loads_are_arrows_coloured_by_load_and_plots_stand_beside(page):
     assert stand.playback.vectors is not None
     row = stand.playback.row(2.0)  # where strut act5 pushes most of all actuators
     vectors = stand.playback.vectors
-    strongest = np.linalg.norm(vectors.pushes[row], axis=-1).argmax()
+    sizes = np.linalg.norm(vectors.pushes[row], axis=-1)
+    strongest = np.where(sizes > 0.999 * sizes.max(), vectors.pushes[row, :, 2], -np.inf).argmax()  # its upper end
     push, at = vectors.pushes[row, strongest], vectors.push_at[row, strongest]
     assert np.linalg.norm(push) == pytest.approx(vectors.largest_push, rel=1e-3)
     page.viewer.seek(2.0)
@@ -190,14 +192,14 @@ def test_loads_are_arrows_coloured_by_load_and_plots_stand_beside(page):
     page.viewer.seek(2.0)
     stand.trail("12a")
     reach = stand.scene.loads.longest * push / np.linalg.norm(push)
-    along = [page.projected(at + share * reach) for share in (0.6, 0.75, 0.9)]
+    along = lambda: [page.projected(at + share * reach) for share in (0.6, 0.75, 0.9)]
 
     def redness(image, row, column):
         near = image[row - 1 : row + 2, column - 1 : column + 2]
         return float((near[..., 0] - near[..., 1:].max(axis=-1)).max())
 
-    assert max(redness(without, *place) for place in along) < 0.1
-    page.sees(lambda image: min(redness(image, *p) for p in along) > 0.25, "the largest load's arrow is not red")
+    assert max(redness(without, *place) for place in along()) < 0.1
+    page.sees(lambda image: min(redness(image, *p) for p in along()) > 0.25, "the largest load's arrow is not red")
     page.open("Plots")
     page.choose("column", "actuator.act5")
     page.press("plot it")
