@@ -435,7 +435,7 @@ def test_it_listens_to_this_machine_alone(viewer):
     assert ours == [f"0100007F:{viewer.port:04X}"]
 
 
-def test_a_taken_port_is_passed_over_for_the_next():
+def test_a_taken_port_is_passed_over_for_the_next(command):
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -490,27 +490,41 @@ def test_segments_follow_the_points():
     np.testing.assert_allclose(lengths[0], [0.4, 0.4], atol=1e-12)
 
 
-def command(*arguments):
-    return subprocess.Popen(
-        [sys.executable, "-m", "linkwork", "view", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+@pytest.fixture
+def command():
+    """Starts `linkwork view`; whatever is still running when the test ends is stopped."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*arguments):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "linkwork", "view", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # background jobs have none
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
 
 
-def test_the_command_ends_cleanly_by_ctrl_c():
+def test_the_command_ends_cleanly_by_ctrl_c(command):
     process = command("arm-2", "--beside", "arm-4", "--port", "0")
     line = process.stdout.readline()
     assert "open http://127.0.0.1:" in line
     address = line.split("open ")[1].split()[0]
     assert urllib.request.urlopen(address, timeout=5).status == 200
     process.send_signal(signal.SIGINT)
-    out, errors = process.communicate(timeout=15)
+    out, errors = process.communicate(timeout=60)
     assert process.returncode in (0, 130) and not out.strip() and errors.strip() in ("", "interrupted")
 
 
-def test_the_command_ends_by_itself_and_says_what_is_wrong(tmp_path):
+def test_the_command_ends_by_itself_and_says_what_is_wrong(tmp_path, command):
     (tmp_path / "broken.urdf").write_text("<robot name='x'><link name='a'/><joint name='j' type='screw'/></robot>")
     for arguments, code, words in (
         (("arm-2", "--port", "0", "--seconds", "0.1"), 0, ""),
