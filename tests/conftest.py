@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 
 from hypothesis import settings
 
 # Compiling a kernel takes longer than hypothesis's deadline for one example; in CI examples are always the same ones.
 settings.register_profile("linkwork", deadline=None, derandomize="CI" in os.environ, print_blob=True)
 settings.load_profile("linkwork")
+
+# Run in the background of a shell, a process is told to ignore Ctrl-C, and so are the commands whose Ctrl-C is tested.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_terminal_summary(terminalreporter) -> None:
