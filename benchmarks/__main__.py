@@ -28,7 +28,9 @@ def questions() -> list[str]:
     """Every file of this folder that answers with rows(); those that bring JAX, whose threads stay, come last."""
     texts = {p.stem: p.read_text() for p in Path(__file__).parent.glob("*.py") if p.stem not in SKIPPED}
     found = [name for name, text in texts.items() if "def rows(" in text]
-    return sorted(found, key=lambda name: ("import jax" in texts[name], name not in ("engine", "inverse_dynamics"), name))
+    return sorted(
+        found, key=lambda name: ("import jax" in texts[name], name not in ("engine", "inverse_dynamics"), name)
+    )
 
 
 def about() -> dict[str, str]:
