@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.errors import InvalidInput
+from linkwork.errors import InvalidInput, did_you_mean
 
 
 def as_doubles(x: Any, who: str) -> np.ndarray:
@@ -84,5 +84,6 @@ def _shown(x: Any) -> str:
 def choice(value: Any, choices: tuple[str, ...], who: str) -> str:
     """One of the named choices."""
     if not isinstance(value, str) or value not in choices:
-        raise InvalidInput(f"{who} is {value!r}, expected one of {', '.join(map(repr, choices))}")
+        near = did_you_mean(str(value), choices)
+        raise InvalidInput(f"{who} is {value!r}, expected one of {', '.join(map(repr, choices))}{near}")
     return value

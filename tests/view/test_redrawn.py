@@ -50,5 +50,5 @@ def test_files_are_written_in_both_formats(tmp_path):
 def test_what_is_not_there_is_named(tmp_path):
     with pytest.raises(UnknownName, match='no figures of paper "99"'):
         redrawn("99")
-    with pytest.raises(InvalidInput, match='format "pdf"'):
+    with pytest.raises(InvalidInput, match="formats is 'pdf', expected one of 'png', 'svg'"):
         write_redrawn(["15"], tmp_path, ["pdf"])

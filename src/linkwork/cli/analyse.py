@@ -15,6 +15,7 @@ from linkwork.cli.motions import motion_of
 from linkwork.cli.output import console, print_json, print_table
 from linkwork.cli.progress import working
 from linkwork.errors import listed
+from linkwork.formats.files import made_folder
 from linkwork.loops.analyse import Analysis
 
 FORMS = {"csv": ("csv",), "parquet": ("parquet",), "both": ("csv", "parquet")}
@@ -57,6 +58,6 @@ def register(app: typer.Typer) -> None:
 
 
 def _written(analysis: Analysis, folder: Path, stem: str, forms: tuple[str, ...]) -> list[Path]:
-    folder.mkdir(parents=True, exist_ok=True)
+    place = made_folder(folder)
     writers = {"csv": analysis.to_csv, "parquet": analysis.to_parquet}
-    return [writers[form](folder / f"{stem}.{form}") for form in forms]
+    return [writers[form](place / f"{stem}.{form}") for form in forms]

@@ -78,6 +78,16 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
                 os.unlink(temporary)
 
 
+def made_folder(path: str | os.PathLike[str]) -> Path:
+    """The folder of that name, made with those above it if they are missing."""
+    place = Path(path)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise NotPossible(f"{place}: cannot be made: {error.strerror or error}") from None
+    return place
+
+
 def _opened_without_waiting(path: str, flags: int) -> int:
     """Open without blocking, so that a named pipe without a writer is refused and not waited for."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))

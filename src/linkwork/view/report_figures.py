@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.errors import InvalidInput, NotPossible, did_you_mean
-from linkwork.formats.files import write_atomically
+from linkwork.arguments import choice
+from linkwork.formats.files import made_folder, write_atomically
 from linkwork.formats.tables import csv_text, parquet_bytes
 from linkwork.loops.analyse import Analysis
 from linkwork.robot import Robot
@@ -36,14 +36,8 @@ def write_figures(
 ) -> list[Path]:
     """Every figure of the report of an analysis, in every format, into a folder that is made if needed."""
     for form in formats:
-        if form not in FORMATS:
-            nearest = did_you_mean(form, FORMATS)
-            raise InvalidInput(f'write_figures: format "{form}"{nearest}, expected some of {", ".join(FORMATS)}')
-    place = Path(folder)
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise NotPossible(f"{folder}: cannot be made: {error.strerror or error}") from None
+        choice(form, FORMATS, "write_figures: formats")
+    place = made_folder(folder)
     figures = list(_figures(robot, analysis))
     written: list[Path] = []
     for k, (title, table, draw) in enumerate(figures):

@@ -10,8 +10,9 @@ import pkgutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean, listed
-from linkwork.formats.files import write_atomically
+from linkwork.arguments import choice
+from linkwork.errors import UnknownName, did_you_mean, listed
+from linkwork.formats.files import made_folder, write_atomically
 from linkwork.view.pictures import pictures
 from linkwork.view.redrawn.figure import Redrawn
 
@@ -41,13 +42,8 @@ def write_redrawn(
 ) -> list[Path]:
     """Draw the figures of some papers into a folder, each as paper-NN-figure-M.FORMAT."""
     for form in formats:
-        if form not in FORMATS:
-            raise InvalidInput(f'write_redrawn: format "{form}", expected some of {", ".join(FORMATS)}')
-    place = Path(folder)
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise NotPossible(f"{folder}: cannot be made: {error.strerror or error}") from None
+        choice(form, FORMATS, "write_redrawn: formats")
+    place = made_folder(folder)
     chosen = [(number, figure) for number in numbers for figure in redrawn(number)]
     written: list[Path] = []
     for k, (number, figure) in enumerate(chosen):
