@@ -193,5 +193,5 @@ def test_every_figure_is_a_file_in_every_format(robot, tmp_path):
 
 
 def test_an_unknown_format_is_named(robot, analysis, tmp_path):
-    with pytest.raises(InvalidInput, match='formats is .pgn., expected one of .png., .*; did you mean "png"'):
+    with pytest.raises(InvalidInput, match=r'formats is .pgn., expected one of .png., .*; did you mean "png"'):
         write_figures(robot, analysis, tmp_path, ["pgn"])
