@@ -33,14 +33,29 @@ def test_forgotten_memory_is_used_again_but_not_under_a_view():
     assert other.ctypes.data != place, "a view still looks at that memory"
     del row
     gc.collect()
-    assert buffers.empty(SHAPE).ctypes.data == place
+    waiting = buffers.kept()
+    again = buffers.empty(SHAPE)
+    assert again.ctypes.data == place
+    assert buffers.kept() == waiting - again.nbytes
 
 
 def test_kept_memory_is_bounded():
     many = [buffers.empty((buffers.LARGEST // 16,)) for _ in range(6)]
     del many
     gc.collect()
-    assert buffers.kept() <= buffers.KEPT
+    assert 0 < buffers.kept() <= buffers.KEPT
+
+
+def test_sizes_that_nobody_asks_for_any_more_make_room():
+    full = [buffers.empty((buffers.SMALLEST // 8 + k,)) for k in range(200)]  # more than is kept, no two alike
+    del full
+    gc.collect()
+    first = buffers.empty((80_003,))  # a size of its own
+    del first
+    gc.collect()
+    waiting = buffers.kept()
+    again = buffers.empty((80_003,))
+    assert buffers.kept() == waiting - again.nbytes, "it waited for its next use"
 
 
 def test_small_and_huge_results_are_plain():

@@ -1,7 +1,8 @@
 """Buffers: memory of large results, given back when the result is forgotten and used again by the next call.
 
 The operating system hands out new memory page by page and clears each page first; for a kernel that computes a sample
-in 20 ns that is a fifth of the time. A result has its memory to itself as long as it, or any view of it, lives.
+in 20 ns that is a fifth of the time. A result has its memory to itself as long as it, or any view of it, lives. When
+more waits than may be kept, what was given back longest ago goes, so sizes that nobody asks for any more do not stay.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ SMALLEST, LARGEST = 1 << 18, 1 << 25  # bytes: below, malloc reuses memory itsel
 KEPT = 1 << 25  # bytes kept in all
 
 _lock = threading.Lock()
-_free: dict[int, list[np.ndarray]] = {}
+_free: list[np.ndarray] = []  # in the order given back; at most KEPT / SMALLEST of them
 _kept = 0
 
 
@@ -40,9 +41,11 @@ def empty(shape: tuple[int, ...]) -> np.ndarray:
         return np.empty(shape)
     block = None
     with _lock:
-        if _free.get(size):
-            block = _free[size].pop()
-            _kept -= size
+        for place in range(len(_free) - 1, -1, -1):
+            if _free[place].nbytes == size:
+                block = _free.pop(place)
+                _kept -= size
+                break
     return np.asarray(_Lease(np.empty(size // 8) if block is None else block, shape))
 
 
@@ -52,9 +55,10 @@ def _give_back(block: np.ndarray) -> None:
     if not _lock.acquire(blocking=False):
         return
     try:
-        if _kept + block.nbytes <= KEPT:
-            _free.setdefault(block.nbytes, []).append(block)
-            _kept += block.nbytes
+        _free.append(block)
+        _kept += block.nbytes
+        while _kept > KEPT:
+            _kept -= _free.pop(0).nbytes
     finally:
         _lock.release()
 
