@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import socket
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -39,11 +41,11 @@ class Viewer:
             raise NotPossible('the viewer needs the extra "view": pip install "linkwork[view]"') from None
         if not 0 <= port <= 65535:
             raise InvalidInput(f"viewer: port is {port}, expected 0 (any free one) to 65535")
-        free = _free_port(host)
+        port = _free_port(host, port)
         self.lock = threading.RLock()
         self._closed = threading.Event()
         with _quiet():
-            self.server: Any = viser.ViserServer(host=host, port=port or free, label="linkwork", verbose=False)
+            self.server: Any = viser.ViserServer(host=host, port=port, label="linkwork", verbose=False)
         _whole_frames(self.server)
         self.port = int(self.server.get_port())
         self.address = f"http://{host}:{self.port}"
@@ -82,8 +84,9 @@ class Viewer:
             return
         self._closed.set()
         self._player.join(timeout=2.0)
-        with _quiet():
+        with _quiet(), contextlib.suppress(AttributeError):
             self.server.stop()
+            self.server._websock_server._server_thread.join(10.0)  # its last act is to print; viser waits a second
 
     def wait(self, seconds: float | None = None) -> None:
         """Serve until Ctrl-C, or for some seconds."""
@@ -308,12 +311,15 @@ def _whole_frames(server: Any) -> None:
         server._websock_server.get_message_buffer().max_window_size = 2048
 
 
-def _free_port(host: str) -> int:
-    import socket
-
-    try:
-        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-            probe.bind((host, 0))
-            return int(probe.getsockname()[1])
-    except OSError as error:
-        raise InvalidInput(f'viewer: cannot listen at host "{host}": {error.strerror or error}') from None
+def _free_port(host: str, port: int) -> int:
+    """The first port from `port` on that can be listened at; any for 0. viser would try past 65535, and hang."""
+    for tried in range(port, 65536) if port else (0,):
+        try:
+            with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as a server that was just ended leaves it
+                probe.bind((host, tried))
+                return int(probe.getsockname()[1])
+        except OSError as error:
+            if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+                raise InvalidInput(f'viewer: cannot listen at host "{host}": {error.strerror or error}') from None
+    raise InvalidInput(f"viewer: no port from {port} to 65535 is free")
