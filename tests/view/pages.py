@@ -20,7 +20,7 @@ FLAGS = [
     "--disable-background-networking",
 ]
 ARTEFACTS = Path(__file__).parents[2] / "out" / "viewer"
-PATIENCE = 60.0
+PATIENCE = 120.0
 """Seconds until something must have happened: software rendering on a busy machine is slow to begin."""
 
 
@@ -30,6 +30,7 @@ class ViewerPage:
     def __init__(self, browser: Any, viewer: Any, size: tuple[int, int] = (900, 540)) -> None:
         self.viewer = viewer
         self.page = browser.new_page(viewport={"width": size[0], "height": size[1]})
+        self.page.set_default_timeout(1000 * PATIENCE)
         self.errors: list[str] = []
         self.page.on("console", lambda m: self._note(m.text) if m.type == "error" else None)
         self.outside: list[str] = []
@@ -50,12 +51,18 @@ class ViewerPage:
 
     def until(self, holds: Callable[[], bool], otherwise: str, patience: float = PATIENCE) -> None:
         """Wait until something holds."""
+        if not self.holds_within(holds, patience):
+            self._shoot("failed")
+            raise AssertionError(f"{otherwise}; console: {self.errors}; {ARTEFACTS / 'failed.png'} shows the page")
+
+    def holds_within(self, holds: Callable[[], bool], patience: float) -> bool:
+        """Whether something comes to hold in some seconds."""
         end = time.monotonic() + patience
         while not holds():
             if time.monotonic() > end:
-                self.keep("failed")
-                raise AssertionError(f"{otherwise}; console: {self.errors}; {ARTEFACTS / 'failed.png'} shows the page")
+                return False
             self.page.wait_for_timeout(60)
+        return True
 
     def wait(self, seconds: float) -> None:
         self.page.wait_for_timeout(1000 * seconds)
@@ -79,18 +86,35 @@ class ViewerPage:
         return found[0]
 
     def dismiss(self) -> None:
-        """Close what viser lays over the scene, such as its word that rendering in software is slow."""
-        close = self.page.locator(".mantine-Notification-closeButton")
-        if close.count():
-            for _ in range(close.count()):
-                close.first.click()
-            self.until(lambda: close.count() == 0, "a notification cannot be closed")
-            self.wait(0.3)
+        """Close what viser lays over the scene, such as its word that rendering in software is slow.
+
+        Notes also go by themselves, so a button that was seen need not be there to be clicked.
+        """
+        click_all = "found => { for (const button of found) button.click(); return found.length; }"
+        if self.page.eval_on_selector_all(".mantine-Notification-closeButton", click_all):
+            gone = self.page.locator(".mantine-Notification-root")
+            self.until(lambda: gone.count() == 0, "a notification cannot be closed")
+
+    def settle(self) -> None:
+        """Wait until the browser's camera is where the viewer put it: until then it still tells where it was."""
+        (client,) = self.viewer.server.get_clients().values()
+        wanted = np.array(self.viewer.server.initial_camera.look_at)
+        still = 0
+
+        def holds() -> bool:
+            nonlocal still
+            still = still + 1 if np.allclose(client.camera.look_at, wanted, atol=1e-4) else 0
+            return still > 5
+
+        self.until(holds, "the camera did not turn to the robot")
 
     def keep(self, name: str) -> None:
         """Keep a picture of the whole page as an artefact."""
-        ARTEFACTS.mkdir(parents=True, exist_ok=True)
         self.dismiss()
+        self._shoot(name)
+
+    def _shoot(self, name: str) -> None:
+        ARTEFACTS.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=str(ARTEFACTS / f"{name}.png"))
 
     def projected(self, point: np.ndarray) -> tuple[int, int]:

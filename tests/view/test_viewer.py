@@ -46,7 +46,7 @@ def fresh(page, name, q=None):
     page.viewer.look()
     page.until(lambda: page.page.get_by_role("tab", name=stand.robot.name, exact=True).count() == 1, "no tab came")
     page.dismiss()
-    page.wait(0.3)  # the camera's new place comes back from the browser
+    page.settle()
     return stand
 
 
@@ -144,6 +144,7 @@ def test_two_robots_stand_side_by_side(page):
     second = page.viewer.stands[1]
     second.show(UR5E)
     page.viewer.look()
+    page.settle()
     assert second.robot.name == "ur10e" and second.scene.base.position[0] > first.scene.bounds()[1, 0]
     elbows = [
         stand.robot.pose(UR5E, "forearm_link")[:3, 3] + np.array(stand.scene.base.position)
@@ -161,6 +162,8 @@ def test_a_motion_plays_pauses_and_is_scrubbed(page):
     page.tick("play")
     page.until(lambda: not page.viewer.playing.value, "it does not pause")
     page.wait(0.3)
+    with page.viewer.lock:  # a last frame may have been on its way
+        pass
     paused = stand.scene.q
     page.wait(0.4)
     np.testing.assert_array_equal(stand.scene.q, paused)
@@ -231,14 +234,21 @@ def test_a_dragged_target_is_followed_and_all_branches_are_ghosts(page):
     page.keep("ghosts")
     at = np.array(stand.target.gizmo.position)
     z = stand.robot.pose(UR5E, stand.tip)[:3, 2]
-    handle = page.on_screen(at + 0.6 * stand.target.gizmo.scale * z)
-    page.drag(handle, page.on_screen(at + (0.6 * stand.target.gizmo.scale + 0.08) * z))
-    page.until(lambda: np.abs(stand.scene.q - UR5E).max() > 1e-3, "dragging did not move the robot", 15.0)
-    page.wait(0.8)
-    reached = stand.robot.pose(stand.scene.q, stand.tip)
-    np.testing.assert_allclose(reached[:3, 3], stand.target.gizmo.position, atol=1e-5)
-    assert len(stand.target.ghosts.q) == 8
-    np.testing.assert_allclose(stand.robot.pose(stand.target.ghosts.q[0], stand.tip), reached, atol=1e-5)
+    for _ in range(5):  # a page that draws a frame a second sees the mouse too late now and then, and turns its camera
+        handle = page.on_screen(at + 0.6 * stand.target.gizmo.scale * z)
+        page.drag(handle, page.on_screen(at + (0.6 * stand.target.gizmo.scale + 0.08) * z))
+        if page.holds_within(lambda: np.abs(stand.scene.q - UR5E).max() > 1e-3, 5.0):
+            break
+    else:
+        pytest.fail("dragging did not move the robot")
+    tip = lambda q: stand.robot.pose(q, stand.tip)
+    page.until(
+        lambda: np.abs(tip(stand.scene.q)[:3, 3] - stand.target.gizmo.position).max() < 1e-5, "it does not follow"
+    )
+    page.until(
+        lambda: len(found := stand.target.ghosts.q) == 8 and np.abs(tip(found) - tip(stand.scene.q)).max() < 1e-5,
+        "the ghosts do not follow",
+    )
 
 
 def test_closed_loops_move_with_their_actuators(page):
