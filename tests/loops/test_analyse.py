@@ -126,6 +126,23 @@ def test_robots_without_elements_are_analysed_too():
     assert analysis["force.base.z"] == pytest.approx([9.81, 9.81], abs=1e-12)
 
 
+def test_a_body_called_base_is_not_hidden_by_the_ground():
+    """Two machines on one floor: the ground carries both, the body "base" only its own arm."""
+    joints = (
+        Joint("post", "fixed", None, "base"),
+        Joint("hinge", "revolute", "base", "arm"),
+        Joint("other", "revolute", None, "second"),
+    )
+    bodies = (link("base", 0.2), link("arm", 0.5), link("second", 0.3))
+    robot = lw.Robot(validated(Model("two", bodies, joints)))
+    analysis = robot.analyse({"time": [0.0], "q": [[0.1, 0.2]]})
+    weight = 9.81 * np.array([float(body.mass_properties.mass) for body in bodies])
+    assert analysis["force.base.z"] == pytest.approx([weight.sum()], abs=1e-12)
+    assert analysis["force.body.base.z"] == pytest.approx([weight[:2].sum()], abs=1e-12)
+    assert np.array_equal(analysis["moment.body.base.x"], analysis.loads.joint_wrench("base")[:, 3])
+    assert len(set(analysis.names)) == len(analysis.names)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "sentence"),
     [

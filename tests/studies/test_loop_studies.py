@@ -44,6 +44,34 @@ def test_two_motions_ask_for_the_worse_of_both(robot):
     assert both["act5"].peak == np.abs(whole["actuator.act5"]).max()
 
 
+def test_means_of_several_motions_are_over_time_not_over_samples(robot):
+    """One second of the start and three of the end: 1/4 and 3/4 of the time, however many instants each has."""
+    first = robot.analyse("validation", times=np.linspace(0.0, 1.0, 1001))
+    last = robot.analyse("validation", times=np.linspace(2.0, 5.0, 601))
+    for duty in duties(robot, [first, last]):
+        squares = [np.trapezoid(a[f"actuator.{duty.name}"] ** 2, a.time) for a in (first, last)]
+        assert duty.rms == pytest.approx(np.sqrt(sum(squares) / 4.0), rel=3e-3)  # of the ends' whole steps
+    coarse = np.concatenate([np.linspace(0.0, 0.5, 501), np.linspace(0.5, 1.0, 51)[1:]])
+    uneven = robot.analyse("validation", times=coarse)
+    evenly = {d.name: d for d in duties(robot, first)}
+    for duty in duties(robot, uneven):
+        assert duty.rms == pytest.approx(evenly[duty.name].rms, rel=2e-2)
+        assert duty.mean_power == pytest.approx(evenly[duty.name].mean_power, rel=3e-2, abs=1e-12)
+
+
+def test_poses_alone_count_the_same_each(robot):
+    poses = [robot.analyse("validation", times=[t]) for t in (0.0, 2.0, 4.0)]
+    expected = np.sqrt(np.mean([a["actuator.act5"][0] ** 2 for a in poses]))
+    assert {d.name: d for d in duties(robot, poses)}["act5"].rms == pytest.approx(expected, rel=1e-14)
+
+
+def test_a_motion_may_be_its_name_or_itself(robot):
+    motion = robot.motions["validation"]
+    assert duties(robot, motion, steps=11) == duties(robot, "validation", steps=11) == duties(robot, [motion], steps=11)
+    with pytest.raises(InvalidInput, match="no motion is given, or none has an instant"):
+        duties(robot, robot.analyse("validation", times=[]))
+
+
 def test_the_smallest_line_that_can_do_it_is_chosen(robot):
     lines = [
         Actuator("weak", "linear", 300.0, 150.0, 1.0, 1e3, 0.1),
@@ -68,6 +96,11 @@ def test_catalogues_are_read_extended_and_refused(tmp_path):
     path.write_text("name,kind,peak,continuous,speed,power,stroke,source\nx,rotary,five,2,3,9,inf,me\n")
     with pytest.raises(InvalidFile, match=r"mine.csv: row 2: could not convert string to float"):
         catalogue(path)
+    path.write_bytes(b"name,kind\n\xff\n")
+    with pytest.raises(InvalidFile, match="is not text in UTF-8"):
+        catalogue(path)
+    with pytest.raises(InvalidFile, match=r"your.csv: no such file"):
+        catalogue(tmp_path / "your.csv")
     path.write_text("name,peak\n")
     with pytest.raises(InvalidFile, match="columns are"):
         catalogue(path)
@@ -123,6 +156,48 @@ def test_balancing_refuses_what_it_cannot_do(robot):
         balance(live, poses(live), ["act6"])
     with pytest.raises(InvalidInput, match="outside its bounds"):
         balance(live, poses(live), bounds={"balance_spring": (10.0, 20.0)})
+    with pytest.raises(UnknownName, match='weights has "act5"; did you mean "act4"'):
+        balance(live, poses(live), ["act4"], weights={"act5": 2.0})
+    with pytest.raises(UnknownName, match='bounds has "balance_sprung"; did you mean "balance_spring"'):
+        balance(live, poses(live), ["act4"], bounds={"balance_sprung": (0.0, 1.0)})
+    with pytest.raises(InvalidInput, match=r"weights\['act4'\] is -1.0, expected a positive number"):
+        balance(live, poses(live), ["act4"], weights={"act4": -1.0})
+    with pytest.raises(InvalidInput, match="actuators is empty"):
+        balance(live, poses(live), [])
+    with pytest.raises(InvalidInput, match="variables is empty, expected some of"):
+        balance(live, poses(live), ["act4"], [])
+    with pytest.raises(InvalidInput, match=r'actuator "act5": length 0.2 m outside 0.297778'):
+        balance(live, np.where(np.arange(21) == 4, 0.2, poses(live)), ["act4"])
+
+
+ON_A_HINGE = """
+linkwork: 1
+name: on-a-hinge
+gravity: [0, -9.81, 0]
+variables: {foot: 0.3, head: 0.3}
+bodies:
+  arm: {mass: 1, com: [0.5, 0, 0], inertia: [0.001, 0.02, 0.02], points: {head: ["${head}", 0, 0]}}
+joints:
+  hinge: {type: revolute, child: arm, axis: z}
+elements:
+  strut: {type: linear_actuator, foot: {body: world, at: [0, "${-foot}", 0]}, head: arm.head, joint: hinge}
+"""
+
+
+def test_balancing_turns_back_where_a_strut_cannot_reach(tmp_path):
+    """Force = weight * strut / (2 head foot), less for a longer foot: up to 0.75 m, where 0.45 m reach no more."""
+    file = tmp_path / "hinge.robot.yaml"
+    file.write_text(ON_A_HINGE)
+    robot = lw.load(file, live=["foot"])
+    c = np.array([[0.5], [0.45]])
+    found = balance(robot, c, bounds={"foot": (0.01, 5.0)})
+    best = found.variables["foot"]
+    assert best == pytest.approx(0.75, rel=1e-2) and best < 0.75
+    assert found.effort_after == pytest.approx(9.81 / 2 / 0.3 * c / best, rel=1e-9)
+    for foot in (0.3, best):
+        expected = robot.loads(*robot.from_actuators(c, variables={"foot": foot}), variables={"foot": foot}).efforts
+        known = found.effort_before if foot == 0.3 else found.effort_after
+        assert known == pytest.approx(expected, rel=1e-9)
 
 
 # sweeps
@@ -190,6 +265,26 @@ def test_sweeps_refuse_unknown_words():
         sweep(robot, "validation", {"upper_arm": [0.1]}, {"actuator.act6": "peak"})
     with pytest.raises(InvalidInput, match="asks for 'median', expected one of peak"):
         sweep(robot, "validation", {"upper_arm": [0.1]}, {"actuator.act4": "median"})
+    with pytest.raises(InvalidInput, match="columns is empty"):
+        sweep(robot, "validation", {"upper_arm": [0.1]}, {})
+    with pytest.raises(InvalidInput, match="upper_arm is not finite in every design"):
+        sweep(robot, "validation", {"upper_arm": [0.1, np.nan]}, {"actuator.act4": "peak"})
+    for steps in (0, -1, 1.5, True):
+        with pytest.raises(InvalidInput, match=f"steps is {steps}, expected a whole number of instants"):
+            sweep(robot, "validation", {"upper_arm": [0.1]}, {"actuator.act4": "peak"}, steps)
+    with pytest.raises(InvalidInput, match='motion has "cx"'):
+        sweep(robot, {"c": np.zeros((2, 21)), "cx": np.zeros((2, 21))}, {"upper_arm": [0.1]}, {"actuator.act4": "peak"})
+
+
+def test_a_sweep_knows_every_column_of_an_analysis():
+    """All 423 of them but the time, at the peak of a motion that is given itself."""
+    robot = lw.load("charmie", live=["upper_arm"])
+    motion = robot.motions["validation"]
+    analysis = robot.analyse(motion, steps=3)
+    wanted = {name: "max" for name in analysis.names if name != "time"}
+    found = sweep(robot, motion, {"upper_arm": [0.145]}, wanted, 3)
+    for name in wanted:
+        assert found[f"{name}.max"][0] == pytest.approx(analysis[name].max(), rel=1e-10, abs=1e-10), name
 
 
 # balancing loops without a closed form

@@ -38,6 +38,8 @@ from linkwork.results import Poses
 from linkwork.subject import Subject
 
 AXES = "xyz"
+GROUND = "base"
+"""Whose force and moment are those of the ground on the whole robot, in the names of columns."""
 log = logging.getLogger("linkwork")
 
 
@@ -62,7 +64,10 @@ class Analysis:
 
     @cached_property
     def columns(self) -> dict[str, np.ndarray]:
-        """name -> (n,): time, command.*, q.*, v.*, a.*, position.body.x, force.body.x, actuator.*, ..."""
+        """name -> (n,): time, command.*, q.*, v.*, a.*, position.<body>.x, force.<body>.x, actuator.*, ...
+
+        force.base.* and moment.base.* are what the ground applies (`loads.base`); see `wrench_label`.
+        """
         found: dict[str, np.ndarray] = {"time": self.time}
         layout = layout_of(self.subject)
         for k, name in enumerate(layout.names):
@@ -71,13 +76,13 @@ class Analysis:
                 found[f"command.{name}"] = self.c[:, entry]
             found[f"command_rate.{name}"] = self.cd[:, k]
         for label, values in (("q", self.q), ("v", self.v), ("a", self.a)):
-            for k, name in enumerate(_numbered(self.subject, label == "q")):
+            for k, name in enumerate(coordinate_names(self.subject, label == "q")):
                 found[f"{label}.{name}"] = values[:, k]
         for k, body in enumerate(self.poses.bodies):
             for i, axis in enumerate(AXES):
                 found[f"position.{body}.{axis}"] = self.poses.position[:, k, i]
         for body in self.loads.bodies:
-            _wrench(found, body, self.loads.joint_wrench(body))
+            _wrench(found, wrench_label(body), self.loads.joint_wrench(body))
         for k, name in enumerate(self.loads.actuators):
             found[f"actuator.{name}"] = self.loads.efforts[:, k]
             if k < self.cd.shape[1]:
@@ -88,7 +93,7 @@ class Analysis:
             found[f"spring.{name}"] = self.loads.spring(name)
         for name in self.loads.support_names:
             _wrench(found, f"support.{name}", self.loads.support(name))
-        _wrench(found, "base", self.loads.base)
+        _wrench(found, GROUND, self.loads.base)
         return found
 
     @property
@@ -247,7 +252,12 @@ def _wrench(into: dict[str, np.ndarray], name: str, wrench: np.ndarray) -> None:
         into[f"moment.{name}.{axis}"] = wrench[:, 3 + i]
 
 
-def _numbered(subject: Subject, positions: bool) -> list[str]:
+def wrench_label(body: str) -> str:
+    """How columns name the wrench of a body: by its name, except "body.base" where the ground's has that name."""
+    return f"body.{body}" if body == GROUND else body
+
+
+def coordinate_names(subject: Subject, positions: bool) -> list[str]:
     """Names of the entries of q or of v: the joint's, numbered where it has several coordinates."""
     found = []
     for joint, _, _ in places(subject):

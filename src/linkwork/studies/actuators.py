@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -14,14 +14,18 @@ import numpy as np
 
 from linkwork.arguments import number
 from linkwork.errors import InvalidFile, InvalidInput
+from linkwork.formats.files import read_bounded
 from linkwork.loops.analyse import Analysis, analyse
 from linkwork.loops.layout import layout_of
+from linkwork.loops.motions import SampledMotion
 from linkwork.model.elements import LinearActuator
 from linkwork.studies.columns import subject_of
 from linkwork.subject import Subject
 
 FIELDS = ("name", "kind", "peak", "continuous", "speed", "power", "stroke", "source")
 KINDS = ("linear", "rotary")
+Some = str | SampledMotion | Analysis | Mapping[str, Any] | Iterable[Any]
+"""One motion (a name, a motion, arrays, an analysis) or several."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,10 @@ class Actuator:
 
 @dataclass(frozen=True)
 class Duty:
-    """What one actuator must do over all motions: efforts [N, N m], speed [m/s, rad/s], power [W], travel [m, rad]."""
+    """What one actuator must do over all motions: efforts [N, N m], speed [m/s, rad/s], power [W], travel [m, rad].
+
+    rms and mean_power are over time: a motion twice as long counts twice, however finely either is sampled
+    """
 
     name: str
     kind: str
@@ -87,12 +94,12 @@ def catalogue(path: str | Path | None = None) -> tuple[Actuator, ...]:
 
     Without a path: the small one that comes along, of generic sizes in steps, which are no maker's products.
     """
-    text = (
-        files("linkwork.studies").joinpath("catalogue.csv").read_text("utf-8")
-        if path is None
-        else Path(path).read_text("utf-8")
-    )
     where = "catalogue.csv" if path is None else str(path)
+    content = files("linkwork.studies").joinpath("catalogue.csv").read_bytes() if path is None else read_bounded(path)
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidFile(f"{where}: is not text in UTF-8: {error}") from None
     reader = csv.DictReader(line for line in text.splitlines() if line and not line.startswith("#"))
     if tuple(reader.fieldnames or ()) != FIELDS:
         raise InvalidFile(f"{where}: columns are {reader.fieldnames}, expected {', '.join(FIELDS)}")
@@ -106,21 +113,22 @@ def catalogue(path: str | Path | None = None) -> tuple[Actuator, ...]:
     return tuple(found)
 
 
-def duties(robot: Any, motions: Sequence[Any] | str, steps: int = 1001, payload: Any = None) -> tuple[Duty, ...]:
+def duties(robot: Any, motions: Some, steps: int = 1001, payload: Any = None) -> tuple[Duty, ...]:
     """What every motor and actuator must do over one motion or several: names, motions, arrays, or analyses."""
     subject = subject_of(robot)
-    if not isinstance(motions, (str, Mapping, Analysis, Iterable)):
+    one = isinstance(motions, (str, Mapping, Analysis, SampledMotion))
+    if not one and not isinstance(motions, Iterable):
         raise InvalidInput(f"duties: motions is {type(motions).__name__}, expected a motion or several")
-    many = [motions] if isinstance(motions, (str, Mapping, Analysis)) else list(motions)
+    many: list[Any] = [motions] if one else list(motions)
     done = [m if isinstance(m, Analysis) else analyse(subject, m, steps=steps, payload=payload) for m in many]
-    if not done:
-        raise InvalidInput("duties: no motion is given")
+    if not sum(len(a) for a in done):
+        raise InvalidInput("duties: no motion is given, or none has an instant")
     return tuple(_duty(subject, name, k, done) for k, name in enumerate(layout_of(subject).names))
 
 
 def select(
     robot: Any,
-    motions: Sequence[Any] | str,
+    motions: Some,
     lines: Iterable[Actuator] | None = None,
     margin: float = 1.5,
     steps: int = 1001,
@@ -145,17 +153,25 @@ def _duty(subject: Subject, name: str, k: int, done: list[Analysis]) -> Duty:
     entry = layout_of(subject).entries[k]
     travel = np.concatenate([a.c[:, entry] for a in done]) if entry is not None else np.zeros(1)
     power = effort * speed
+    lasting = np.concatenate([_lasting(a.time) for a in done])
+    if not lasting.any():  # single instants: poses, each of which counts the same
+        lasting = np.ones(len(effort))
     return Duty(
         name=name,
         kind=_kind(subject, name),
         peak=float(np.abs(effort).max()),
-        rms=float(np.sqrt(np.mean(effort**2))),
+        rms=float(np.sqrt(np.average(effort**2, weights=lasting))),
         speed=float(np.abs(speed).max()),
         power=float(np.abs(power).max()),
-        mean_power=float(np.mean(np.abs(power))),
+        mean_power=float(np.average(np.abs(power), weights=lasting)),
         lowest=float(travel.min()),
         highest=float(travel.max()),
     )
+
+
+def _lasting(time: np.ndarray) -> np.ndarray:
+    """How long each instant of a motion stands for [s]: half way to its neighbours, at the ends a whole step."""
+    return np.abs(np.gradient(time)) if len(time) > 1 else np.zeros(len(time))
 
 
 def _kind(subject: Subject, name: str) -> str:

@@ -22,7 +22,7 @@ from scipy.optimize import least_squares
 
 from linkwork.arguments import as_doubles, finite_rows, mapping, name_list, number
 from linkwork.engine.compile import CompiledFunction, compile
-from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.errors import ComputationError, InvalidInput, UnknownName, did_you_mean
 from linkwork.loops.commands import from_actuators, traced_tree
 from linkwork.loops.implicit import followed
 from linkwork.loops.layout import layout_of
@@ -69,8 +69,7 @@ def balance(
         raise InvalidInput(f"balance: commands has shape {c.shape}, expected (poses, {c.shape[-1]})")
     effort = _effort(subject, names, free)
     slope = effort.jacobian(0, "x")
-    told = mapping(weights, "balance: weights")
-    scale = np.array([number(told.get(name, 1.0), f"balance: weights[{name!r}]") for name in names])
+    scale = _weights(weights, names)
     present = dict(subject.model.variables)
     x0 = np.array([float(present[name]) for name in free])
     low, high = _bounds(bounds, free)
@@ -78,6 +77,7 @@ def balance(
         outside = free[int(np.argmin((low <= x0) & (x0 <= high)))]
         raise InvalidInput(f'balance: variable "{outside}" = {present[outside]:g} is outside its bounds')
 
+    from_actuators(subject, c)  # says with its numbers which command is out of its range
     poses = _Poses(subject, c, free)
 
     def efforts(x: np.ndarray) -> np.ndarray:
@@ -86,25 +86,45 @@ def balance(
     before = efforts(x0)
     unreachable = np.full(before.size, 10.0 * max(1.0, float(np.abs(before * scale).max())))
 
-    def residuals(x: np.ndarray) -> np.ndarray:
-        try:
-            return (efforts(x) * scale).ravel()
-        except InvalidInput:  # loops do not close there: the solver turns back from a large value
-            return unreachable
-
-    def jacobian(x: np.ndarray) -> np.ndarray:
+    def slopes(x: np.ndarray) -> np.ndarray:
         found = slope(x, c, poses(x)).reshape(len(c), len(names), len(free))
         return (found * scale[:, None]).reshape(-1, len(free))
 
+    def residuals(x: np.ndarray) -> np.ndarray:
+        try:
+            slopes(x)  # at a dead point efforts may still exist where slopes do not
+            return (efforts(x) * scale).ravel()
+        except (InvalidInput, ComputationError):  # loops do not close there: the solver turns back from a large value
+            return unreachable
+
     found = least_squares(
-        residuals, x0, jacobian, bounds=(low, high), x_scale="jac", xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=500
+        residuals, x0, slopes, bounds=(low, high), x_scale="jac", xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=500
     )
     best = {name: float(value) for name, value in zip(free, found.x, strict=True)}
     return Balance(best, names, before, efforts(found.x), bool(found.success), found.message, int(found.nfev))
 
 
+def _weights(given: Any, names: tuple[str, ...]) -> np.ndarray:
+    told = mapping(given, "balance: weights")
+    _refuse_others("weights", told, names)
+    scale = np.array([number(told.get(name, 1.0), f"balance: weights[{name!r}]") for name in names])
+    if not (scale > 0.0).all():
+        name = names[int(np.argmax(scale <= 0.0))]
+        raise InvalidInput(f"balance: weights[{name!r}] is {told[name]!r}, expected a positive number")
+    return scale
+
+
+def _refuse_others(label: str, told: Mapping[str, Any], names: tuple[str, ...]) -> None:
+    for name in told:
+        if name not in names:
+            raise UnknownName(
+                f'balance: {label} has "{name}"{did_you_mean(name, names)}, expected some of {list(names)}'
+            )
+
+
 def _bounds(given: Any, free: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
     told = mapping(given, "balance: bounds")
+    _refuse_others("bounds", told, free)
     ends = []
     for name in free:
         pair = as_doubles(told.get(name, (-np.inf, np.inf)), f"balance: bounds[{name!r}]")
@@ -141,7 +161,7 @@ def _effort(subject: Subject, names: tuple[str, ...], free: tuple[str, ...]) -> 
             q = followed(subject, traced_tree(subject, live), q, c)
         else:
             (q, _, _), _ = motion_of_commands(subject, live, c, SX.zeros(m), SX.zeros(m))
-        columns = Columns(subject, live, q, rest, rest, SX.zeros(m))
+        columns = Columns(subject, live, q, rest, rest, c, SX.zeros(m))
         return stacked([columns[f"actuator.{name}"] for name in names])
 
     return compile(at_rest, {"x": len(free), "c": n, "q": subject.nq if layout.implicit else 0}, "balance")
@@ -159,6 +179,10 @@ def _checked(
     for name in free:
         if name not in subject.live:
             raise UnknownName(f'balance: "{name}" is not a live variable{did_you_mean(name, subject.live)}')
-    if not free:
+    if not names:
+        raise InvalidInput("balance: actuators is empty, expected at least one whose effort counts")
+    if not subject.live:
         raise InvalidInput("balance: no variable is live; load the robot with live=[...]")
+    if not free:
+        raise InvalidInput(f"balance: variables is empty, expected some of {list(subject.live)}")
     return names, free

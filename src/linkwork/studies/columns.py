@@ -11,10 +11,12 @@ from casadi import SX
 
 from linkwork import quantities
 from linkwork.errors import UnknownName, did_you_mean
+from linkwork.loops.analyse import coordinate_names, wrench_label
 from linkwork.loops.commands import forward, traced_tree
 from linkwork.loops.implicit import loop_rates, newton_step
 from linkwork.loops.layout import layout_of
 from linkwork.loops.loads import loads_names
+from linkwork.loops.members import member_names
 from linkwork.subject import Subject
 
 AXES = "xyz"
@@ -35,21 +37,27 @@ class Columns:
     q, v, a, c, cd: symbols or expressions; live: symbol of every live variable
     """
 
-    def __init__(self, subject: Subject, live: Mapping[str, SX], q: SX, v: SX, a: SX, cd: SX) -> None:
-        self.subject, self.live, self.q, self.v, self.a, self.cd = subject, live, q, v, a, cd
+    def __init__(self, subject: Subject, live: Mapping[str, SX], q: SX, v: SX, a: SX, c: SX, cd: SX) -> None:
+        self.subject, self.live = subject, live
+        self.given = {"q": q, "v": v, "a": a, "command": c, "command_rate": cd}
 
     @cached_property
     def loads(self) -> dict[str, SX]:
         """Results of the loads, by the name of the output."""
         function = quantities.trace(self.subject, "loads")
         names = [name for name, _ in quantities.quantity("loads").outputs]
-        found = function.call([self.q, self.v, self.a, *self.live.values()])
+        found = function.call([*(self.given[name] for name in "qva"), *self.live.values()])
         return dict(zip(names, found, strict=False))
 
     @cached_property
     def positions(self) -> SX:
         function = quantities.trace(self.subject, "forward_kinematics")
-        return function.call([self.q, *self.live.values()])[1]
+        return function.call([self.given["q"], *self.live.values()])[1]
+
+    @cached_property
+    def member_lengths(self) -> SX:
+        function = quantities.trace(self.subject, "members")
+        return function.call([self.given["q"], self.given["v"], *self.live.values()])[1]
 
     @cached_property
     def known(self) -> dict[str, tuple[str, int, int]]:
@@ -64,15 +72,24 @@ class Columns:
 
         for k, name in enumerate(names.actuators):
             found[f"actuator.{name}"] = ("effort", k, 0)
-        for k, name in enumerate(layout_of(self.subject).names):
-            found[f"command_rate.{name}"] = ("rate", k, 0)
+        layout = layout_of(self.subject)
+        for k, name in enumerate(layout.names):
+            entry = layout.entries[k]
+            if entry is not None:
+                found[f"command.{name}"] = ("command", entry, 0)
+            found[f"command_rate.{name}"] = ("command_rate", k, 0)
             found[f"power.{name}"] = ("power", k, 0)
+        for label in "qva":
+            for k, name in enumerate(coordinate_names(self.subject, label == "q")):
+                found[f"{label}.{name}"] = (label, k, 0)
         for k, body in enumerate(names.bodies):
-            wrench(body, "wrench", k)
+            wrench(wrench_label(body), "wrench", k)
             for i, axis in enumerate(AXES):
                 found[f"position.{body}.{axis}"] = ("position", k, i)
         for k, name in enumerate(names.supports):
             wrench(f"support.{name}", "support", k)
+        for k, name in enumerate(member_names(self.subject)):
+            found[f"length.{name}"] = ("member", k, 0)
         for k, name in enumerate(names.springs):
             found[f"spring.{name}"], found[f"length.{name}"] = ("tension", k, 0), ("length", k, 0)
         for i, axis in enumerate(AXES):
@@ -84,10 +101,12 @@ class Columns:
             raise UnknownName(f'there is no column "{name}"{did_you_mean(name, self.known)}')
         output, row, column = self.known[name]
         match output:
-            case "rate":
-                return self.cd[row]
+            case "q" | "v" | "a" | "command" | "command_rate":
+                return self.given[output][row]
             case "power":
-                return self.loads["effort"][row] * self.cd[row]
+                return self.loads["effort"][row] * self.given["command_rate"][row]
+            case "member":
+                return self.member_lengths[row]
             case "position":
                 return self.positions[row, column]
         return self.loads[output][row, column]
@@ -114,10 +133,6 @@ def motion_of_commands(
         q, move = newton_step(subject, tree, q, c)
     v, a = loop_rates(subject, tree, q, c, cd, cdd)
     return (q, v, a), LAST_MOVE - move
-
-
-def live_symbols(subject: Subject) -> dict[str, SX]:
-    return {name: SX.sym(f"live_{k}") for k, name in enumerate(subject.live)}
 
 
 def stacked(expressions: list[SX]) -> SX:

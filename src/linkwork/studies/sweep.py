@@ -16,7 +16,7 @@ from linkwork.engine.scan import Scan, scan
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.loops.implicit import attempt
 from linkwork.loops.layout import layout_of
-from linkwork.loops.motions import Motions
+from linkwork.loops.motions import Motions, SampledMotion
 from linkwork.studies.columns import Columns, motion_of_commands, subject_of
 from linkwork.subject import Subject
 
@@ -50,7 +50,7 @@ class Sweep:
 
 def sweep(
     robot: Any,
-    motion: str | Mapping[str, Any],
+    motion: str | SampledMotion | Mapping[str, Any],
     variables: Mapping[str, Any],
     columns: Mapping[str, str | tuple[str, ...]],
     steps: int = 1000,
@@ -59,7 +59,7 @@ def sweep(
     """Run a motion with every design.
 
     robot      loaded with the varied variables live
-    motion     a name of `robot.motions`, or {"c": (T, nc), "cd", "cdd"} of commands
+    motion     a name of `robot.motions`, a sampled motion, or commands {"c": (T, nc), "cd", "cdd"}, "time" if you like
     variables  {live variable: (n,)}; others keep their present values
     columns    {column of `analyse`: "peak" | "max" | "min" | "mean" | "rms", or several}; peak is of the absolute value
     progress   True shows a bar (rich) while it runs; a function is called with (designs done, all designs)
@@ -112,7 +112,7 @@ def _compiled(subject: Subject, wanted: list[tuple[str, str]]) -> Scan:
     def step(q: SX, c: SX, cd: SX, cdd: SX, k: SX, **live: SX) -> dict[str, SX]:
         symbols = {name: live[f"live_{j}"] for j, name in enumerate(subject.live)}
         (x, v, a), margin = motion_of_commands(subject, symbols, c, cd, cdd, q)
-        columns = Columns(subject, symbols, x, v, a, cd)
+        columns = Columns(subject, symbols, x, v, a, c, cd)
         found = {"q": x if layout.implicit else q, "margin": margin, "total": SX(0)}
         for j, (name, kind) in enumerate(wanted):
             found[f"r{j}"] = casadi.fabs(columns[name]) if kind == "peak" else columns[name]
@@ -140,6 +140,8 @@ def _designs(subject: Subject, variables: Mapping[str, Any]) -> tuple[dict[str, 
             near = did_you_mean(name, subject.live)
             raise UnknownName(f'sweep: "{name}" is not a live variable of robot "{subject.model.name}"{near}')
         arrays[name] = as_doubles(values, f"sweep: {name}").ravel()
+        if not np.isfinite(arrays[name]).all():
+            raise InvalidInput(f"sweep: {name} is not finite in every design")
     if not arrays:
         raise InvalidInput("sweep: variables is empty, expected at least one live variable with its values")
     sizes = {len(x) for x in arrays.values() if len(x) != 1} or {1}
@@ -154,10 +156,17 @@ def _designs(subject: Subject, variables: Mapping[str, Any]) -> tuple[dict[str, 
 
 def _commands(subject: Subject, motion: Any, steps: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if isinstance(motion, str):
-        sampled = Motions(subject)[motion]
-        return sampled.commands(np.linspace(0.0, sampled.duration, steps))
+        motion = Motions(subject)[motion]
+    if isinstance(motion, SampledMotion):
+        if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:
+            raise InvalidInput(f"sweep: steps is {steps!r}, expected a whole number of instants")
+        return motion.commands(np.linspace(0.0, motion.duration, int(steps)))
     layout = layout_of(subject)
     motion = mapping(motion, "sweep: motion")
+    known = ("time", "c", "cd", "cdd")
+    for name in motion:
+        if name not in known:
+            raise InvalidInput(f'sweep: motion has "{name}"{did_you_mean(name, known)}, expected some of {list(known)}')
     if "c" not in motion:
         raise InvalidInput('sweep: motion has no "c", expected the name of a motion or {"c": (T, nc), "cd", "cdd"}')
     c = finite_rows(motion["c"], layout.sizes[0], "sweep: c")
@@ -176,4 +185,6 @@ def _wanted(columns: Mapping[str, str | tuple[str, ...]]) -> list[tuple[str, str
                 expected = f"expected one of {', '.join(REDUCTIONS)}"
                 raise InvalidInput(f'sweep: column "{column}" asks for {kind!r}, {expected}')
             found.append((column, kind))
+    if not found:
+        raise InvalidInput("sweep: columns is empty, expected at least one column with its reduction")
     return found
