@@ -116,11 +116,11 @@ def catalogue(path: str | Path | None = None) -> tuple[Actuator, ...]:
 def duties(robot: Any, motions: Some, steps: int = 1001, payload: Any = None) -> tuple[Duty, ...]:
     """What every motor and actuator must do over one motion or several: names, motions, arrays, or analyses."""
     subject = subject_of(robot)
-    one = isinstance(motions, (str, Mapping, Analysis, SampledMotion))
-    if not one and not isinstance(motions, Iterable):
+    if isinstance(motions, (str, Mapping, Analysis, SampledMotion)):
+        motions = [motions]
+    if not isinstance(motions, Iterable):
         raise InvalidInput(f"duties: motions is {type(motions).__name__}, expected a motion or several")
-    many: list[Any] = [motions] if one else list(motions)
-    done = [m if isinstance(m, Analysis) else analyse(subject, m, steps=steps, payload=payload) for m in many]
+    done = [m if isinstance(m, Analysis) else analyse(subject, m, steps=steps, payload=payload) for m in motions]
     if not sum(len(a) for a in done):
         raise InvalidInput("duties: no motion is given, or none has an instant")
     return tuple(_duty(subject, name, k, done) for k, name in enumerate(layout_of(subject).names))
