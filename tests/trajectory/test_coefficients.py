@@ -59,3 +59,5 @@ def test_refusals(five, path):
         path_coefficients(five, path, S, method="guess")
     with pytest.raises(InvalidInput, match="points"):
         path_coefficients(five, path, 0.5)
+    with pytest.raises(InvalidInput, match="s has dtype"):
+        path_coefficients(five, path, ["middle"])

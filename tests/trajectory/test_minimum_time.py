@@ -196,13 +196,33 @@ def test_a_row_without_inertia_limits_the_speed():
         ({"velocity_limits": [0.0] * 5}, InvalidInput, "velocity_limits"),
         ({"points": 2}, InvalidInput, "points"),
         ({"start_speed": -1.0}, InvalidInput, "start_speed"),
+        ({"start_speed": "fast"}, InvalidInput, "start_speed"),
+        ({"end_speed": None}, InvalidInput, "end_speed"),
+        ({"path": np.zeros((3, 5))}, InvalidInput, r"path is .*expected a Path: Path.through\(waypoints\)"),
+        ({"path": [[0.0] * 5, [1.0] * 5]}, InvalidInput, "expected a Path"),
+        ({"robot": "five"}, InvalidInput, "robot is 'five', expected a robot"),
         ({"start_speed": 99.0}, NotPossible, "start_speed is 99"),
         ({"end_speed": 99.0}, NotPossible, "end_speed is 99"),
     ],
 )
 def test_refusals(five, change, error, words):
     with pytest.raises(error, match=words):
-        minimum_time(five, LINE, **{"torque_limits": LIMITS, **change})
+        minimum_time(**{"robot": five, "path": LINE, "torque_limits": LIMITS, **change})
+
+
+def test_it_stands_before_and_after():
+    law = minimum_time(one_joint(), Path.line([0.0], [2.0]), [3.0], start_speed=0.5, end_speed=0.5)
+    q, v, a = law.at([-1.0, law.duration + 1.0])
+    assert q[:, 0].tolist() == pytest.approx([0.0, 2.0])
+    assert (v == 0).all()
+    assert (a == 0).all()
+    with pytest.raises(InvalidInput, match="at: t is not finite"):
+        law.at([0.0, np.nan])
+
+
+def test_one_law_has_no_parts():
+    with pytest.raises(InvalidInput, match="this is one law, expected a batch of them"):
+        minimum_time(one_joint(), Path.line([0.0], [2.0]), [3.0])[0]
 
 
 def test_refusals_of_the_path(five):

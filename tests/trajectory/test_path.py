@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import warnings
+
 import casadi
 import numpy as np
 import pytest
@@ -9,6 +12,7 @@ import pytest
 from linkwork.errors import InvalidInput
 from linkwork.trajectory import Path
 
+other = casadi.SX.sym("other")
 WAYPOINTS = np.random.default_rng(0).normal(size=(7, 3))
 
 
@@ -40,6 +44,13 @@ def test_a_spline_passes_its_waypoints(kind):
     np.testing.assert_allclose(Path.through(WAYPOINTS, kind=kind)(lengths / lengths[-1])[0], WAYPOINTS, atol=1e-13)
 
 
+def test_a_function_may_be_written_with_numpy():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        path = Path.of(lambda s: np.sin(3 * s), 1)
+    np.testing.assert_allclose(path([0.2])[1], [[3 * np.cos(0.6)]], rtol=1e-14)
+
+
 def test_two_waypoints_are_a_line():
     s = np.linspace(0, 1, 9)
     for a, b in zip(Path.through(WAYPOINTS[:2])(s), Path.line(*WAYPOINTS[:2])(s)):
@@ -59,6 +70,10 @@ def test_two_waypoints_are_a_line():
         (lambda: Path.through(WAYPOINTS[:3], [0.0, 0.7, 0.7]), "rise from 0 to 1"),
         (lambda: Path.of(lambda s: [s, s], 3), "expected 3"),
         (lambda: Path.line([0.0], [1.0])(1.5), "s holds 1.5"),
+        (lambda: Path.of(lambda s: [math.sin(s)], 1), "a symbol has no value.* take sin, cos, sqrt from casadi"),
+        (lambda: Path.of(lambda s: [1.0 if s > 0.5 else s], 1), "decides by a coordinate's value"),
+        (lambda: Path.of(lambda s: [np.nan * s], 1), "not finite"),
+        (lambda: Path.of(lambda s: [s * other], 1), "symbols that are not arguments: other"),
     ],
 )
 def test_refusals(make, words):

@@ -78,6 +78,14 @@ def test_trapezoid_in_closed_form():
     assert np.abs(stretched.at(np.linspace(0, 7, 1000))[1]).max() == pytest.approx(0.5)
 
 
+def test_limits_that_do_not_bind_may_be_infinite():
+    assert trapezoid([0.0], [0.5], np.inf, 2.0).duration == pytest.approx(1.0)
+    assert quintic([0.0, 0.0], [1.0, 1.0], velocity=[1.0, np.inf]).duration == pytest.approx(1.875)
+    standing = quintic([1.0, 0.0], [1.0, 2.0], velocity=1.0, synchronised=False)
+    assert standing.durations.tolist() == [0.0, 3.75]
+    assert trapezoid([0.0, 0.0], [1.0, 1.0], 1.0, [np.inf, 1.0]).duration == pytest.approx(2.0)
+
+
 def test_before_and_after_it_stands():
     law = quintic(START, END, duration=2.0)
     q, v, a = law.at([-1.0, 3.0])
@@ -95,6 +103,12 @@ def test_before_and_after_it_stands():
         (lambda: quintic(START, END, velocity=[1.0, 2.0]), "3 of them"),
         (lambda: quintic(START, END[:2], velocity=1.0), "one length"),
         (lambda: trapezoid(START, END, 1.0, 0.0), "acceleration"),
+        (lambda: quintic(START, END, velocity=np.inf), "neither limits nor a duration"),
+        (lambda: quintic(START, END, velocity=[1.0, np.inf, 1.0], synchronised=False), "nothing limits coordinate 1"),
+        (lambda: trapezoid(START, END, 1.0, np.inf), "acceleration is inf, expected a finite one"),
+        (lambda: quintic(START, END, duration="long"), "duration"),
+        (lambda: quintic(START, END, duration=0.0), "expected a positive time"),
+        (lambda: quintic(START, END, duration=1.0).at([0.0, np.nan]), "at: t is not finite"),
     ],
 )
 def test_refusals(make, words):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -225,7 +226,8 @@ def called(function: Callable[..., Any], arguments: Sequence[Any], who: str) -> 
     if not 1 <= len(parameters) <= len(arguments):
         raise InvalidInput(f"{who} is a function of {len(parameters)} arguments, expected 1 to {len(arguments)}")
     try:
-        with symbols_without_values():
+        with symbols_without_values(), warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # casadi 3.8 announces another numpy mode
             return function(*arguments[: len(parameters)])
     except IndexError as error:
         raise UnknownName(str(error) if str(error).startswith(who) else f"{who}: {error}") from None

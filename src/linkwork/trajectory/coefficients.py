@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork import quantities
-from linkwork.arguments import choice
+from linkwork.arguments import as_doubles, choice
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.model.payload import Payload
 from linkwork.subject import Subject
@@ -46,7 +46,7 @@ def path_coefficients(
     "newton_euler": m and c are inverse dynamics of (0, q') and (q', q'') without gravity: linear in the joints.
     "christoffel": the paper's route over mass matrix and symbols; the same numbers.
     """
-    subject, at = subject_of(robot), np.asarray(s, dtype=float)
+    subject, at = subject_of(robot, "path_coefficients"), as_doubles(s, "path_coefficients: s")
     choice(method, ("newton_euler", "christoffel"), "path_coefficients: method")
     if at.ndim != 1:
         raise InvalidInput(f"path_coefficients: s has shape {at.shape}, expected (points,)")
@@ -64,14 +64,19 @@ def path_coefficients(
     return PathCoefficients(m, c, quantities.evaluate(subject, "gravity_torque", {"q": q}, payload=loads))
 
 
-def subject_of(robot: Any) -> Subject:
+def subject_of(robot: Any, who: str) -> Subject:
     """The subject of a robot, or the subject itself."""
-    return getattr(robot, "subject", robot)
+    subject = getattr(robot, "subject", robot)
+    if not isinstance(subject, Subject):
+        raise InvalidInput(f"{who}: robot is {robot!r}, expected a robot: lw.load(name)")
+    return subject
 
 
 def check_fits(subject: Subject, path: Path, who: str) -> None:
     """A path has one coordinate a degree of freedom, and as many as the robot."""
     name = subject.model.name
+    if not isinstance(path, Path):
+        raise InvalidInput(f"{who}: path is {type(path).__name__}, expected a Path: Path.through(waypoints)")
     if subject.nq != subject.nv:
         raise NotPossible(
             f'{who}: robot "{name}" has ball or floating joints; a path through their quaternions is no curve q(s)'

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork import configurations
-from linkwork.arguments import as_doubles
+from linkwork.arguments import as_doubles, number
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.model.payload import Payload
 from linkwork.subject import Subject
 from linkwork.trajectory.coefficients import PathCoefficients, check_fits, path_coefficients, subject_of
 from linkwork.trajectory.path import Path
+from linkwork.trajectory.profiles import finite_times
 from linkwork.trajectory.reachability import UNLIMITED, fastest
 
 WHO = "minimum_time"
@@ -55,6 +56,8 @@ class TimeLaw:
 
     def __getitem__(self, index: Any) -> TimeLaw:
         """The law of one of a batch."""
+        if self.t.ndim == 1:
+            raise InvalidInput("law[...]: this is one law, expected a batch of them")
         parts = (self.t, self.speed, self.acceleration)
         t, speed, acceleration = (x[index] for x in parts)
         return TimeLaw(
@@ -65,11 +68,12 @@ class TimeLaw:
         """(q, v, a), each (..., nv), at times t (...) [s]; it stands before the start and after the end."""
         if self.t.ndim != 1:
             raise InvalidInput("at: this is a batch of laws, expected one: law[k].at(t)")
-        times = as_doubles(t, "at: t")
+        times = finite_times(t)
         k = np.clip(np.searchsorted(self.t, times, side="right") - 1, 0, len(self.t) - 2)
         since = np.clip(times, self.t[0], self.t[-1]) - self.t[k]
-        u = np.where((times < self.t[0]) | (times > self.t[-1]), 0.0, self.acceleration[k])
-        sd = np.maximum(self.speed[k] + self.acceleration[k] * since, 0.0)
+        stands = (times < self.t[0]) | (times > self.t[-1])
+        u = np.where(stands, 0.0, self.acceleration[k])
+        sd = np.where(stands, 0.0, np.maximum(self.speed[k] + self.acceleration[k] * since, 0.0))
         s = self.s[k] + (self.speed[k] + self.acceleration[k] * since / 2) * since
         q, first, second = self.path(np.clip(s, 0.0, 1.0))
         return q, first * sd[..., None], first * u[..., None] + second * (sd**2)[..., None]
@@ -98,7 +102,7 @@ def minimum_time(
     found by two sweeps in closed form (reachability.py).
     Source: [Pham2018] (reachability), [Verscheure2009] (x as state, middles), [Safeea2019] eqs. 5, 32-34.
     """
-    subject = subject_of(robot)
+    subject = subject_of(robot, WHO)
     check_fits(subject, path, WHO)
     lower, upper = _torques(subject, torque_limits)
     velocity = _limit(subject, velocity_limits, "velocity_limits")
@@ -188,8 +192,8 @@ def _limit(subject: Subject, given: ArrayLike | None, name: str) -> np.ndarray |
 
 
 def _speed(value: float, name: str) -> float:
-    speed = float(value)
-    if not (np.isfinite(speed) and speed >= 0):
+    speed = number(value, f"{WHO}: {name}")
+    if speed < 0:
         raise InvalidInput(f"{WHO}: {name} is {value!r}, expected a number that is not negative")
     return speed
 

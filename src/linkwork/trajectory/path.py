@@ -14,6 +14,7 @@ from scipy.interpolate import CubicSpline, make_interp_spline
 from linkwork.arguments import as_doubles, choice
 from linkwork.engine.compile import compile as compiled
 from linkwork.errors import InvalidInput
+from linkwork.lagrange.expressions import as_expression, called, constants
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,9 @@ class Path:
         """A user's own curve: a function of one CasADi symbol s that gives `size` expressions (a list or a vector)."""
 
         def with_derivatives(s: casadi.SX) -> tuple[casadi.SX, casadi.SX, casadi.SX]:
-            found = function(s)
-            q = casadi.vertcat(*found) if isinstance(found, (list, tuple)) else casadi.SX(found)
+            q = as_expression(called(function, [s], "Path.of: the function"), "Path.of: the function")
+            if not np.isfinite(constants(q)).all():
+                raise InvalidInput("Path.of: the function contains a number that is not finite")
             if q.shape != (size, 1):
                 raise InvalidInput(f"Path.of: the function gives shape {q.shape}, expected {size} expressions")
             first = casadi.jacobian(q, s)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.arguments import as_doubles
+from linkwork.arguments import as_doubles, number
 from linkwork.errors import InvalidInput
 
 Law = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
@@ -34,7 +34,7 @@ class PointToPoint:
 
     def at(self, t: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(q, v, a), each (..., n), at times t (...) [s]; before the start and after the end the joints stand."""
-        times = as_doubles(t, "at: t")
+        times = finite_times(t)
         q, v, a = (np.zeros((*times.shape, len(self.start))) for _ in range(3))
         for j, (T, law) in enumerate(zip(self.durations, self.laws, strict=True)):
             way = self.end[j] - self.start[j]
@@ -120,6 +120,8 @@ def trapezoid(
     v, w = v / share, w / share
     if synchronised and moving.any():
         v, w = np.full(len(a), v[moving].min()), np.full(len(a), w[moving].min())
+    if not np.isfinite(w[moving]).all():
+        raise InvalidInput(f"trapezoid: acceleration is {np.asarray(acceleration).tolist()}, expected a finite one")
     v = np.minimum(v, np.sqrt(w))
     shortest = np.where(moving, 1 / v + v / w, 0.0)
     durations = _durations("trapezoid", shortest, duration, synchronised)
@@ -152,14 +154,21 @@ def _polynomial(
 ) -> PointToPoint:
     a, b = _ways(who, start, end)
     coefficients, peaks = unit
-    way, shortest = np.abs(b - a), np.zeros(len(a))
+    way, shortest, limited = np.abs(b - a), np.zeros(len(a)), False
     for order, (limit, peak, name) in enumerate(
         zip(limits, peaks, ("velocity", "acceleration", "jerk"), strict=True), 1
     ):
         if limit is not None:
-            shortest = np.maximum(shortest, (peak * way / _limit(who, name, limit, len(a))) ** (1 / order))
-    if duration is None and not any(limit is not None for limit in limits):
+            most = _limit(who, name, limit, len(a))
+            shortest, limited = (
+                np.maximum(shortest, (peak * way / most) ** (1 / order)),
+                limited or np.isfinite(most).any(),
+            )
+    if duration is None and not limited:
         raise InvalidInput(f"{who}: neither limits nor a duration are given, expected one of them")
+    free = np.flatnonzero((way > 0) & (shortest == 0))
+    if duration is None and len(free) and (not synchronised or not shortest.any()):
+        raise InvalidInput(f"{who}: nothing limits coordinate {free[0]}, expected a limit or a duration")
     p = np.polynomial.Polynomial(coefficients)
     first, second = p.deriv(1), p.deriv(2)
     durations = _durations(who, shortest, duration, synchronised)
@@ -175,6 +184,14 @@ def _ways(who: str, start: ArrayLike, end: ArrayLike) -> tuple[np.ndarray, np.nd
     return a, b
 
 
+def finite_times(t: ArrayLike) -> np.ndarray:
+    """Times at which a law is asked for."""
+    times = as_doubles(t, "at: t")
+    if not np.isfinite(times).all():
+        raise InvalidInput("at: t is not finite, expected times in seconds")
+    return times
+
+
 def _limit(who: str, name: str, limit: ArrayLike, n: int) -> np.ndarray:
     values = as_doubles(limit, f"{who}: {name}")
     if values.shape not in ((), (n,)) or not (values > 0).all():
@@ -186,7 +203,9 @@ def _durations(who: str, shortest: np.ndarray, duration: float | None, synchroni
     longest = float(shortest.max(initial=0.0))
     if duration is None:
         return np.full(len(shortest), longest) if synchronised else shortest
-    T = float(duration)
-    if not (np.isfinite(T) and T > 0 and T >= longest * (1 - 1e-12)):
+    T = number(duration, f"{who}: duration")
+    if T <= 0:
+        raise InvalidInput(f"{who}: duration is {duration}, expected a positive time in seconds")
+    if T < longest * (1 - 1e-12):
         raise InvalidInput(f"{who}: duration is {duration}, expected at least {longest:.6g} s by the limits")
     return np.full(len(shortest), T)
