@@ -97,7 +97,7 @@ class Subject:
                         node, T_node_body = tree.bodies[body]
                         return node, T_node_body @ Placement(position=position)
         raise UnknownName(
-            f'robot "{self.model.name}" has no frame "{frame}"{did_you_mean(frame, tree.frames)} '
+            f'robot "{self.model.name}" has no frame "{frame}"{did_you_mean(frame, tree.frames) or "."} '
             f"All {len(tree.frames)} names: robot.frames"
         )
 

@@ -417,6 +417,25 @@ def bad(T, k, value):
         (lambda r, T: r.inverse_kinematics(T, TOOL, tolerance=0.0), InvalidInput, "tolerance is 0.0"),
         (lambda r, T: r.inverse_kinematics(T, TOOL, axes="x q"), InvalidInput, "axes is 'x q'"),
         (lambda r, T: r.inverse_kinematics(T, TOOL, weights=[1, 1, 1]), InvalidInput, "six positive numbers"),
+        (lambda r, T: r.inverse_kinematics(T, TOOL, weights="heavy"), InvalidInput, "weights has dtype"),
+        (
+            lambda r, T: r.inverse_kinematics(T[:3, 2], TOOL, task="pointing", direction="x"),
+            InvalidInput,
+            "direction has",
+        ),
+        (lambda r, T: r.inverse_kinematics(T, TOOL, axes=5), InvalidInput, "axes is 5, expected a list of names"),
+        (lambda r, T: lw.Goal(5), InvalidInput, "frame is 5, expected its name"),
+        (lambda r, T: r.inverse_kinematics(T, TOOL, tolerance=True), InvalidInput, "tolerance is True"),
+        (lambda r, T: r.inverse_kinematics(T, TOOL, tolerance="tight"), InvalidInput, "tolerance is 'tight'"),
+        (lambda r, T: r.inverse_kinematics(T, TOOL, tolerance=[1e-6, None]), InvalidInput, "tolerance is"),
+        (lambda r, T: r.inverse_kinematics(T, "x"), UnknownName, r'has no frame "x"\. All \d+ names'),
+        (
+            lambda r, T: r.inverse_kinematics(
+                np.stack([T, T]), TOOL, np.zeros(8), "pseudo_inverse", dt=0.1, alpha="much"
+            ),
+            InvalidInput,
+            "alpha has dtype",
+        ),
         (lambda r, T: r.inverse_kinematics(T, TOOL, task="grasp"), InvalidInput, "task is 'grasp'"),
         (lambda r, T: r.inverse_kinematics(T, TOOL, limits=(np.ones(8), np.zeros(8))), InvalidInput, "exceeds upper"),
         (lambda r, T: r.inverse_kinematics(T, TOOL, prefer="far"), InvalidInput, "prefer is 'far'"),
@@ -441,6 +460,26 @@ def test_bad_calls_are_refused(call, error, says):
     arm = panda()
     with pytest.raises(error, match=says):
         call(arm, arm.pose(arm.random(seed=0), TOOL))
+
+
+def test_numbers_of_numpy_are_numbers():
+    arm = panda()
+    T = targets(arm, TOOL, 3, seed=5)
+    plain = arm.inverse_kinematics(T, TOOL, tolerance=(1e-6, 2e-6))
+    for pair in (np.array([1e-6, 2e-6]), [np.float64(1e-6), 2e-6]):
+        assert np.array_equal(arm.inverse_kinematics(T, TOOL, tolerance=pair).q, plain.q)
+    start = arm.inverse_kinematics(T[0], TOOL).q
+    path = (T[:1].repeat(3, axis=0), TOOL, start)
+    half = arm.inverse_kinematics(*path, track=True, dt=np.float32(0.5))
+    assert np.array_equal(half.q, arm.inverse_kinematics(*path, track=True, dt=0.5).q)
+
+
+def test_a_posture_short_of_the_tolerance_is_said_once():
+    """No arithmetic of doubles reaches 1e-20 m, though the closed form knows the posture."""
+    arm = lw.load("ur5e")
+    found = arm.inverse_kinematics(arm.pose(arm.random(seed=1), "tool0"), "tool0", tolerance=1e-20)
+    assert not found.success and found.error < 1e-14
+    assert found.reason.count("the nearest configuration found is") == 1
 
 
 def test_the_short_way_and_the_long_way_agree():

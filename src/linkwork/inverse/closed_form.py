@@ -86,7 +86,8 @@ def settled(
     last = closed_form(solver, target.reshape(-1, 4, 4)[left], own, limits, tolerance, None)
     reasons = [""] * int(np.prod(batch))
     for i, reached, why in zip(left, last.success, last.reason, strict=True):
-        reasons[i] = "" if reached else why.split("; the start")[0]
+        told, given_back, _ = why.partition("; the start")
+        reasons[i] = told if given_back and not reached else ""  # a posture short of the tolerance is no reason
     if not last.success.any():
         return _with_reasons(solver, answer, reasons, limits)
     better = left[last.success]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from linkwork import configurations
-from linkwork.arguments import as_doubles, choice
+from linkwork.arguments import as_doubles, choice, number
 from linkwork.errors import InvalidInput, NotPossible, did_you_mean
 from linkwork.inverse.closed_form import closed_form, decides, settled
 from linkwork.inverse.mechanism import limits_of
@@ -124,8 +124,7 @@ def numeric(
     track        targets (..., T, shape) are points of a path; each starts from the answer before it, see track.py
     dt           sampling time of the path [s]: joints keep their speed limits from point to point
     """
-    details = {"axes": axes, "direction": _tuple(direction), "weights": _tuple(weights)}
-    goals, targets = goals_of(who, frame, target, task, **details)
+    goals, targets = goals_of(who, frame, target, task, axes=axes, direction=direction, weights=weights)
     formats = tuple(format_of(who, goal, t) for goal, t in zip(goals, targets, strict=True))
     solver = solver_of(who, subject, goals, formats)
     start = None if q0 is None else configuration_of(who, subject, "q0", q0)
@@ -141,7 +140,8 @@ def numeric(
         return track_path(solver, targets, start, settings, _interval(who, dt))
     if dt is not None:
         raise InvalidInput(f"{who}: dt is {dt!r}, but only a path has a sampling time; give track=True")
-    if usual and isinstance(frame, str) and (tolerance, restarts) == (TOLERANCE, RESTARTS):
+    usual = usual and (settings.tolerance, settings.restarts) == ((TOLERANCE, TOLERANCE), RESTARTS)
+    if usual and isinstance(frame, str):
         remember_plain(subject, frame, formats[0], solver)
         if targets[0].shape == formats[0] and (start is None or start.ndim == 1):
             return solver.plain(targets[0], start)
@@ -183,8 +183,7 @@ def recursive(
     clip_start        a q0 outside the limits is moved onto them instead of refused
     track             targets (..., T, shape) are points of a path
     """
-    details = {"axes": axes, "direction": _tuple(direction), "weights": _tuple(weights)}
-    goals, targets = goals_of(who, frame, target, task, **details)
+    goals, targets = goals_of(who, frame, target, task, axes=axes, direction=direction, weights=weights)
     formats = tuple(format_of(who, goal, t) for goal, t in zip(goals, targets, strict=True))
     solver = solver_of(who, subject, goals, formats)
     bounds = limits_of(who, subject, limits)
@@ -244,7 +243,7 @@ def pseudo_inverse(
         dt=_interval(who, dt) or 0.0,
         gain=_not_negative(who, "gain", gain),
         objective=objective,
-        alpha=float(alpha),
+        alpha=number(alpha, f"{who}: alpha"),
         damping=_not_negative(who, "damping", damping),
         tolerance=_tolerances(who, tolerance),
     )
@@ -319,9 +318,9 @@ def _speeds(who: str, subject: Subject, given: Any, dt: float | None) -> tuple[n
 
 
 def _not_negative(who: str, label: str, x: Any) -> float:
-    if isinstance(x, bool) or not isinstance(x, (int, float)) or not 0 <= x < math.inf:
+    if not 0 <= (found := _plain(x)) < math.inf:
         raise InvalidInput(f"{who}: {label} is {x!r}, expected a number that is not negative")
-    return float(x)
+    return found
 
 
 def configuration_of(who: str, subject: Subject, label: str, given: Any) -> np.ndarray:
@@ -365,10 +364,17 @@ def _refuse_batch(
 
 
 def _tolerances(who: str, given: Any) -> tuple[float, float]:
-    pair = tuple(given) if isinstance(given, (tuple, list)) else (given, given)
-    if len(pair) != 2 or not all(isinstance(t, (int, float)) and t > 0 and math.isfinite(t) for t in pair):
+    pair = tuple(given) if np.ndim(given) == 1 else (given, given)
+    found = [_plain(t) for t in pair]
+    if len(found) != 2 or not all(0 < t < math.inf for t in found):
         raise InvalidInput(f"{who}: tolerance is {given!r}, expected a positive number, or two: [m] and [rad]")
-    return float(pair[0]), float(pair[1])
+    return found[0], found[1]
+
+
+def _plain(x: Any) -> float:
+    """A real number of Python or NumPy as a float; NaN for anything else."""
+    real = isinstance(x, (int, float, np.integer, np.floating)) and not isinstance(x, bool)
+    return float(x) if real else math.nan
 
 
 def _flag(who: str, label: str, value: Any) -> bool:
@@ -378,19 +384,17 @@ def _flag(who: str, label: str, value: Any) -> bool:
 
 
 def _interval(who: str, dt: Any) -> float | None:
-    if dt is not None and not (isinstance(dt, (int, float)) and dt > 0 and math.isfinite(dt)):
+    if dt is None:
+        return None
+    if not 0 < (found := _plain(dt)) < math.inf:
         raise InvalidInput(f"{who}: dt is {dt!r}, expected a positive time [s]")
-    return dt
+    return found
 
 
 def _whole(who: str, label: str, n: Any, least: int) -> int:
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < least:
         raise InvalidInput(f"{who}: {label} is {n!r}, expected a whole number of at least {least}")
     return int(n)
-
-
-def _tuple(x: Any) -> Any:
-    return None if x is None else tuple(np.asarray(x, dtype=float).ravel().tolist())
 
 
 METHODS: dict[str, Callable[..., InverseKinematics]] = {

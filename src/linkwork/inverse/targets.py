@@ -12,7 +12,7 @@ import casadi
 import numpy as np
 from casadi import SX
 
-from linkwork.arguments import as_doubles, choice
+from linkwork.arguments import as_doubles, choice, name_list
 from linkwork.errors import InvalidInput
 
 TASKS = ("pose", "position", "orientation", "pointing")
@@ -44,16 +44,18 @@ class Goal:
     weights: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.frame, str):
+            raise InvalidInput(f"goal: frame is {self.frame!r}, expected its name")
         choice(self.task, TASKS, f'goal of frame "{self.frame}": task')
         if self.axes is not None:
             object.__setattr__(self, "axes", self._ordered(self.axes))
-        direction = np.asarray(self.direction, dtype=float)
+        direction = as_doubles(self.direction, f'goal of frame "{self.frame}": direction')
         length = float(np.linalg.norm(direction)) if direction.shape == (3,) else math.nan
         if not length > 1e-12 or not math.isfinite(length):
             raise InvalidInput(f'goal of frame "{self.frame}": direction is {self.direction!r}, expected a 3-vector')
         object.__setattr__(self, "direction", tuple((direction / length).tolist()))
         if self.weights is not None:
-            weights = np.asarray(self.weights, dtype=float)
+            weights = as_doubles(self.weights, f'goal of frame "{self.frame}": weights')
             if weights.shape != (6,) or not (np.isfinite(weights).all() and (weights > 0).all()):
                 raise InvalidInput(
                     f'goal of frame "{self.frame}": weights is {self.weights!r}, expected six positive numbers for '
@@ -62,7 +64,9 @@ class Goal:
             object.__setattr__(self, "weights", tuple(weights.tolist()))
 
     def _ordered(self, axes: Any) -> tuple[str, ...]:
-        given = tuple(axes.replace(",", " ").split()) if isinstance(axes, str) else tuple(axes)
+        given = name_list(
+            axes.replace(",", " ").split() if isinstance(axes, str) else axes, f'goal of frame "{self.frame}": axes'
+        )
         allowed = {"pose": AXES, "position": AXES[:3], "orientation": AXES[3:], "pointing": ()}[self.task]
         wrong = [a for a in given if a not in allowed]
         if wrong or not given or len(set(given)) < len(given):
