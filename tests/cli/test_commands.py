@@ -139,6 +139,30 @@ def test_a_simulation_that_holds_its_start(server, tmp_path):
     np.testing.assert_allclose(table[f"q.{robot.joints[1]}"], robot.random(seed=0)[1], atol=1e-9)
 
 
+@pytest.mark.parametrize("name", ["four-bar", "slider-crank", "delta", "stewart-gough"])
+def test_mechanisms_start_where_their_loops_close(name, server):
+    done = server.run("simulate", name, "--duration", "0.01", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["energy_off"] < 1e-9
+
+
+def test_the_other_joints_of_a_loop_follow_those_that_are_named(server):
+    robot = lw.load("four-bar")
+    found = json.loads(server.run("id", "four-bar", "--q", "crank=0.7", "--json").stdout)
+    q = np.array(found["q"])
+    assert q[0] == pytest.approx(0.7, abs=1e-12) and np.abs(q).max() < np.pi
+    assert robot.assemble(q).error < 1e-10
+    assert found["actuators"]["crank"] == pytest.approx(
+        float(robot.loads(q, np.zeros(3), np.zeros(3)).actuator("crank"))
+    )
+    table = server.run("id", "four-bar", "--q", "crank=0.7").stdout
+    assert "forces of the actuators of four-bar" in table and f"{found['actuators']['crank']:.6g}" in table
+    lying = server.run("id", "stewart-gough", "--q", "neutral")  # its struts lie flat
+    assert lying.returncode == 0 and "cannot hold" in lying.stdout
+    away = server.run("fk", "four-bar", "--q", "crank=0.7 rocker=-2")
+    assert away.returncode == 5 and "--q" in away.stderr
+
+
 def test_studies_answer_as_the_library(server):
     done = server.run(
         "study", "sweep", "charmie", "--vary", "torso_spring=0:2000:5", "--column", "actuator.act5", "--json"

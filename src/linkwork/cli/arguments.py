@@ -11,6 +11,7 @@ import typer
 
 import linkwork as lw
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.loops.assembly import has_closures, reference
 
 
 def names(incomplete: str) -> list[str]:
@@ -25,7 +26,11 @@ RobotName = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="One JSON document instead of a table.")]
 Configuration = Annotated[
     str | None,
-    typer.Option("--q", help='Numbers ("0.1 -1.2 90deg"), names ("elbow=0.3 wrist=45deg"), "random" or "neutral".'),
+    typer.Option(
+        "--q",
+        help='Numbers ("0.1 -1.2 90deg"), names ("elbow=0.3 wrist=45deg"), "random" or "neutral"; of a robot with '
+        "closed loops names are enough, the other joints follow.",
+    ),
 ]
 
 _UNITS = {"deg": math.pi / 180, "rad": 1.0, "mm": 1e-3, "m": 1.0, "": 1.0}
@@ -51,11 +56,17 @@ def vector(text: str | None, size: int, what: str) -> np.ndarray:
 
 
 def configuration(robot: lw.Robot, text: str | None) -> np.ndarray:
-    """q from numbers, from joint names, or "random" and "neutral"."""
-    if text is None or text == "neutral":
-        return robot.neutral()
+    """q from numbers, which are taken as they are; from joint names, or "random" and "neutral", with loops closed.
+
+    Nothing given, a robot with struts or loops stands at its reference: where neutral is, they may not fit.
+    """
+    usual = reference(robot.subject) if robot.model.elements else robot.neutral()
+    if text is None:
+        return usual
+    if text == "neutral":
+        return _closed(robot, robot.neutral())
     if text == "random":
-        return robot.random(seed=0)
+        return _closed(robot, robot.random(seed=0))
     if "=" not in text:
         return vector(text, robot.nq, "--q")
     named: dict[str, Any] = {}
@@ -64,7 +75,20 @@ def configuration(robot: lw.Robot, text: str | None) -> np.ndarray:
         if name not in robot.joints:
             raise UnknownName(f'--q: robot "{robot.name}" has no joint "{name}"{did_you_mean(name, robot.joints)}')
         named[name] = value(number, f"--q {name}")
-    return robot.q(**named)
+    q, given = usual.copy(), robot.q(**named)
+    for name in named:
+        q[robot.index(name)] = given[robot.index(name)]
+    return _closed(robot, q, tuple(named))
+
+
+def _closed(robot: lw.Robot, q: np.ndarray, hold: tuple[str, ...] = ()) -> np.ndarray:
+    """The configuration nearest to q whose loops close, with the named joints where they are."""
+    if not has_closures(robot.subject):
+        return q
+    found = robot.assemble(q, hold)
+    if not found.success:
+        raise InvalidInput(f"--q: {found.reason}")
+    return np.asarray(found.q)
 
 
 def last_frame(robot: lw.Robot, frame: str | None) -> str:
