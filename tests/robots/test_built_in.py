@@ -77,12 +77,12 @@ NOT_AS_URDF = {
 
 
 NOT_AS_MJCF = {
-    "charmie": "LinearActuator, which MJCF has no word for",
-    "forrest": "LinearActuator, which MJCF has no word for",
+    "charmie": "MJCF has no word for a LinearActuator",
+    "forrest": "MJCF has no word for a LinearActuator",
     "christoffel-5": r"MuJoCo asks for A \+ B >= C",
     "rehabilitation-arm": "moves without mass or without inertia",
     "scara-arm": "moves without mass or without inertia",
-    **dict.fromkeys(LINKAGES, "which MJCF has no word for"),
+    **dict.fromkeys(LINKAGES, "MJCF has no word for a"),
 }
 """The same for MJCF, which holds no kinematic-only robot at all."""
 

@@ -42,6 +42,7 @@ def reasons_before(model: Model) -> Iterator[str]:
             yield f'body "{WORLD}" has mass, and that of MuJoCo has none'
     for element in model.elements:
         yield from _about_element(element)
+    yield from _unknown_elements(model)
     springs = Counter(e.joint for e in model.elements if isinstance(e, loops.TorsionSpring))
     yield from (f'joint "{joint}" has {count} springs, MJCF one' for joint, count in springs.items() if count > 1)
     sites = Counter([*(f.name for f in model.frames), *(f"{b.name}.{p}" for b in model.bodies for p, _ in b.points)])
@@ -88,11 +89,25 @@ def _about_element(element: loops.Element) -> Iterator[str]:
         case loops.TorsionSpring(stiffness=stiffness, pretension=pretension):
             if pretension and not stiffness:
                 yield f'spring "{element.name}" has pretension without stiffness'
-        case _:
-            name = getattr(element, "name", getattr(element, "support", getattr(element, "body", "")))
-            yield f'"{name}" is a {type(element).__name__}, which MJCF has no word for'
     if has_symbols(tuple(getattr(element, label) for label in element.__slots__ if label != "note")):
         yield f'"{getattr(element, "name", "")}" depends on live variables'
+
+
+def _unknown_elements(model: Model) -> Iterator[str]:
+    """Kinds of elements that MJCF has no word for, with the names of each."""
+    found: dict[str, list[str]] = {}
+    for element in model.elements:
+        match element:
+            case loops.LoopClosure(kind="point" | "weld") | loops.Coupling() | loops.TorsionSpring():
+                continue
+            case loops.LoopClosure(kind=kind):
+                word = f"{kind} closure"
+            case _:
+                word = type(element).__name__
+        name = getattr(element, "name", getattr(element, "support", getattr(element, "body", "")))
+        found.setdefault(word, []).append(f'"{name}"')
+    for kind, names in found.items():
+        yield f"MJCF has no word for a {kind}: {', '.join(dict.fromkeys(names))}"
 
 
 def _has_mass(planned: Planned) -> bool:
