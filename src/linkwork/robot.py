@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from linkwork import configurations, quantities
 from linkwork.arguments import choice, number
-from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.errors import ComputationError, InvalidInput, UnknownName, did_you_mean
 from linkwork.gradient import Gradient, Reduce
 from linkwork.gradient import gradient as gradient_of
 from linkwork.kernel_counts import Kernels
@@ -402,7 +402,10 @@ class Robot:
         forces: {body or frame: (..., 6)} acting on the robot, world axes, at that frame's origin.
         """
         if forces is None and payload is None and variables is None and out is None:
-            return self._direct("forward_dynamics")(q, v, tau)
+            try:
+                return self._direct("forward_dynamics")(q, v, tau)
+            except ComputationError as error:
+                raise quantities.explained(error, self.subject, "forward_dynamics", q) from None
         return self._evaluate("forward_dynamics", None, forces, payload, variables, out, q=q, v=v, tau=tau)
 
     def mass_matrix(
@@ -743,18 +746,23 @@ class Robot:
         out: Any = None,
         **arguments: Any,
     ) -> Any:
-        if forces is None and payload is None and variables is None and out is not None and not self.subject.live:
-            key = (name, frame, "out")
-            write = self._callers.get(key)
-            if write is None:
-                write = self._callers[key] = quantities.writer(self.subject, name, frame)
-            return write(tuple(arguments.values()), out)
-        if forces is None and payload is None and out is None:
-            if variables is None:
-                return self._direct(name, frame)(*arguments.values())
-            if self.subject.live:
-                return self._direct(name, frame)(*arguments.values(), variables=variables)
-        return quantities.evaluate(self.subject, name, arguments, frame, forces, payload, variables, out)
+        try:
+            if forces is None and payload is None and variables is None and out is not None and not self.subject.live:
+                key = (name, frame, "out")
+                write = self._callers.get(key)
+                if write is None:
+                    write = self._callers[key] = quantities.writer(self.subject, name, frame)
+                return write(tuple(arguments.values()), out)
+            if forces is None and payload is None and out is None:
+                if variables is None:
+                    return self._direct(name, frame)(*arguments.values())
+                if self.subject.live:
+                    return self._direct(name, frame)(*arguments.values(), variables=variables)
+            return quantities.evaluate(self.subject, name, arguments, frame, forces, payload, variables, out)
+        except ComputationError as error:
+            raise quantities.explained(
+                error, self.subject, name, arguments.get("q"), frame, payload, variables
+            ) from None
 
     def _direct(self, name: str, frame: str | None = None) -> Callable[..., Any]:
         """The fast callable of a quantity, made on first use."""

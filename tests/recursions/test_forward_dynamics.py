@@ -10,7 +10,7 @@ from casadi import SX
 import linkwork as lw
 from linkwork.engine.fuse import optimised
 from linkwork.engine.program import from_casadi
-from linkwork.errors import NotPossible
+from linkwork.errors import ComputationError, NotPossible
 from linkwork.model import Body, Joint, MassProperties, Model, Placement
 from linkwork.quantities import trace
 from linkwork.recursions.forward_dynamics import forward_dynamics, without_inertia
@@ -72,6 +72,32 @@ def test_two_coaxial_joints_with_nothing_between_are_one_too_many():
     assert (np.diag(doubled.mass_matrix([0.1, 0.2])) > 0).all()
     with pytest.raises(NotPossible, match='joint "shoulder"'):
         doubled.forward_dynamics([0.1, 0.2], [0.0, 0.0], [0.0, 0.0])
+
+
+def stretched() -> Robot:
+    """Two links with all their matter in one point at the tip: stretched out, they cannot be told apart."""
+    point = MassProperties(1.0, (0.5, 0.0, 0.0))  # halves: no rounding hides the zero
+    return arm(MassProperties(), point, axes=((0.0, 1.0, 0.0),) * 2, at=Placement(position=(0.5, 0.0, 0.0)))
+
+
+@pytest.mark.parametrize("given", ["plain", "batch", "out", "payload", "derivatives", "mobility"])
+def test_a_configuration_without_inertia_names_its_joints(given):
+    one, rest = stretched(), np.zeros(2)
+    calls = {
+        "plain": lambda: one.forward_dynamics([0.0, 0.0], rest, [0.0, 1.0]),
+        "batch": lambda: one.forward_dynamics([[0.0, 0.5], [0.0, 0.0]], rest, [0.0, 1.0]),
+        "out": lambda: one.forward_dynamics(np.array([0.0, 0.0]), rest, np.array([0.0, 1.0]), out=np.empty(2)),
+        "payload": lambda: one.forward_dynamics(
+            [0.0, 0.0], rest, [0.0, 1.0], payload=lw.Payload("lower", 2.0, (0.5, 0.0, 0.0))
+        ),
+        "derivatives": lambda: one.forward_dynamics_derivatives([0.0, 0.0], rest, [0.0, 1.0]),
+        "mobility": lambda: one.operational_space_mobility([0.0, 0.0], "lower"),
+    }
+    words = r'mass matrix is singular at q = \[0, 0\]: joints "shoulder", "elbow" move no inertia there'
+    with pytest.raises(ComputationError, match=words):
+        calls[given]()
+    assert np.isfinite(one.forward_dynamics([0.0, 0.5], rest, [0.0, 1.0])).all()
+    assert np.isfinite(one.inverse_dynamics([0.0, 0.0], rest, [0.0, 1.0])).all()
 
 
 def test_rotor_inertia_or_a_payload_makes_a_weightless_link_move():

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwork.errors import NotPossible
+from linkwork.errors import ComputationError, NotPossible
+from linkwork.model import Body, Joint, MassProperties, Model
+from linkwork.robot import Robot
 from tests.pinocchio_models import random_twin
 from tests.robots_list import robot
 from tests.traced import states, traced
@@ -58,3 +60,21 @@ def test_manipulability_is_zero_at_a_singular_configuration():
     arm = robot("ur/ur5_robot")
     q = np.array([0.3, -1.0, 0.0, 0.4, 0.0, 0.2])  # straight elbow, aligned wrist
     assert arm.manipulability(q, "ee_link") < 1e-9
+
+
+def test_where_directions_are_lost_there_is_no_inertia_and_the_error_says_so():
+    """Three slides and a wrist that turns about z, y and z: at rest nothing turns about x."""
+    kinds = [("prismatic", axis) for axis in np.eye(3)] + [("revolute", np.eye(3)[k]) for k in (2, 1, 2)]
+    names = [f"link{k}" for k in range(6)]
+    cube = MassProperties(1.0, (0.0, 0.0, 0.0), tuple(map(tuple, np.eye(3).tolist())))
+    joints = tuple(
+        Joint(f"joint{k}", kind, names[k - 1] if k else None, names[k], axis=tuple(axis.tolist()))
+        for k, (kind, axis) in enumerate(kinds)
+    )
+    arm = Robot(Model("gantry", tuple(Body(name, cube) for name in names), joints))
+    q = np.zeros((2, 6))
+    q[0, 4] = 0.5
+    words = 'frame "link5" has rank 5 at q = \\[0, 0, 0, 0, 0, 0\\], expected 6'
+    with pytest.raises(ComputationError, match=words):
+        arm.operational_space_inertia(q, "link5")
+    assert np.isfinite(arm.operational_space_inertia(q[0], "link5")).all()

@@ -3,10 +3,12 @@
 table      which recursion, which inputs, which outputs, a line each
 tracing    a line of the table for one robot, as a CasADi function
 evaluate   the same through compiled kernels
+singular   why there is no finite value
 """
 
 from linkwork.quantities.evaluate import caller, context_of, evaluate, kernel_of, writer
 from linkwork.quantities.line import Inputs, Quantity
+from linkwork.quantities.singular import explained
 from linkwork.quantities.table import QUANTITIES, quantity
 from linkwork.quantities.tracing import SIZES, trace
 
@@ -18,6 +20,7 @@ __all__ = [
     "caller",
     "context_of",
     "evaluate",
+    "explained",
     "kernel_of",
     "quantity",
     "trace",
