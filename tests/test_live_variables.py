@@ -103,3 +103,21 @@ def test_a_urdf_has_no_live_variables(tmp_path):
     file = lw.save(lw.load("arm-2"), tmp_path / "arm.urdf")
     with pytest.raises(NotPossible, match="has no variables that could be live"):
         lw.load(file, live=["length"])
+
+
+def test_what_follows_other_variables_is_said_to(tmp_path):
+    text = "linkwork: 1\nname: a\nvariables: {long: 100 mm, half: '${long/2}'}\nbodies: {b: {}}\n"
+    (tmp_path / "a.robot.yaml").write_text(
+        text + "joints: {j: {type: revolute, child: b, placement: [0, 0, '${half}']}}\n"
+    )
+    robot = lw.load(tmp_path / "a.robot.yaml", live="long")  # one name alone is taken for a list of one
+    assert robot.pose(np.zeros(1), "b", variables={"long": 0.4})[2, 3] == pytest.approx(0.2)
+    for work in (
+        lambda: robot.with_variables(half=0.1),
+        lambda: robot.pose(np.zeros(1), "b", variables={"half": 0.1}),
+        lambda: robot.gradient("pose", "half", frame="b"),
+        lambda: lw.load(tmp_path / "a.robot.yaml", live=["half"]),
+        lambda: robot.with_frame("f", "b").with_variables(half=0.1),
+    ):
+        with pytest.raises(UnknownName, match='"half" of robot "a" is the expression "long/2": set what it follows'):
+            work()

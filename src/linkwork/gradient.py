@@ -22,6 +22,7 @@ from linkwork.engine.fuse import optimised
 from linkwork.engine.kernel import Kernel, Signature
 from linkwork.engine.program import from_casadi
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.model.parametric import unknown_variable
 from linkwork.subject import Subject
 
 REDUCTIONS: dict[str, Callable[..., Any]] = {
@@ -71,8 +72,7 @@ def gradient(
     known = dict(subject.model.variables)
     for name in wanted:
         if name not in known or subject.parametric is None:
-            near = did_you_mean(name, [*known, *own])
-            raise UnknownName(f'gradient: robot "{subject.model.name}" has no variable "{name}"{near}')
+            raise unknown_variable(subject.model, subject.parametric, name, "gradient: ", own)
     live = Subject(subject.model, subject.parametric, (*subject.live, *wanted))
     quantities.kernel_of(live, quantity, frame)  # refuses what the quantity itself refuses
     function, guard = _traced(live, line, quantity, by, _reduction(reduce), frame)

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from linkwork.arguments import choice
+from linkwork.arguments import choice, name_list
 from linkwork.errors import InvalidFile, InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.formats.files import file_name, write_atomically
 from linkwork.formats.installed import installed_file, installed_names
@@ -63,7 +63,7 @@ def load(
     root: str = "fixed",
     mimic: str = "follow",
     check: str | None = None,
-    live: Sequence[str] = (),
+    live: str | Sequence[str] = (),
     **options: Any,
 ) -> Robot:
     """The robot of a built-in name, of a file (.robot.yaml, .urdf, MJCF .xml), or of an installed description.
@@ -79,6 +79,7 @@ def load(
     nothing is ever fetched. "christoffel-<n>" is the random arm of [Safeea2019] with n joints.
     """
     choice(root, ("fixed", "floating"), "load: root")
+    live = name_list(live, "load: live")
     generated = _generated(name, check)
     if generated is not None:
         if live or options:

@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike
 
 from linkwork import configurations, quantities
 from linkwork.arguments import choice, number
-from linkwork.errors import ComputationError, InvalidInput, UnknownName, did_you_mean
+from linkwork.errors import ComputationError, InvalidInput, UnknownName
 from linkwork.gradient import Gradient, Reduce
 from linkwork.gradient import gradient as gradient_of
 from linkwork.kernel_counts import Kernels
 from linkwork.model import Model, Placement, edit
-from linkwork.model.parametric import Edited, Parametric
+from linkwork.model.parametric import Edited, Parametric, unknown_variable
 from linkwork.model.payload import Payload
 from linkwork.results import JointLimits, Points, Poses
 from linkwork.subject import Subject
@@ -216,7 +216,7 @@ class Robot:
         present = dict(self.model.variables)
         for name in values:
             if parametric is None or name not in present:
-                raise UnknownName(f'robot "{self.name}" has no variable "{name}"{did_you_mean(name, present)}')
+                raise unknown_variable(self.model, parametric, name)
         if parametric is None:
             return self
         model = parametric.build({**present, **{k: number(v, f"with_variables: {k}") for k, v in values.items()}})

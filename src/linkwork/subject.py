@@ -6,17 +6,14 @@ import hashlib
 import weakref
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from linkwork.arguments import mapping
+from linkwork.engine.kernel import Kernel
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.model import Model, Placement, Tree, build_tree
 from linkwork.model.number import Number
-from linkwork.model.parametric import Parametric
-
-if TYPE_CHECKING:
-    from linkwork.arguments import mapping
-from linkwork.engine.kernel import Kernel
+from linkwork.model.parametric import Parametric, unknown_variable
 
 # Kernels of every live subject by what they compute: equal robots share them.
 _shared: weakref.WeakValueDictionary[str, Kernel] = weakref.WeakValueDictionary()
@@ -35,7 +32,7 @@ class Subject:
         known = dict(model.variables)
         for name in self.live:
             if parametric is None or name not in known:
-                raise UnknownName(f'robot "{model.name}" has no variable "{name}"{did_you_mean(name, known)}')
+                raise unknown_variable(model, parametric, name)
         self.kernels: dict[str, Kernel] = {}
 
     @cached_property
@@ -113,9 +110,7 @@ class Subject:
                     f'variables: "{unknown[0]}" of robot "{self.model.name}" is not live; load it with '
                     f'live=["{unknown[0]}"] or use with_variables'
                 )
-            raise UnknownName(
-                f'variables: robot "{self.model.name}" has no variable "{unknown[0]}"{did_you_mean(unknown[0], known)}'
-            )
+            raise unknown_variable(self.model, self.parametric, unknown[0], "variables: ")
         present = dict(self.model.variables)
         return [given.get(name, present[name]) for name in self.live]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from linkwork.errors import UnknownName, did_you_mean
 from linkwork.model.model import Model
 from linkwork.model.number import Number
 
@@ -16,6 +17,10 @@ class Parametric(Protocol):
     @property
     def defaults(self) -> Mapping[str, float]:
         """Value of every variable as the description states it, in SI units."""
+
+    @property
+    def expressions(self) -> Mapping[str, str]:
+        """What follows variables and cannot be set: its name, and its text in the description."""
 
     @property
     def fingerprint(self) -> str:
@@ -38,8 +43,24 @@ class Edited:
         return self.origin.defaults
 
     @property
+    def expressions(self) -> Mapping[str, str]:
+        return self.origin.expressions
+
+    @property
     def fingerprint(self) -> str:
         return f"{self.origin.fingerprint}\n{self.label}"
 
     def build(self, values: Mapping[str, Number]) -> Model:
         return self.edit(self.origin.build(values))
+
+
+def unknown_variable(
+    model: Model, parametric: Parametric | None, name: str, who: str = "", others: Iterable[str] = ()
+) -> UnknownName:
+    """The error for a name that is no variable of a robot, or only follows others."""
+    follows = {} if parametric is None else parametric.expressions
+    if name in follows:
+        text = follows[name]
+        return UnknownName(f'{who}"{name}" of robot "{model.name}" is the expression "{text}": set what it follows')
+    near = did_you_mean(name, [*dict(model.variables), *others])
+    return UnknownName(f'{who}robot "{model.name}" has no variable "{name}"{near}')

@@ -15,7 +15,7 @@ from linkwork.formats.files import read_bounded
 from linkwork.formats.meshes import MeshFinder
 from linkwork.formats.robot_yaml.build import build_model
 from linkwork.formats.robot_yaml.document import LARGEST, Node, parse_document
-from linkwork.formats.robot_yaml.schema import Entry, Reader
+from linkwork.formats.robot_yaml.schema import Entry, Reader, Value
 from linkwork.formats.robot_yaml.units import Units, parse_unit
 from linkwork.formats.robot_yaml.variables import check_variable_names, defaults
 from linkwork.formats.robot_yaml.vocabulary import ROBOT, UNITS
@@ -108,6 +108,12 @@ class Description:
     def defaults(self) -> Mapping[str, float]:
         """SI value of every variable that is a number; variables that are expressions follow these."""
         return defaults(self.robot.get("variables", {}), self._reader)
+
+    @cached_property
+    def expressions(self) -> Mapping[str, str]:
+        """Variables that are expressions of others: name -> text."""
+        values = {name: variable.value for name, variable in self.robot.get("variables", {}).items()}
+        return {n: v.expression.text for n, v in values.items() if isinstance(v, Value) and v.expression is not None}
 
     @cached_property
     def fingerprint(self) -> str:
