@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from casadi import cos, sin, sqrt, vertcat
 
+import linkwork as lw
 from linkwork.errors import InvalidInput, NotPossible, SimulationStopped, UnknownName
 from linkwork.lagrange import System
 from linkwork.simulate import PD, PID, EndStop, Event, PerStep, Sampled, simulate
@@ -70,6 +71,51 @@ SENTENCES = {
         InvalidInput,
         "period 0.015 s is no",
     ),
+    "start": (lambda: simulate(CART, start="now", **RUN), InvalidInput, "simulate: start"),
+    "start of nan": (lambda: simulate(CART, start=np.nan, **RUN), InvalidInput, "simulate: start is nan"),
+    "energy tolerance": (
+        lambda: simulate(CART, energy_tolerance=None, **RUN),
+        InvalidInput,
+        "energy_tolerance is None, expected a positive number",
+    ),
+    "energy tolerance of nan": (lambda: simulate(CART, energy_tolerance=np.nan, **RUN), InvalidInput, "is nan"),
+    "one stop": (
+        lambda: simulate(CART, stops=EndStop("x", upper=1.0, stiffness=1.0), **RUN),
+        InvalidInput,
+        "stops is EndStop, expected a list of EndStop",
+    ),
+    "stops by name": (lambda: simulate(CART, stops=["x"], **RUN), InvalidInput, "expected a list of EndStop"),
+    "one event": (
+        lambda: simulate(CART, events=Event("e", lambda t, q, v: q[0]), **RUN),
+        InvalidInput,
+        "events is Event, expected a list of Event",
+    ),
+    "event without function": (
+        lambda: simulate(CART, events=[Event("e", 3.0)], **RUN),
+        InvalidInput,
+        'Event "e": function is 3.0, expected a function (t, q, v)',
+    ),
+    "stop in words": (
+        lambda: simulate(CART, stops=[EndStop("x", upper="far", stiffness=1.0)], **RUN),
+        InvalidInput,
+        'EndStop "x": upper',
+    ),
+    "forces": (lambda: simulate(CART, forces=[0, 1], **RUN), InvalidInput, "expected a mapping by name"),
+    "payload": (lambda: simulate(floating(), payload=2.0, **RUN), InvalidInput, "payload is float, expected a Payload"),
+    "payload body": (
+        lambda: simulate(floating(), payload=lw.Payload("arms", 1.0), **RUN),
+        UnknownName,
+        'payload on unknown body "arms"',
+    ),
+    "payloads of a batch": (
+        lambda: simulate(floating(), payload=lw.Payload("arm", np.ones(3)), **RUN),
+        InvalidInput,
+        'payload on "arm" has a mass of shape (3,), expected (): one payload for all samples of a run',
+    ),
+    "payload of nan": (lambda: simulate(floating(), payload=lw.Payload("arm", np.nan), **RUN), InvalidInput, "finite"),
+    "period in words": (lambda: Sampled(PD(1, 1, [0, 0]), "often"), InvalidInput, "Sampled: period"),
+    "no period": (lambda: Sampled(PD(1, 1, [0, 0]), None), InvalidInput, "Sampled: period"),
+    "no time": (lambda: simulate(CART, **RUN).at(np.nan), InvalidInput, "at: t is nan"),
     "negative delay": (lambda: Sampled(PD(1, 1, [0, 0]), 0.1, -1.0), InvalidInput, "delay is -1.0"),
     "nested sampling": (lambda: Sampled(Sampled(PD(1, 1, [0, 0]), 0.1), 0.1), InvalidInput, "outermost"),
     "rows of adaptive": (

@@ -205,4 +205,5 @@ def test_results_are_named_columns(tmp_path):
     assert (q == run.q[5]).all() and (v == run.v[5]).all()
     table = np.genfromtxt(run.to_csv(tmp_path / "run.csv"), delimiter=",", names=True)
     np.testing.assert_array_equal(table["qtheta"], run["q.theta"])
-    assert "11 rows, rk4" in repr(run)
+    assert "0 to 0.1 s, 11 rows, rk4" in repr(run)
+    assert "2 to 2.1 s" in repr(simulate(CART, [0.0, 1.0], duration=0.1, step=1e-2, start=2.0))

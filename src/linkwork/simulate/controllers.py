@@ -9,7 +9,7 @@ import numpy as np
 from casadi import SX
 from numpy.typing import ArrayLike
 
-from linkwork.arguments import as_doubles
+from linkwork.arguments import as_doubles, number
 from linkwork.errors import InvalidInput
 from linkwork.simulate.algebra import clipped, is_symbolic, joined, where
 from linkwork.simulate.plant import Plant
@@ -153,10 +153,10 @@ class Sampled:
 
 
 def _duration(name: str, given: Any, zero: bool = False) -> float:
-    number = float(given)
-    if not np.isfinite(number) or number < 0 or (number == 0 and not zero):
+    time = number(given, f"Sampled: {name}")
+    if time < 0 or (time == 0 and not zero):
         raise InvalidInput(f"Sampled: {name} is {given!r}, expected a {'time' if zero else 'positive time'} in seconds")
-    return number
+    return time
 
 
 def as_controller(given: Any) -> Controller:

@@ -46,6 +46,10 @@ class Events:
         for event in given:
             if names.count(event.name) > 1:
                 raise InvalidInput(f'simulate: two events have the name "{event.name}"')
+            if not callable(event.function):
+                raise InvalidInput(
+                    f'Event "{event.name}": function is {event.function!r}, expected a function (t, q, v)'
+                )
             if event.direction not in (-1, 0, 1):
                 raise InvalidInput(f'Event "{event.name}": direction is {event.direction!r}, expected -1, 0 or 1')
         arguments: list[tuple[str, Any]] = [("t", ()), ("q", plant.nq), ("v", plant.nv)]

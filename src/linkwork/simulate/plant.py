@@ -10,12 +10,14 @@ import numpy as np
 from casadi import SX
 
 from linkwork import quantities
+from linkwork.arguments import as_doubles
 from linkwork.configurations import neutral, places
 from linkwork.errors import InvalidInput, LinkworkError, UnknownName, did_you_mean
 from linkwork.lagrange.linear import factored
 from linkwork.lagrange.system import System
 from linkwork.lagrange.traces import applied
 from linkwork.model.payload import Payload
+from linkwork.quantities.evaluate import carried
 from linkwork.spatial import cross
 from linkwork.subject import Subject
 
@@ -287,7 +289,7 @@ class SystemPlant(Plant):
 
 def plant_of(mechanism: Any, payload: Payload | Sequence[Payload] | None = None) -> Plant:
     """The plant of a robot, its subject, or a System."""
-    payloads = () if payload is None else (payload,) if isinstance(payload, Payload) else tuple(payload)
+    payloads = carried(payload, "simulate")
     if isinstance(mechanism, System):
         if payloads:
             raise InvalidInput("simulate: a System takes no payload; add a body instead")
@@ -295,12 +297,31 @@ def plant_of(mechanism: Any, payload: Payload | Sequence[Payload] | None = None)
     subject = getattr(mechanism, "subject", mechanism)
     if not isinstance(subject, Subject):
         raise InvalidInput(f"simulate: got {type(mechanism).__name__}, expected a Robot or a System")
+    for held in payloads:
+        _check_payload(held, subject)
     if subject.model.elements:
         from linkwork.loops.dynamics import LoopPlant, has_loop_dynamics  # which knows plants itself
 
         if has_loop_dynamics(subject):
             return LoopPlant(subject, payloads)
     return RobotPlant(subject, payloads)
+
+
+def _check_payload(payload: Payload, subject: Subject) -> None:
+    """A payload of a run is numbers: on a body there is, the same for all samples."""
+    bodies = [body.name for body in subject.model.bodies]
+    if payload.body not in bodies:
+        known = did_you_mean(str(payload.body), bodies)
+        raise UnknownName(f'simulate: payload on unknown body "{payload.body}" of robot "{subject.model.name}"{known}')
+    for part, given, shape in zip(("mass", "com", "inertia"), payload.arrays(), ((), (3,), (3, 3)), strict=True):
+        who = f'simulate: payload on "{payload.body}" has {"an" if part == "inertia" else "a"} {part}'
+        numbers = as_doubles(given, who)
+        if numbers.shape != shape:
+            raise InvalidInput(
+                f"{who} of shape {numbers.shape}, expected {shape}: one payload for all samples of a run"
+            )
+        if not np.isfinite(numbers).all():
+            raise InvalidInput(f"{who} of {numbers.tolist()}, expected finite numbers")
 
 
 def _names(subject: Subject) -> tuple[tuple[str, ...], tuple[str, ...]]:

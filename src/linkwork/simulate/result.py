@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwork.arguments import number
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.simulate.events import Crossing
 
@@ -65,12 +66,13 @@ class Simulation(Mapping[str, np.ndarray]):
         good = "" if self.success.all() else f", {int((~self.success).sum())} failed"
         step = "adaptive" if self.step is None else f"step {self.step:g} s"
         return (
-            f"<Simulation {batch}0 to {float(self.time[-1]):g} s, {len(self.time)} rows, {self.method}, {step}{good}>"
+            f"<Simulation {batch}{float(self.time[0]):g} to {float(self.time[-1]):g} s, {len(self.time)} rows, "
+            f"{self.method}, {step}{good}>"
         )
 
     def at(self, t: float) -> tuple[np.ndarray, np.ndarray]:
         """(q, v) of the row nearest to a time."""
-        k = int(np.argmin(np.abs(self.time - t)))
+        k = int(np.argmin(np.abs(self.time - number(t, "at: t"))))
         return self.q[..., k, :], self.v[..., k, :]
 
     def to_csv(self, path: str | Path) -> Path:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.arguments import as_doubles, choice
+from linkwork.arguments import as_doubles, choice, mapping, number
 from linkwork.errors import InvalidInput, SimulationStopped
 from linkwork.model.payload import Payload
 from linkwork.simulate import accounts, adaptive, fixed, stepwise
@@ -24,6 +24,7 @@ from linkwork.simulate.signals import Signal, Source
 from linkwork.simulate.steppers import STEPPERS
 from linkwork.simulate.stops import EndStop, Stops
 
+Item = TypeVar("Item", EndStop, Event)
 DEFAULT_STEP = 1e-3
 _WHOLE = 1e-6  # a duration may miss a whole number of steps by this part of a step: decimals are not binary
 
@@ -68,18 +69,21 @@ def simulate(
     progress  True shows a bar while it runs, on the error stream; a function is called with (rows done, all rows)
     """
     plant = plant_of(mechanism, payload)
-    q0, v0, batch = _initial(plant, q, v, float(start))
+    start = number(start, "simulate: start")
+    energy_tolerance = _positive("energy_tolerance", energy_tolerance, endless=True)
+    q0, v0, batch = _initial(plant, q, v, start)
     adaptive_method, method = _method(method, step, len(batch) > 0, control)
     bound, sampled = _control(control, plant)
     signals = _forces(forces, plant)
-    loop = Loop(plant, bound, signals, Stops(stops, plant), Events(tuple(events), plant), method)
+    ends, watched = _listed(stops, EndStop, "stops"), _listed(events, Event, "events")
+    loop = Loop(plant, bound, signals, Stops(ends, plant), Events(watched, plant), method)
     choice(failures, ("raise", "keep"), "simulate: failures")
     batch = _with_parameters(batch, loop)
     q0, v0 = (_rows(x, batch) for x in (q0, v0))
     _spread(loop, batch)
     h = None
     if adaptive_method:
-        times = _times(duration, sample, float(start))
+        times = _times(duration, sample, start)
         with _bar(progress, len(times) * len(q0)) as tick:
             raw = adaptive.run(loop, q0, v0, times, method, _positive("tolerance", tolerance), sampled, tick)
         where = "Python"
@@ -101,7 +105,7 @@ def simulate(
         runner = stepwise.run if why else fixed.run
         total = (steps + 1) * (len(q0) if why else 1)
         with _bar(progress, total) as tick:
-            raw = runner(loop, q0, v0, float(start), h, steps, every, tick)
+            raw = runner(loop, q0, v0, start, h, steps, every, tick)
     return _result(loop, raw, batch, h, where, why, energy_tolerance, failures)
 
 
@@ -221,7 +225,7 @@ def _control(control: Any, plant: Plant) -> tuple[Bound, Sampled | None]:
 
 def _forces(forces: Mapping[str, Any] | None, plant: Plant) -> dict[str, Signal]:
     signals = {}
-    for k, (name, given) in enumerate((forces or {}).items()):
+    for k, (name, given) in enumerate(mapping(forces, "simulate: forces").items()):
         signal = Signal(Source(given, f'simulate: force on "{name}"'), (2, 3, 6), f"force{k}")
         plant.force_size(name, signal.size)
         signals[name] = signal
@@ -272,14 +276,22 @@ def _times(duration: float, sample: float | None, start: float) -> np.ndarray:
     return start + duration * np.arange(rows + 1) / rows
 
 
-def _positive(name: str, given: Any) -> float:
+def _listed(given: Any, kind: type[Item], name: str) -> tuple[Item, ...]:
+    if isinstance(given, Iterable):
+        found = tuple(given)
+        if all(isinstance(each, kind) for each in found):
+            return found
+    raise InvalidInput(f"simulate: {name} is {type(given).__name__}, expected a list of {kind.__name__}")
+
+
+def _positive(name: str, given: Any, endless: bool = False) -> float:
     try:
-        number = float(given)
+        value = float(given)
     except (TypeError, ValueError):
         raise InvalidInput(f"simulate: {name} is {given!r}, expected a positive number") from None
-    if not np.isfinite(number) or number <= 0:
+    if not value > 0 or (np.isinf(value) and not endless):
         raise InvalidInput(f"simulate: {name} is {given!r}, expected a positive number")
-    return number
+    return value
 
 
 def _whole(long: float, short: float, name: str, of: str, zero: bool = False) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwork.arguments import as_doubles
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.simulate.algebra import both, is_symbolic, joined, larger, smaller, where
 from linkwork.simulate.plant import Plant
@@ -35,13 +36,17 @@ class EndStop:
         if self.coordinate not in plant.v_names or self.coordinate not in plant.q_names:
             known = did_you_mean(self.coordinate, plant.v_names)
             raise UnknownName(f"{who}: {plant.who} has no coordinate of that name with one number{known}")
+        for name in ("lower", "upper", "stiffness", "damping", "restitution"):
+            given = getattr(self, name)
+            if given is not None and as_doubles(given, f"{who}: {name}").shape != ():
+                raise InvalidInput(f"{who}: {name} is {given!r}, expected one number")
         if not self.lower < self.upper or not (np.isfinite(self.lower) or np.isfinite(self.upper)):
             raise InvalidInput(f"{who}: lower {self.lower:g} and upper {self.upper:g} give no range with an end")
         if (self.stiffness is None) == (self.restitution is None):
             raise InvalidInput(f"{who}: give either stiffness (soft) or restitution (hard)")
         if self.restitution is not None and not 0.0 <= self.restitution <= 1.0:
             raise InvalidInput(f"{who}: restitution is {self.restitution:g}, expected 0 to 1")
-        if (self.stiffness is not None and self.stiffness <= 0) or self.damping < 0:
+        if (self.stiffness is not None and not self.stiffness > 0) or not self.damping >= 0:
             raise InvalidInput(f"{who}: stiffness must be positive and damping not negative")
         return plant.v_names.index(self.coordinate)
 
