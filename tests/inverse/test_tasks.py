@@ -202,6 +202,32 @@ def test_a_batch_is_one_problem_a_row():
         assert np.array_equal(arm.differential_inverse_kinematics(q[k], tasks, 0.1), whole[k])
 
 
+def test_one_task_alone_is_a_list_of_one():
+    arm, task = ur5(), PostureTask(Q, cost=1.0)
+    one, listed = (arm.differential_inverse_kinematics(Q + 0.1, some, 0.1) for some in (task, [task]))
+    assert np.array_equal(one, listed)
+
+
+@pytest.mark.parametrize(
+    ("name", "frame"), [("four-bar", "rocker"), ("five-bar", "lower_right"), ("delta", "platform")]
+)
+def test_loops_stay_closed_on_the_way(name, frame):
+    """A frame goes where the actuators can bring it; a gap at the start is closed, too."""
+    robot = lw.load(name)
+    reference = robot.assemble().q
+    c = robot.to_actuators(reference)[0]
+    goal = robot.from_actuators(c + 0.2)[0]
+    task = FrameTask(frame, robot.pose(goal, frame))
+    q = reference + 1e-3
+    gaps = []
+    for _ in range(40):
+        q = robot.integrate(q, 0.1 * robot.differential_inverse_kinematics(q, [task], 0.1))
+        gaps.append(robot.assemble(q).q - q)
+    assert np.abs(gaps[-1]).max() < 1e-10
+    assert np.abs(gaps).max() < 0.05  # of the first long steps: second order in their length
+    assert q == pytest.approx(goal, abs=1e-8)
+
+
 def test_joints_coupled_by_a_task():
     arm, q = ur5(), Q.copy()
     names = arm.joints
@@ -216,6 +242,26 @@ def test_joints_coupled_by_a_task():
     [
         (lambda a, t: a.differential_inverse_kinematics(Q, [], 0.1), InvalidInput, "there is no task"),
         (lambda a, t: a.differential_inverse_kinematics(Q, [t], 0.0), InvalidInput, "dt is 0.0"),
+        (lambda a, t: a.differential_inverse_kinematics(Q, [t], True), InvalidInput, "dt has dtype bool"),
+        (
+            lambda a, t: a.differential_inverse_kinematics(Q, 5, 0.1),
+            InvalidInput,
+            "tasks is 5, expected a list of tasks",
+        ),
+        (lambda a, t: a.differential_inverse_kinematics(Q, [t], 0.1, damping=-1.0), InvalidInput, "damping is -1.0"),
+        (lambda a, t: a.differential_inverse_kinematics(Q, [t], 0.1, v=Q[:2]), InvalidInput, r"v has shape \(2,\)"),
+        (
+            lambda a, t: a.differential_inverse_kinematics([Q] * 3, [t], 0.1, v=[Q] * 2, acceleration=1.0),
+            InvalidInput,
+            r"v has shape \(2, 6\), expected \(6,\) or \(3, 6\)",
+        ),
+        (lambda a, t: a.differential_inverse_kinematics(Q, [PostureTask(Q, "low")], 0.1), InvalidInput, "has dtype"),
+        (
+            lambda a, t: a.differential_inverse_kinematics(Q, [PostureTask(Q, gain="low")], 0.1),
+            InvalidInput,
+            "gain has",
+        ),
+        (lambda a, t: JointCouplingTask(["wrist"]), InvalidInput, "expected a mapping by name"),
         (lambda a, t: a.differential_inverse_kinematics(Q[:3], [t], 0.1), InvalidInput, r"q has shape \(3,\)"),
         (lambda a, t: a.differential_inverse_kinematics(Q, ["x"], 0.1), InvalidInput, "'x' is not a task"),
         (

@@ -3,7 +3,8 @@
     minimise over dq = v dt:   sum_tasks |W (gain e - J dq)|^2 + (mu + damping |W e|^2) |dq|^2
 
 with intervals for every joint from its limits of position, speed and acceleration, and with tasks that must be met
-exactly as equalities. Errors and Jacobians of all tasks are one compiled kernel.
+exactly as equalities; so are the robot's own loops, which stay closed. Errors and Jacobians of all tasks are one
+compiled kernel.
 
 Source: [Caron2024] for the weighting and the limits.
 """
@@ -11,7 +12,7 @@ Source: [Caron2024] for the weighting and the limits.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,19 +20,22 @@ import casadi
 import numpy as np
 from casadi import DM, SX
 
-from linkwork import configurations
-from linkwork.arguments import as_doubles
+from linkwork import configurations, quantities
+from linkwork.arguments import as_doubles, finite_rows, number
 from linkwork.engine.compile import CompiledFunction
 from linkwork.engine.kernel import Context
 from linkwork.errors import InvalidInput
 from linkwork.inverse.mechanism import limits_of, stroke
 from linkwork.inverse.qp import solve_qp
 from linkwork.inverse.tasks import Scene, Task, singles
+from linkwork.loops.assembly import constraint_kernel, has_closures
 from linkwork.subject import Subject
 
 WHO = "differential_inverse_kinematics"
 APPROACH = 0.5
 """Of the way to a position limit that one step may go, so that joints slow down before it."""
+DEPENDENT = 1e-9
+"""A row of the loops' Jacobian of this size, against the largest, says nothing that the others do not."""
 
 
 def differential_inverse_kinematics(
@@ -53,25 +57,61 @@ def differential_inverse_kinematics(
     damping        mu
     A joint outside its range moves back as fast as its speed limit allows.
     """
-    if not (isinstance(dt, (int, float)) and 0 < dt < np.inf):
+    step, least = number(dt, f"{WHO}: dt"), number(damping, f"{WHO}: damping")
+    if not step > 0:
         raise InvalidInput(f"{WHO}: dt is {dt!r}, expected a positive time [s]")
-    if not tasks and not constraints:
+    if not least >= 0:
+        raise InvalidInput(f"{WHO}: damping is {damping!r}, expected a number that is not negative")
+    aims = _Stack(subject, _several(tasks, "tasks"))
+    holds = _Stack(subject, _several(constraints, "constraints"))
+    if not aims.tasks and not holds.tasks:
         raise InvalidInput(f"{WHO}: there is no task")
     at = as_doubles(q, f"{WHO}: q")
     if at.ndim == 0 or at.shape[-1] != subject.nq:
         raise InvalidInput(f'{WHO}: q has shape {at.shape}, expected (..., {subject.nq}): robot "{subject.model.name}"')
-    bounds = _Bounds(subject, limits, acceleration, v, float(dt))
-    aims, holds = _Stack(subject, tuple(tasks)), _Stack(subject, tuple(constraints))
+    bounds = _Bounds(subject, limits, acceleration, v, step, at.shape[:-1])
+    loops = _Loops(subject)
     rows = at.reshape(-1, subject.nq)
-    found = np.array([_one(row, k, aims, holds, bounds, float(damping)) for k, row in enumerate(rows)])
-    return found.reshape((*at.shape[:-1], subject.nv)) / dt
+    found = np.array([_one(row, k, aims, holds, loops, bounds, least) for k, row in enumerate(rows)])
+    return found.reshape((*at.shape[:-1], subject.nv)) / step
 
 
-def _one(q: np.ndarray, k: int, aims: _Stack, holds: _Stack, bounds: _Bounds, damping: float) -> np.ndarray:
+def _several(tasks: Any, label: str) -> tuple[Task, ...]:
+    """Some tasks; one alone is taken for a list of one."""
+    if hasattr(tasks, "rows"):
+        return (tasks,)
+    if not isinstance(tasks, Iterable):
+        raise InvalidInput(f"{WHO}: {label} is {tasks!r}, expected a list of tasks")
+    return tuple(tasks)
+
+
+def _one(
+    q: np.ndarray, k: int, aims: _Stack, holds: _Stack, loops: _Loops, bounds: _Bounds, damping: float
+) -> np.ndarray:
     H, c = aims.objective(q, damping)
     A, b = holds.equalities(q)
+    if loops.kernel is not None:
+        closing, gap = loops.equalities(q)
+        A, b = np.concatenate([A, closing]), np.concatenate([b, gap])
     lower, upper = bounds.of(q, k)
     return solve_qp(WHO, H, c, lower, upper, A, b)
+
+
+class _Loops:
+    """What keeps the loops of a robot closed, and closes them where earlier steps have left a gap: J dq = -r."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+        self.kernel = constraint_kernel(subject) if has_closures(subject) else None
+
+    def equalities(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(A, b) of A dq = b, independent rows of length one: closures of planar loops say much twice."""
+        assert self.kernel is not None
+        given = [q, np.zeros(self.subject.nv), *self.subject.variable_values(None)]
+        r, J, _ = self.kernel.call(given, None, quantities.context_of(self.subject))
+        U, sizes, Vt = np.linalg.svd(J, full_matrices=False)
+        kept = sizes > DEPENDENT * max(1.0, sizes.max(initial=0.0))
+        return Vt[kept], -(U[:, kept].T @ r) / sizes[kept]
 
 
 class _Stack:
@@ -82,7 +122,8 @@ class _Stack:
         for task in tasks:
             if not all(hasattr(task, name) for name in ("rows", "numbers", "costs", "gain", "damping", "key")):
                 raise InvalidInput(f"{WHO}: {task!r} is not a task")
-            if not 0 <= task.gain <= 1 or not task.damping >= 0:
+            gain, damping = number(task.gain, f"{WHO}: gain"), number(task.damping, f"{WHO}: damping of a task")
+            if not 0 <= gain <= 1 or not damping >= 0:
                 raise InvalidInput(
                     f"{WHO}: gain {task.gain!r} must lie in [0, 1], damping {task.damping!r} not below 0"
                 )
@@ -117,30 +158,38 @@ class _Stack:
 class _Bounds:
     """Intervals of dq for every joint."""
 
-    def __init__(self, subject: Subject, limits: Any, acceleration: Any, v: Any, dt: float) -> None:
+    def __init__(
+        self, subject: Subject, limits: Any, acceleration: Any, v: Any, dt: float, batch: tuple[int, ...]
+    ) -> None:
         facts = _facts_of(subject)
         self.at_q, self.at_v = facts.at_q, facts.at_v
         self.floor, self.ceiling = (facts.floor, facts.ceiling) if limits is True else limits_of(WHO, subject, limits)
         self.fast = np.full(subject.nv, np.inf) if limits is False else facts.speed * dt
         self.change: np.ndarray | None = None
+        now = None if v is None else self._now(subject, v, batch)
         if acceleration is not None:
             a = as_doubles(acceleration, f"{WHO}: acceleration")
             if a.shape not in ((), (subject.nv,)) or not (a > 0).all():
                 raise InvalidInput(
                     f"{WHO}: acceleration has shape {a.shape}, expected positive numbers ({subject.nv},)"
                 )
-            if v is None:
+            if now is None:
                 raise InvalidInput(f"{WHO}: acceleration limits need the present velocity v")
-            now = as_doubles(v, f"{WHO}: v")
-            if now.shape[-1:] != (subject.nv,) or not np.isfinite(now).all():
-                raise InvalidInput(f"{WHO}: v has shape {now.shape}, expected finite numbers (..., {subject.nv})")
-            self.change, self.present = np.broadcast_to(a, (subject.nv,)) * dt * dt, now.reshape(-1, subject.nv) * dt
+            self.change, self.present = np.broadcast_to(a, (subject.nv,)) * dt * dt, now * dt
+
+    @staticmethod
+    def _now(subject: Subject, v: Any, batch: tuple[int, ...]) -> np.ndarray:
+        """The present velocity, one row a configuration."""
+        now = finite_rows(v, subject.nv, f"{WHO}: v", f'robot "{subject.model.name}" has nv = {subject.nv}')
+        if now.ndim > 1 and now.shape[:-1] != batch:
+            raise InvalidInput(f"{WHO}: v has shape {now.shape}, expected ({subject.nv},) or {(*batch, subject.nv)}")
+        return np.broadcast_to(now, (*batch, subject.nv)).reshape(-1, subject.nv)
 
     def of(self, q: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """(lower, upper) of dq. A narrower limit gives way where a wider one leaves it nothing: never empty."""
         lower, upper = -self.fast, self.fast.copy()
         if self.change is not None:
-            now = self.present[k % len(self.present)]
+            now = self.present[k]
             lower, upper = (np.minimum(np.maximum(now + s * self.change, lower), upper) for s in (-1.0, 1.0))
         own, v = q[self.at_q], self.at_v
         low, high = APPROACH * (self.floor[self.at_q] - own), APPROACH * (self.ceiling[self.at_q] - own)

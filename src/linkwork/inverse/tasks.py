@@ -19,7 +19,7 @@ import numpy as np
 from casadi import DM, SX
 
 from linkwork import configurations, quantities
-from linkwork.arguments import finite
+from linkwork.arguments import as_doubles, finite, mapping
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.inverse.residual import rotation_vector
 from linkwork.model.tree import Tree
@@ -187,7 +187,7 @@ class JointCouplingTask:
     names: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "names", tuple(self.ratios))
+        object.__setattr__(self, "names", tuple(mapping(self.ratios, "joint coupling task: ratios")))
         if not self.names:
             raise InvalidInput("joint coupling task: ratios is empty, expected joints with their ratios")
 
@@ -196,8 +196,8 @@ class JointCouplingTask:
         return ("coupling", *self.names)
 
     def numbers(self, subject: Subject) -> np.ndarray:
-        ratios = [float(r) for r in self.ratios.values()]
-        return finite([*ratios, self.value], (len(self.names) + 1,), "joint coupling task: ratios and value")
+        numbers = [*self.ratios.values(), self.value]
+        return finite(numbers, (len(self.names) + 1,), "joint coupling task: ratios and value")
 
     def costs(self, subject: Subject) -> np.ndarray:
         return _costs("joint coupling task", self.cost, 1)
@@ -253,7 +253,7 @@ def _two_costs(who: str, position: Cost, rotation: Cost) -> np.ndarray:
 def _costs(who: str, cost: Cost, rows: int) -> np.ndarray:
     if isinstance(cost, float) and 0.0 <= cost < np.inf:
         return np.full(rows, cost)
-    array = np.asarray(cost, dtype=float)
+    array = as_doubles(cost, who)
     if array.shape not in ((), (rows,)) or not (np.isfinite(array).all() and (array >= 0).all()):
         raise InvalidInput(f"{who}: cost is {cost!r}, expected one number that is not negative, or {rows} of them")
     return np.full(rows, float(array)) if array.ndim == 0 else array
