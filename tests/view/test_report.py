@@ -98,6 +98,16 @@ def test_a_robot_with_loops_has_a_report_without_a_motion(name):
     assert '"charts":[]' in report_html(lw.load(name))
 
 
+def test_a_zero_has_no_sign(tmp_path):
+    """What is mirrored has a centre of mass at -0."""
+    body = "{b: {mass: 1, com: [0.1, 0, 0], inertia: [1, 1, 1]}}"
+    joint = "{j: {type: revolute, child: b, axis: z}}"
+    chains = f"chains: {{c: {{bodies: {body}, joints: {joint}}}}}\nplaced: {{p: {{chain: c, mirror: y}}}}\n"
+    (tmp_path / "a.robot.yaml").write_text(f"linkwork: 1\nname: a\n{chains}")
+    page = report_html(lw.load(tmp_path / "a.robot.yaml"))
+    assert 'data-value="-0.0"' in page and ">-0<" not in page
+
+
 def test_nothing_is_written_where_there_is_no_folder(tmp_path):
     with pytest.raises(NotPossible, match="does not exist"):
         write_report(lw.load("arm-2"), tmp_path / "none" / "x.html")

@@ -214,7 +214,7 @@ def _class(numeric: bool) -> str:
 def _cell(cell: Any) -> str:
     """A number is shown with six digits and kept with all of them."""
     if isinstance(cell, float):
-        return f'<td class="number" data-value="{cell!r}">{cell:.6g}</td>'
+        return f'<td class="number" data-value="{cell!r}">{cell + 0.0:.6g}</td>'
     return f"<td{_class(isinstance(cell, int))}>{escape(str(cell))}</td>"
 
 
