@@ -163,12 +163,12 @@ def _commands(subject: Subject, motion: Any, steps: int) -> tuple[np.ndarray, np
         return motion.commands(np.linspace(0.0, motion.duration, int(steps)))
     layout = layout_of(subject)
     motion = mapping(motion, "sweep: motion")
+    if "c" not in motion:
+        raise InvalidInput('sweep: motion has no "c", expected the name of a motion or {"c": (T, nc), "cd", "cdd"}')
     known = ("time", "c", "cd", "cdd")
     for name in motion:
         if name not in known:
             raise InvalidInput(f'sweep: motion has "{name}"{did_you_mean(name, known)}, expected some of {list(known)}')
-    if "c" not in motion:
-        raise InvalidInput('sweep: motion has no "c", expected the name of a motion or {"c": (T, nc), "cd", "cdd"}')
     c = finite_rows(motion["c"], layout.sizes[0], "sweep: c")
     if c.ndim != 2 or not len(c):
         raise InvalidInput(f"sweep: c has shape {c.shape}, expected (T, {layout.sizes[0]})")
