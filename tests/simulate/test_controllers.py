@@ -200,6 +200,17 @@ def test_functions_with_a_closure_are_left_as_they_were():
     assert len(set(np.diff(noisy.tau[:, 0]))) > 5
 
 
+def test_a_law_may_use_the_equations_of_its_system_whatever_was_called_before():
+    system = System.planar_chain("RR", 1.0, 1.0)
+    runs = []
+    for _ in range(2):
+        law = lambda t, q, v: system.function("gravity_torque")(q) - v
+        runs.append(simulate(system, [0.1, 0.2], duration=0.01, step=1e-3, control=law))
+        system.inverse_dynamics(*np.zeros((3, 2)))  # its kernels cannot be copied, and need not be
+    assert [run.where for run in runs] == ["machine code"] * 2
+    assert (runs[0].q == runs[1].q).all()
+
+
 def test_gains_and_targets_may_differ_between_samples():
     kp = np.array([[10.0], [20.0], [40.0]])
     targets = np.array([[1.0], [2.0], [3.0]])

@@ -118,6 +118,9 @@ class System:
         functions += [part for term, x in self.placed for part in (term.function, x)]
         return bool(casadi.depends_on(casadi.vertcat(*functions), self._symbols.t))
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> System:
+        return self  # nothing in it changes but compiled code, which cannot be copied
+
     def __repr__(self) -> str:
         return f'<System "{self.name}": {listed(self.coordinates)}; {len(self._parts.terms)} terms>'
 
