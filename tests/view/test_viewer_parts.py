@@ -456,6 +456,20 @@ def test_a_taken_port_is_passed_over_for_the_next(command):
         Viewer(lw.load("arm-2"), port=70000)
 
 
+@pytest.mark.parametrize(("host", "named"), [("0.0.0.0", "127.0.0.1"), ("localhost", "localhost"), ("::1", "[::1]")])
+def test_the_address_can_be_opened(host, named):
+    known = Path("/proc/net/if_inet6")
+    if host == "::1" and not (known.exists() and f"{1:032x}" in known.read_text()):
+        pytest.skip("this machine has no address ::1")
+    with Viewer(lw.load("arm-2"), host=host, port=0) as shown:
+        assert shown.address == f"http://{named}:{shown.port}" and answer_of(shown.address) == 200
+
+
+def test_nobody_elsewhere_is_let_in_by_an_empty_name():
+    with pytest.raises(InvalidInput, match=r"host is empty.*0\.0\.0\.0"):
+        Viewer(lw.load("arm-2"), host="", port=0)
+
+
 def test_after_the_last_port_there_is_none():
     """Said at once; viser alone would wait for ever."""
     with socket.socket() as last:

@@ -39,6 +39,8 @@ class Viewer:
             import viser
         except ImportError:
             raise NotPossible('the viewer needs the extra "view": pip install "linkwork[view]"') from None
+        if not host.strip():
+            raise InvalidInput("viewer: host is empty, which would be every machine; say 0.0.0.0 if you mean that")
         if not 0 <= port <= 65535:
             raise InvalidInput(f"viewer: port is {port}, expected 0 (any free one) to 65535")
         port = _free_port(host, port)
@@ -48,7 +50,7 @@ class Viewer:
             self.server: Any = viser.ViserServer(host=host, port=port, label="linkwork", verbose=False)
         _whole_frames(self.server)
         self.port = int(self.server.get_port())
-        self.address = f"http://{host}:{self.port}"
+        self.address = f"http://{_reached_at(host)}:{self.port}"
         self._given: dict[str, Robot] = {}
         self.stands: list[Stand] = []
         self.time = 0.0
@@ -309,6 +311,11 @@ def _whole_frames(server: Any) -> None:
     """
     with contextlib.suppress(AttributeError):
         server._websock_server.get_message_buffer().max_window_size = 2048
+
+
+def _reached_at(host: str) -> str:
+    """How a browser of this machine names the place: not by the address that stands for all, version 6 in brackets."""
+    return {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
 
 
 def _free_port(host: str, port: int) -> int:
