@@ -336,6 +336,8 @@ def test_a_motion_from_a_file_is_analysed(server, tmp_path):
     q, v, a = (np.column_stack([given[f"{x}.{joint}"] for joint in robot.joints]) for x in "qva")
     peaks = [fact["peak"] for fact in json.loads(done.stdout)["actuators"].values()]
     np.testing.assert_allclose(peaks, np.abs(robot.inverse_dynamics(q, v, a)).max(axis=0), rtol=1e-9)
+    spreadsheets = b"\xef\xbb\xbf" + (tmp_path / "fast.csv").read_bytes() + b"\n\n"
+    (tmp_path / "fast.csv").write_bytes(spreadsheets)  # a mark in front, blank lines behind
     assert server.run("report", "ur5e", "--motion", "fast.csv", cwd=tmp_path).returncode == 0
     assert "ur5e, motion fast" in (tmp_path / "ur5e.html").read_text("utf-8")
 

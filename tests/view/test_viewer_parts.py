@@ -559,8 +559,9 @@ def test_the_command_ends_cleanly_by_ctrl_c(command):
 
 def test_the_command_ends_by_itself_and_says_what_is_wrong(tmp_path, command):
     (tmp_path / "broken.urdf").write_text("<robot name='x'><link name='a'/><joint name='j' type='screw'/></robot>")
+    (tmp_path / "wave.csv").write_text("time,q.th7,q.th8\n0,0,0\n1,0.5,0.2\n")
     for arguments, code, words in (
-        (("arm-2", "--port", "0", "--seconds", "0.1"), 0, ""),
+        (("arm-2", "--port", "0", "--seconds", "0.1", "--motion", str(tmp_path / "wave.csv")), 0, ""),
         (("arm-22",), 3, 'did you mean "arm-2"'),
         (("arm-2", "--motion", "dance"), 3, "dance"),
         (("arm-2", "--q", "0.1 much"), 5, "much"),

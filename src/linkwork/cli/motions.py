@@ -32,7 +32,10 @@ def motion_of(robot: lw.Robot, text: str | None, who: str) -> tuple[str, Any]:
 
 
 def _read(robot: lw.Robot, path: str) -> dict[str, np.ndarray]:
-    rows = list(csv.reader(io.StringIO(read_bounded(path, LARGEST).decode("utf-8", "replace"))))
+    text = read_bounded(path, LARGEST).decode("utf-8-sig", "replace")  # spreadsheets put a mark in front
+    rows = list(csv.reader(io.StringIO(text)))
+    while rows and not rows[-1]:  # blank lines at the end
+        rows.pop()
     if len(rows) < 3:
         raise InvalidFile(f"{path}: has {max(0, len(rows) - 1)} rows below its header, expected at least 2")
     header = rows[0]

@@ -9,6 +9,7 @@ import typer
 
 import linkwork as lw
 from linkwork.cli.arguments import Configuration, RobotName, configuration
+from linkwork.cli.motions import motion_of
 from linkwork.cli.output import console
 
 
@@ -18,7 +19,9 @@ def register(app: typer.Typer) -> None:
         robot: RobotName,
         beside: Annotated[list[str] | None, typer.Option(help="Another robot beside it; may be given again.")] = None,
         q: Configuration = None,
-        motion: Annotated[str | None, typer.Option(help="A named motion to play.")] = None,
+        motion: Annotated[
+            str | None, typer.Option(help="A motion to play: a name, or a CSV file (time, q.JOINT, ...).")
+        ] = None,
         port: Annotated[int, typer.Option(help="0 takes a free one; a taken one is passed over for the next.")] = 8080,
         host: Annotated[
             str, typer.Option(help="Who may connect: this machine alone unless you say otherwise.")
@@ -40,7 +43,7 @@ def register(app: typer.Typer) -> None:
                 if q is not None:
                     viewer.show(configuration(loaded, q))
                 if motion is not None:
-                    viewer.load_motion(motion)
+                    viewer.load_motion(motion_of(loaded, motion, "view")[1])
                     viewer.playing.value = True
             taken = f" (port {port} is not free)" if port not in (0, viewer.port) else ""
             console().print(f"{loaded.name}: open {viewer.address}{taken} (Ctrl-C ends)")
