@@ -39,6 +39,15 @@ def test_forgotten_memory_is_used_again_but_not_under_a_view():
     assert buffers.kept() == waiting - again.nbytes
 
 
+def test_a_part_of_the_owner_of_a_result_does_not_free_it():
+    result = buffers.empty(SHAPE)
+    part = result.base[2:5]
+    waiting = buffers.kept()
+    del part
+    gc.collect()
+    assert buffers.kept() == waiting
+
+
 def test_kept_memory_is_bounded():
     many = [buffers.empty((buffers.LARGEST // 16,)) for _ in range(6)]
     del many

@@ -264,3 +264,37 @@ def test_without_the_compiled_call_results_are_the_same(two_link, monkeypatch):
 
 def test_widths_of_this_machine():
     assert machine.widths()[-1] == 1 and machine.widths()[0] in (2, 4, 8)
+
+
+OPERATIONS_OF_A_RESULT = {
+    "sum": lambda e: e + 1,
+    "product": lambda e: 0.5 * e,
+    "difference": lambda e: 3 - e,
+    "square": lambda e: e * e,
+    "sine": casadi.sin,
+    "multiply-add": lambda e: 0.25 * e + casadi.sqrt(e),
+    "quotient": lambda e: 1 / e,
+    "smaller": lambda e: casadi.fmin(e, 1),
+    "choice": lambda e: casadi.if_else(e > 1e300, 1, e),
+    "arctangent": casadi.atan,
+    "nothing": lambda e: casadi.SX(0),
+}
+
+
+@pytest.mark.parametrize("name", sorted(OPERATIONS_OF_A_RESULT))
+@pytest.mark.parametrize("width", [2, 4, 8])
+def test_a_result_that_is_not_finite_is_seen_whatever_is_computed_from_it(name, width):
+    """Only results that no other result speaks for are checked: `e` here has no check of its own where it may not."""
+
+    def both(x):
+        e = casadi.exp(x)
+        return casadi.vertcat(e, OPERATIONS_OF_A_RESULT[name](e))
+
+    kernel = lw.compile(both, {"x": 1})
+    x = np.zeros((11, 1))
+    kernel.call((x,), None, Context(), width=width)
+    x[7] = 800.0
+    with pytest.raises(ComputationError, match=r"\[7, 0\] is inf although the input is finite"):
+        kernel.call((x,), None, Context(), width=width)
+    with pytest.raises(ComputationError, match=r"\[0\] is inf"):
+        kernel(x[7])

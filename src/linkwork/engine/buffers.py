@@ -7,8 +7,10 @@ more waits than may be kept, what was given back longest ago goes, so sizes that
 
 from __future__ import annotations
 
+import ctypes
 import math
 import threading
+from typing import Any
 
 import numpy as np
 
@@ -16,49 +18,48 @@ SMALLEST, LARGEST = 1 << 18, 1 << 25  # bytes: below, malloc reuses memory itsel
 KEPT = 1 << 25  # bytes kept in all
 
 _lock = threading.Lock()
-_free: list[np.ndarray] = []  # in the order given back; at most KEPT / SMALLEST of them
+_free: list[ctypes.Array] = []  # in the order given back; at most KEPT / SMALLEST of them
 _kept = 0
+_DOUBLE = np.dtype(np.float64)
 
 
-class _Lease:
-    """Owner of one block; numpy asks for its memory, and views keep it alive."""
-
-    __slots__ = ("__array_interface__", "block")
-
-    def __init__(self, block: np.ndarray, shape: tuple[int, ...]) -> None:
-        self.block = block
-        self.__array_interface__ = {**block.__array_interface__, "shape": shape, "strides": None}
+class _Lease(np.ndarray):
+    """Stands between a result and its block: views keep it alive, and when it goes the block is free again."""
 
     def __del__(self) -> None:
-        _give_back(self.block)
+        if isinstance(self.base, ctypes.Array):  # not a part of a lease, which somebody may take from a result's base
+            _give_back(self.base)
 
 
 def empty(shape: tuple[int, ...]) -> np.ndarray:
     """Like np.empty(shape): a C-contiguous float64 array with memory of its own."""
     global _kept
-    size = 8 * math.prod(shape)
-    if not SMALLEST <= size <= LARGEST:
+    count = math.prod(shape)
+    if not SMALLEST <= 8 * count <= LARGEST:
         return np.empty(shape)
-    block = None
+    block: Any = None
     with _lock:
         for place in range(len(_free) - 1, -1, -1):
-            if _free[place].nbytes == size:
+            if len(_free[place]) == count:
                 block = _free.pop(place)
-                _kept -= size
+                _kept -= 8 * count
                 break
-    return np.asarray(_Lease(np.empty(size // 8) if block is None else block, shape))
+    if block is None:
+        # numpy would look through an array or a memoryview to its owner, past the lease; not through a ctypes array
+        block = (ctypes.c_double * count).from_buffer(np.empty(count).data)
+    return np.ndarray(shape, _DOUBLE, np.ndarray.__new__(_Lease, (count,), _DOUBLE, block))
 
 
-def _give_back(block: np.ndarray) -> None:
+def _give_back(block: ctypes.Array) -> None:
     global _kept
     # a destructor may run inside `empty` on this very thread: then the memory simply goes
     if not _lock.acquire(blocking=False):
         return
     try:
         _free.append(block)
-        _kept += block.nbytes
+        _kept += 8 * len(block)
         while _kept > KEPT:
-            _kept -= _free.pop(0).nbytes
+            _kept -= 8 * len(_free.pop(0))
     finally:
         _lock.release()
 

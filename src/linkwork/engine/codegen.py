@@ -202,19 +202,20 @@ def _emit_tile(
     wanted = {v for values in program.outputs[:results] for v in values if v >= 0}
     guards = {v for values in program.outputs[results:] for v in values if v >= 0}
     slot = {v: k + 1 for k, v in enumerate(sorted(wanted))}
+    witnesses, alone = program.witnesses(results)
 
     def finished(b: ir.IRBuilder, k: int, value: ir.Value) -> int:
         ahead(b, k)
         if k in wanted and large:
             store(b, value, at(b, slots, slot[k] * width))
-        elif k in wanted:
+        elif k in witnesses:
             checker.finite(b, value)
         if k in guards:
             checker.not_negative(b, value)
         return int(large and k in wanted)
 
     values = emit_body(b, program, width, lambda b, j, k: loaders[j](b, k), finished)
-    for j, k in program.unwitnessed(results):
+    for j, k in alone:
         checker.finite(b, loaders[j](b, k))
     if not large:
         nothing = constant(lanes(width), 0.0)
@@ -286,19 +287,20 @@ def emit_single(module: ir.Module, program: Program, results: int) -> ir.Functio
                 places.setdefault(v, []).append((j, k))
     guards = {v for values in program.outputs[results:] for v in values if v >= 0}
     checker = Checker(1)
+    witnesses, alone = program.witnesses(results)
     large = sum(len(values) for values in program.outputs[:results]) > DIRECT_STORES
 
     def finished(b: ir.IRBuilder, k: int, value: ir.Value) -> int:
         for j, element in places.get(k, ()):
             store(b, value, at(b, targets[j], element))
-        if k in places and not large:
+        if k in witnesses and not large:
             checker.finite(b, value)
         if k in guards:
             checker.not_negative(b, value)
         return len(places.get(k, ()))
 
     emit_body(b, program, 1, lambda b, j, k: loaders[j](b, k), finished)
-    for j, k in program.unwitnessed(results):
+    for j, k in alone:
         checker.finite(b, loaders[j](b, k))
     if large:
         for j, values in enumerate(program.outputs[:results]):

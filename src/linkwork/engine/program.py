@@ -54,18 +54,20 @@ class Program:
         """Arithmetic operations a sample (loads, constants and sign changes not counted; a fused one counts once)."""
         return sum(op.name not in ("input", "constant", "neg") for op in self.code)
 
-    def unwitnessed(self, results: int) -> list[tuple[int, int]]:
-        """Inputs (argument, element) that may be infinite or NaN without any of the first `results` outputs being so.
+    def witnesses(self, results: int) -> tuple[set[int], list[tuple[int, int]]]:
+        """(values, inputs (argument, element)) that are finite only if the first `results` outputs and all inputs are.
 
-        Sums, products and sines carry what is not finite on, whatever their other operand is. An input with such a way
-        to a result needs no check of its own: the check of the result sees it.
+        Sums, products and sines carry what is not finite on, whatever their other operand is. A value with such a way
+        to a result needs no check of its own: the check of that result sees it.
         """
-        carries = {v for values in self.outputs[:results] for v in values if v >= 0}
+        wanted = {v for values in self.outputs[:results] for v in values if v >= 0}
+        seen: set[int] = set()
         for k in range(len(self.code) - 1, -1, -1):
-            if k in carries and self.code[k].name in CARRIERS:
-                carries.update(self.code[k].args)
-        seen = {op.args for k, op in enumerate(self.code) if op.name == "input" and k in carries}
-        return [(j, e) for j, count in enumerate(self.inputs) for e in range(count) if (j, e) not in seen]
+            if (k in wanted or k in seen) and self.code[k].name in CARRIERS:
+                seen.update(self.code[k].args)
+        inputs = {op.args for k, op in enumerate(self.code) if op.name == "input" and (k in wanted or k in seen)}
+        alone = [(j, e) for j, count in enumerate(self.inputs) for e in range(count) if (j, e) not in inputs]
+        return wanted - seen, alone
 
     def text(self) -> str:
         """A canonical listing, for fingerprints and for people."""
