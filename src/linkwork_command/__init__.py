@@ -10,12 +10,10 @@ import sys
 
 def main() -> None:
     """Entry point of the installed command."""
-    before = signal.getsignal(signal.SIGINT)
-    if before is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, _quit)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, _quit)  # until the command puts its own in the place
     from linkwork.cli import main as command
 
-    signal.signal(signal.SIGINT, before)
     command()
 
 
