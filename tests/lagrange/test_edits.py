@@ -244,3 +244,4 @@ def test_positions_written_with_numpy_or_casadi_are_the_same(recwarn):
     by_casadi = System("x", gravity=None).with_body("b", 1.0, lambda q: (cos(q.x), sin(q.x)))
     assert casadi.is_equal(by_numpy.columns[0].tau, by_casadi.columns[0].tau, 0) is False  # different symbols
     assert str(by_numpy.columns[0].tau) == str(by_casadi.columns[0].tau)
+    assert not [w for w in recwarn if w.category is FutureWarning]  # of casadi, about numpy
