@@ -84,10 +84,10 @@ class Subject:
     def place_of(self, frame: str, tree: Tree | None = None) -> tuple[int, Placement]:
         """(node, T_node_frame) of a body, a frame, or a point written "body.point"."""
         tree = tree or self.tree
-        found = tree.frames.get(frame)
-        if found is not None:
-            return found
         if isinstance(frame, str):
+            found = tree.frames.get(frame)
+            if found is not None:
+                return found
             for body, points in tree.points.items():
                 for point, position in points:
                     if frame == f"{body}.{point}":

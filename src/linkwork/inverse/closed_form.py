@@ -48,10 +48,11 @@ def closed_form(
     family = family_of(subject, goal.frame, position=goal.task == "position")
     if tuple(sorted(family.chain.columns)) != tuple(sorted(solver.moving.tolist())):
         raise NotPossible(f'{who}: joints that follow others move frame "{goal.frame}"; use method="numeric"')
-    batch = numbers.shape[:-1]
-    start = _start(solver, q0, limits)
+    start, shape = _start(solver, q0, limits), solver.formats[0]
+    batch = np.broadcast_shapes(numbers.shape[:-1], start.shape[:-1])
+    numbers, beyond = np.broadcast_to(numbers, (*batch, numbers.shape[-1])), np.broadcast_to(beyond, batch)
     starts = start if start.ndim == 1 else np.broadcast_to(start, (*batch, subject.nq)).reshape(-1, subject.nq)
-    found = _chosen(solver, target.reshape(-1, *target.shape[len(batch) :]), starts, limits, free)
+    found = _chosen(solver, np.broadcast_to(target, (*batch, *shape)).reshape(-1, *shape), starts, limits, free)
     rest = np.clip(starts[..., solver.moving], *(x[solver.moving] for x in limits))
     x = np.where(np.isnan(found.x), rest, found.x).reshape(*batch, len(solver.moving))
     answer = solver.judged(x, numbers, q0, beyond, np.zeros(batch, dtype=int), limits, tolerance)
@@ -83,7 +84,8 @@ def settled(
         if q0 is None or q0.ndim == 1
         else np.broadcast_to(q0, (*batch, q0.shape[-1])).reshape(-1, q0.shape[-1])[left]
     )
-    last = closed_form(solver, target.reshape(-1, 4, 4)[left], own, limits, tolerance, None)
+    each = np.broadcast_to(target, (*batch, 4, 4)).reshape(-1, 4, 4)
+    last = closed_form(solver, each[left], own, limits, tolerance, None)
     reasons = [""] * int(np.prod(batch))
     for i, reached, why in zip(left, last.success, last.reason, strict=True):
         told, given_back, _ = why.partition("; the start")

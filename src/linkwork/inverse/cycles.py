@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.arguments import as_doubles
+from linkwork.arguments import as_doubles, number
 from linkwork.errors import InvalidInput
 
 
@@ -22,9 +22,10 @@ def recorded_limits(q: Any, margin: float = 0.0) -> tuple[np.ndarray, np.ndarray
     With a margin of 1e-3 or more no joint begins on its own limit.
     """
     q = _motion("recorded_limits", q)
-    if not margin >= 0:
+    wider = number(margin, "recorded_limits: margin")
+    if not wider >= 0:
         raise InvalidInput(f"recorded_limits: margin is {margin!r}, expected a number that is not negative")
-    return q.min(axis=-2) - margin, q.max(axis=-2) + margin
+    return q.min(axis=-2) - wider, q.max(axis=-2) + wider
 
 
 def cycle_drift(q: Any, period: int) -> np.ndarray:

@@ -88,7 +88,8 @@ def _several(tasks: Any, label: str) -> tuple[Task, ...]:
 def _one(
     q: np.ndarray, k: int, aims: _Stack, holds: _Stack, loops: _Loops, bounds: _Bounds, damping: float
 ) -> np.ndarray:
-    H, c = aims.objective(q, damping)
+    with np.errstate(over="ignore", invalid="ignore"):  # squares of huge numbers, which the solver refuses by name
+        H, c = aims.objective(q, damping)
     A, b = holds.equalities(q)
     if loops.kernel is not None:
         closing, gap = loops.equalities(q)

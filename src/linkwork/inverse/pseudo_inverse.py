@@ -65,7 +65,7 @@ def follow(
     rows = runner.names["sequences"]["velocity"][0]
     if velocity is None:
         velocity = _differences(solver, rows, numbers, settings.dt)
-    if velocity.shape[-1] != rows or velocity.shape[-2] != numbers.shape[-2]:
+    if velocity.shape[-2:] != (numbers.shape[-2], rows):
         raise InvalidInput(
             f"{solver.who}: velocity has shape {velocity.shape}, expected (..., {numbers.shape[-2]}, {rows})"
         )

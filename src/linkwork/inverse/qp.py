@@ -16,7 +16,7 @@ from types import ModuleType
 
 import numpy as np
 
-from linkwork.errors import NotPossible
+from linkwork.errors import InvalidInput, NotPossible
 
 _ENDLESS = 1e30
 _EQUALITY = 5  # what DAQP calls a constraint that is always active
@@ -33,7 +33,9 @@ def solve_qp(
     sense[n:] = _EQUALITY
     above, below = np.concatenate([high, b]), np.concatenate([low, b])  # the first n rows are bounds on x itself
     x, _, flag, _ = _daqp(who).solve(np.ascontiguousarray(H), c, np.ascontiguousarray(A), above, below, sense)
-    if flag != _SOLVED:
+    if flag != _SOLVED or not np.isfinite(x).all():
+        if not (np.isfinite(H).all() and np.isfinite(c).all()):
+            raise InvalidInput(f"{who}: targets, costs or damping are so large that their squares are not finite")
         raise NotPossible(f"{who}: the constraints cannot be met within the limits of this step")
     return np.minimum(np.maximum(x, low), high)
 

@@ -250,7 +250,7 @@ def order_of(who: str, mechanism: Mechanism, order: Any, partial: bool) -> tuple
     if not isinstance(order, Sequence) or not order:
         raise InvalidInput(f"{who}: order is {order!r}, expected a list of joints out of {list(own)}")
     for name in order:
-        if name not in own:
+        if not isinstance(name, str) or name not in own:
             raise UnknownName(
                 f'{who}: order names "{name}"{did_you_mean(str(name), own)}; moving joints are {list(own)}'
             )
@@ -284,7 +284,7 @@ def step_of(solver: Solver, q: np.ndarray, joint: str, targets: tuple[np.ndarray
     """The step of one turning or sliding joint at q towards one target; for a sliding joint A and B are zero."""
     refuse_chain(solver)
     own = _coordinates_by_name(solver.mechanism)
-    if joint not in own:
+    if not isinstance(joint, str) or joint not in own:
         raise UnknownName(f'joint_step: no joint "{joint}" moves the frame{did_you_mean(joint, own)}')
     numbers, checks, bad, _ = solver.pack.call(targets, None, solver.context)
     if np.any(bad):

@@ -12,7 +12,7 @@ from casadi import SX
 from numpy.typing import ArrayLike
 
 from linkwork import quantities
-from linkwork.arguments import as_doubles
+from linkwork.arguments import as_doubles, mapping, number
 from linkwork.engine.kernel import Kernel, Signature
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.inverse.analytic.classify import classified
@@ -181,12 +181,12 @@ def _length(subject: Subject, frame: str, given: float | None) -> float:
 
 def _thresholds(given: Mapping[str, float] | None) -> dict[str, float]:
     limits = dict(THRESHOLDS)
-    for name, value in (given or {}).items():
+    for name, value in mapping(given, "singularity: thresholds").items():
         if name not in limits:
             raise UnknownName(f'singularity: there is no threshold "{name}"{did_you_mean(name, limits)}')
-        if not value >= 0.0:
+        limits[name] = number(value, f"singularity: threshold {name!r}")
+        if not limits[name] >= 0.0:
             raise InvalidInput(f"singularity: threshold {name!r} is {value!r}, expected a number >= 0")
-        limits[name] = float(value)
     return limits
 
 

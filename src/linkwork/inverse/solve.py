@@ -128,7 +128,7 @@ def numeric(
     formats = tuple(format_of(who, goal, t) for goal, t in zip(goals, targets, strict=True))
     solver = solver_of(who, subject, goals, formats)
     start = None if q0 is None else configuration_of(who, subject, "q0", q0)
-    _refuse_batch(who, start, targets, formats, path=bool(track))
+    _refuse_batch(who, start, targets, formats, path=_flag(who, "track", track))
     settings = Settings(
         limits=None if limits is True else limits_of(who, subject, limits),
         tolerance=_tolerances(who, tolerance),
@@ -136,7 +136,7 @@ def numeric(
         prefer=_preferred(who, subject, prefer, start, solver),
     )
     usual = task is axes is weights is prefer is None and limits is True
-    if _flag(who, "track", track):
+    if track:
         return track_path(solver, targets, start, settings, _interval(who, dt))
     if dt is not None:
         raise InvalidInput(f"{who}: dt is {dt!r}, but only a path has a sampling time; give track=True")
@@ -201,8 +201,8 @@ def recursive(
         kick=_not_negative(who, "kick", kick),
     )
     start = _start(who, subject, q0, bounds, solver, _flag(who, "clip_start", clip_start))
-    _refuse_batch(who, start, targets, formats, path=bool(track))
-    return run_sweeps(solver, targets, start, settings, _flag(who, "track", track))
+    _refuse_batch(who, start, targets, formats, path=_flag(who, "track", track))
+    return run_sweeps(solver, targets, start, settings, bool(track))
 
 
 def pseudo_inverse(

@@ -124,7 +124,8 @@ def goals_of(
         if isinstance(f, Goal):
             goals.append(f)
         elif isinstance(f, str):
-            goals.append(Goal(f, task or ("pose" if t.shape[-2:] == (4, 4) else "position"), **details))
+            usual = "pose" if t.shape[-2:] == (4, 4) else "position"
+            goals.append(Goal(f, usual if task is None else task, **details))
         else:
             raise InvalidInput(f"{who}: frame is {f!r}, expected a name, a Goal, or several of them")
     if len({g.frame for g in goals}) < len(goals):

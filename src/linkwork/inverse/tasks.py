@@ -29,6 +29,8 @@ from linkwork.subject import Subject
 
 Cost = float | Sequence[float]
 _IDENTITY = np.eye(3)
+LARGEST = 1e20
+"""Costs up to this leave the QP solver its digits; their squares stand in its matrix."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,9 @@ class FrameTask:
     gain: float = 1.0
     damping: float = 0.0
 
+    def __post_init__(self) -> None:
+        _named("frame task", self.frame)
+
     @property
     def key(self) -> tuple:
         return "frame", self.frame
@@ -98,6 +103,9 @@ class RelativeFrameTask:
     rotation_cost: Cost = 1.0
     gain: float = 1.0
     damping: float = 0.0
+
+    def __post_init__(self) -> None:
+        _named("relative frame task", self.frame, self.root)
 
     @property
     def key(self) -> tuple:
@@ -232,6 +240,12 @@ def singles(subject: Subject) -> tuple[tuple[int, int], ...]:
     return known
 
 
+def _named(who: str, *frames: Any) -> None:
+    for frame in frames:
+        if not isinstance(frame, str):
+            raise InvalidInput(f"{who}: frame is {frame!r}, expected its name")
+
+
 def _unpacked(numbers: SX) -> tuple[SX, SX]:
     return casadi.reshape(numbers[0:9], 3, 3).T, numbers[9:12]
 
@@ -251,9 +265,11 @@ def _two_costs(who: str, position: Cost, rotation: Cost) -> np.ndarray:
 
 
 def _costs(who: str, cost: Cost, rows: int) -> np.ndarray:
-    if isinstance(cost, float) and 0.0 <= cost < np.inf:
+    if isinstance(cost, float) and 0.0 <= cost <= LARGEST:
         return np.full(rows, cost)
     array = as_doubles(cost, who)
-    if array.shape not in ((), (rows,)) or not (np.isfinite(array).all() and (array >= 0).all()):
-        raise InvalidInput(f"{who}: cost is {cost!r}, expected one number that is not negative, or {rows} of them")
+    if array.shape not in ((), (rows,)) or not ((array >= 0) & (array <= LARGEST)).all():
+        raise InvalidInput(
+            f"{who}: cost is {cost!r}, expected a number from 0 to {LARGEST:g}, not negative, or {rows} of them"
+        )
     return np.full(rows, float(array)) if array.ndim == 0 else array

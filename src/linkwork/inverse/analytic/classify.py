@@ -73,6 +73,8 @@ _known: WeakKeyDictionary[Subject, dict[str, Classification]] = WeakKeyDictionar
 def classified(subject: Subject, frame: str) -> Classification:
     """`classify` of a subject, remembered."""
     known = _known.setdefault(subject, {})
+    if not isinstance(frame, str):
+        subject.place_of(frame)  # refuses it by name
     if frame not in known:
         known[frame] = _classified(subject, frame)
     return known[frame]
