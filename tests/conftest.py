@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 
@@ -17,6 +18,12 @@ settings.load_profile("linkwork")
 # Run in the background of a shell, a process is told to ignore Ctrl-C, and so are the commands whose Ctrl-C is tested.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Commands draw for who looks: what a person's or a CI's shell says of its screen would fold and colour what is tested.
+for (
+    _about_a_screen
+) in "COLUMNS LINES FORCE_COLOR NO_COLOR PY_COLORS TTY_COMPATIBLE TTY_INTERACTIVE GITHUB_ACTIONS".split():
+    os.environ.pop(_about_a_screen, None)
 
 
 def pytest_terminal_summary(terminalreporter) -> None:
