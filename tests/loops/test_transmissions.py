@@ -164,6 +164,23 @@ def test_a_four_bar_drive_equals_the_four_bar_as_a_mechanism():
         assert np.abs(ours[:, 0] - theirs[:, 2]).max() < 1e-12
 
 
+@pytest.mark.parametrize("loop", LOOPS, ids=["crank-rocker", "crossed", "drag link"])
+def test_a_crank_that_goes_round_has_the_effort_of_its_own_side(loop):
+    """Two cranks reach one rocker angle; virtual work at the commanded one, by differences over a whole turn."""
+    drive = FourBar("motor", "joint", (loop,))
+    joints = (Joint("joint", "revolute", None, "arm"),)
+    model = Model("driven", (link("arm", 0.7),), joints, elements=(drive,), gravity=(0.0, -9.81, 0.0))
+    robot = lw.Robot(validated(model))
+    c = np.linspace(0.1, 6.2, 62)[:, None]
+    cd, cdd = np.full_like(c, 0.7), np.full_like(c, -0.3)
+    found = robot.analyse({"time": c[:, 0], "c": c, "cd": cd, "cdd": cdd})
+    h = 1e-6
+    dq_dc = (robot.from_actuators(c + h)[0] - robot.from_actuators(c - h)[0]) / (2 * h)
+    expected = robot.inverse_dynamics(found.q, found.v, found.a) * dq_dc
+    assert found["actuator.motor"] == pytest.approx(expected[:, 0], abs=1e-7)  # of the differences
+    assert found["power.motor"] == pytest.approx(found["actuator.motor"] * 0.7, abs=1e-14)
+
+
 def test_a_six_bar_is_two_four_bars_in_series():
     first, second = LOOPS[0], FourBarLoop(0.8, 0.25, 0.7, 0.6, -1)
     drive = FourBar("motor", "joint", (first, second), crank_offset=0.2, offset=-0.1)

@@ -29,6 +29,7 @@ from linkwork.arguments import as_doubles
 from linkwork.configurations import places
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.loops.commands import from_actuators, to_actuators
+from linkwork.loops.cranks import commanded
 from linkwork.loops.layout import layout_of
 from linkwork.loops.loads import Loads, loads
 from linkwork.loops.members import Members, member_names, members
@@ -173,7 +174,7 @@ def analyse(
         c, cd, cdd = to_actuators(subject, q, v, a, variables)
     poses = _poses(subject, q, variables)
     auxiliary = _auxiliary_bodies(subject, q, v, variables)
-    found = loads(subject, q, v, a, forces, payload, variables)  # steps 6 and 7
+    found = commanded(subject, c, q, loads(subject, q, v, a, forces, payload, variables), variables)  # steps 6 and 7
     if variables is None:
         _warn_of_loose_springs(subject, found)
     return Analysis(subject, time, c, cd, cdd, q, v, a, poses, auxiliary, found)

@@ -115,7 +115,7 @@ def known_motion(subject: Subject, tree: Tree, c: SX, cd: SX, cdd: SX) -> tuple[
     for at_c, at_cd, at_q, at_v, nq, nv in layout.direct:
         q[at_q : at_q + nq] = c[at_c : at_c + nq]
         v[at_v : at_v + nv], a[at_v : at_v + nv] = cd[at_cd : at_cd + nv], cdd[at_cd : at_cd + nv]
-    for driven, drive in _drives(subject, tree):
+    for driven, drive in drives(subject, tree):
         given = [c[k] for k in driven.commands]
         found = drive.forward(given, [cd[k] for k in driven.rates], [cdd[k] for k in driven.rates])
         for target, indices, values in ((q, driven.q, found[0]), (v, driven.v, found[1]), (a, driven.v, found[2])):
@@ -144,7 +144,7 @@ def backward(subject: Subject, tree: Tree, q: SX, v: SX, a: SX) -> Triple:
         cd[at_cd : at_cd + nv], cdd[at_cd : at_cd + nv] = v[at_v : at_v + nv], a[at_v : at_v + nv]
     wheel = (SX(q), SX(v), SX(a))
     _carry(layout, wheel, +1)
-    for driven, drive in _drives(subject, tree):
+    for driven, drive in drives(subject, tree):
         values = [[x[k] for k in where] for x, where in zip(wheel, (driven.q, driven.v, driven.v), strict=True)]
         where = (driven.commands, driven.rates, driven.rates)
         for target, places, some in zip((c, cd, cdd), where, drive.backward(*values), strict=True):
@@ -158,7 +158,7 @@ def backward(subject: Subject, tree: Tree, q: SX, v: SX, a: SX) -> Triple:
     return c, cd, cdd
 
 
-def _drives(subject: Subject, tree: Tree) -> list[tuple[Driven, Any]]:
+def drives(subject: Subject, tree: Tree) -> list[tuple[Driven, Any]]:
     """The closed forms with the tree's numbers, which may be symbols."""
     layout = layout_of(subject)
     if tree is subject.tree:

@@ -13,6 +13,7 @@ from linkwork import quantities
 from linkwork.errors import UnknownName, did_you_mean
 from linkwork.loops.analyse import coordinate_names, wrench_label
 from linkwork.loops.commands import forward, traced_tree
+from linkwork.loops.cranks import crank_factors, has_cranks
 from linkwork.loops.implicit import loop_rates, newton_step
 from linkwork.loops.layout import layout_of
 from linkwork.loops.loads import loads_names
@@ -48,6 +49,17 @@ class Columns:
         names = [name for name, _ in quantities.quantity("loads").outputs]
         found = function.call([*(self.given[name] for name in "qva"), *self.live.values()])
         return dict(zip(names, found, strict=False))
+
+    @cached_property
+    def efforts(self) -> SX:
+        """Efforts at the commands themselves."""
+        if not has_cranks(self.subject):
+            return self.loads["effort"]
+        found, tree = SX(self.loads["effort"]), traced_tree(self.subject, self.live)
+        factors = crank_factors(self.subject, tree, self.given["q"], self.given["command"])
+        for k in range(factors.numel()):
+            found[k] = found[k] * factors[k]
+        return found
 
     @cached_property
     def positions(self) -> SX:
@@ -103,8 +115,10 @@ class Columns:
         match output:
             case "q" | "v" | "a" | "command" | "command_rate":
                 return self.given[output][row]
+            case "effort":
+                return self.efforts[row]
             case "power":
-                return self.loads["effort"][row] * self.given["command_rate"][row]
+                return self.efforts[row] * self.given["command_rate"][row]
             case "member":
                 return self.member_lengths[row]
             case "position":
