@@ -6,8 +6,10 @@ import casadi
 import numpy as np
 import pytest
 
+from linkwork.errors import InvalidInput
 from linkwork.lagrange import System
 from linkwork.simulate import PD, PID, ComputedTorque, GravityCompensation, PerStep, Sampled, Saturated, simulate
+from linkwork.trajectory import quintic
 from tests.simulate.mechanisms import CART, DOUBLE_PENDULUM, floating, ur5
 
 MASS = System("x", gravity=None).with_body("m", 2.0, lambda q: (q.x,))
@@ -226,6 +228,66 @@ def test_a_target_may_have_one_row_a_step():
     run = simulate(MASS, [0.0], duration=0.1, step=1e-3, control=PD(10.0, 1.0, PerStep(rows)))
     expected = 10 * (rows - run.q[:-1]) - run.v[:-1]
     np.testing.assert_allclose(run.tau[:-1], expected, atol=1e-13)
+
+
+def test_rows_with_their_rates_are_followed():
+    """A time law as rows, in machine code: with velocities and accelerations the arm stays on it, without it lags."""
+    law = quintic(np.zeros(6), [1.0, -0.8, 0.6, 0.5, -1.2, 2.0], duration=1.0)
+    rows, options = law.at(np.arange(1000) * 1e-3), dict(duration=1.0, step=1e-3, sample=0.05)
+    run = simulate(ur5(), control=ComputedTorque(100.0, 20.0, PerStep(*rows)), **options)
+    assert run.where == "machine code"
+    # rows are held: half a step behind, at most 3.75 rad/s * 0.5 ms
+    assert np.abs(run.q - law.at(run.time)[0]).max() < 2e-3
+    late = simulate(ur5(), control=ComputedTorque(100.0, 20.0, PerStep(rows[0])), **options)
+    assert np.abs(late.q - law.at(late.time)[0]).max() > 0.1
+    half = simulate(ur5(), control=PD(100.0, 20.0, PerStep(*rows[:2])), **options)
+    np.testing.assert_allclose(
+        half.tau[10], 100.0 * (rows[0][500] - half.q[10]) + 20.0 * (rows[1][500] - half.v[10]), rtol=1e-12
+    )
+
+
+def test_rows_of_a_floating_robot_have_rates_of_its_velocities():
+    robot = floating()
+    n, h = 200, 1e-3
+    turning = np.zeros(robot.nv)
+    turning[5] = 2.0
+    rows = robot.integrate(robot.neutral(), np.arange(n)[:, None] * h * turning)
+    rates = np.tile(turning, (n, 1))
+    control = ComputedTorque(100.0, 20.0, PerStep(rows, rates))
+    run = simulate(robot, robot.neutral(), turning, control=control, duration=n * h, step=h)
+    assert np.abs(robot.difference(run.q[:-1], rows)).max() < 2e-3
+    with pytest.raises(InvalidInput, match=r"PD: target: velocity has 10 elements a row, expected 9"):
+        simulate(robot, control=PD(1.0, 1.0, PerStep(rows, np.zeros((n, 10)))), duration=n * h, step=h)
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (lambda: PerStep(np.zeros((5, 1)), np.zeros((4, 1))), "velocity has 4 rows, expected 5"),
+        (lambda: PerStep(np.zeros((5, 1)), None, np.zeros((5, 1))), "acceleration is given without velocity"),
+        (lambda: PerStep(np.zeros((5, 1)), np.full((5, 1), np.nan)), "velocity contains nan"),
+    ],
+)
+def test_rates_that_do_not_fit_their_rows_are_refused(rows, words):
+    with pytest.raises(InvalidInput, match=words):
+        PD(1.0, 1.0, rows())
+
+
+def test_rows_of_a_force_have_no_rates():
+    forces = {"m": PerStep(np.zeros((10, 3)), np.zeros((10, 3)))}
+    with pytest.raises(InvalidInput, match='force on "m" has rates, expected rows alone'):
+        simulate(MASS, [0.0], duration=0.01, step=1e-3, forces=forces)
+
+
+def test_rows_with_rates_are_the_same_in_python():
+    rows = [np.sin(np.arange(50) * 1e-2 + k)[:, None] for k in (0, 1, 2)]
+    law = PD(10.0, 2.0, PerStep(*rows))
+    one, other = (
+        simulate(MASS, [0.0], duration=0.05, step=1e-3, control=control)
+        for control in (law, law + (lambda t, q, v: [0.0 * float(t)]))
+    )
+    assert (one.where, other.where) == ("machine code", "Python")
+    same(one, other, 1e-13)
 
 
 def test_targets_by_a_python_function_of_time():

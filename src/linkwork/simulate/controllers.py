@@ -65,7 +65,7 @@ class PD(Controller):
     """tau = kp (target - q) + kd (target' - v). Gains: one number or one a coordinate.
 
     target: a configuration (..., nq), a function of time that gives it (with its derivatives, or differentiated where
-    it can be traced; it is read when the controller is made), or PerStep rows.
+    it can be traced; it is read when the controller is made), or PerStep rows (with those of its rates).
     """
 
     def __init__(self, kp: ArrayLike, kd: ArrayLike, target: Any) -> None:
@@ -180,6 +180,11 @@ class _BoundPD(Bound):
         self.target = Signal(given.target, (plant.nq,), f"{prefix}_target")
         self.parameters |= self.target.parameters
         self.sequences |= self.target.sequences
+        for rate, rows in given.target.rows.items():
+            if rows.shape[-1] != plant.nv:
+                raise InvalidInput(
+                    f"{who}: target: {rate} has {rows.shape[-1]} elements a row, expected {plant.nv}: {plant.who}"
+                )
         self.text = f"{who} {prefix} {self.target.text}"
         if self.target.python is not None:
             self.python = f"{who}: target: {self.target.python.why_not}"
@@ -187,7 +192,7 @@ class _BoundPD(Bound):
     def errors(self, plant: Plant, t: Any, q: Any, v: Any, p: Mapping[str, Any]) -> tuple[Any, Any, Any]:
         """(position error, velocity error, reference acceleration)."""
         x, xd, xdd = self.target.with_rates(t, p)
-        if not plant.flat and self.target.kind != "function":
+        if not plant.flat and self.target.kind != "function" and not self.target.source.rows:
             xd = xdd = 0.0 * v
         return plant.difference(q, x), xd - v, xdd
 

@@ -227,6 +227,8 @@ def _forces(forces: Mapping[str, Any] | None, plant: Plant) -> dict[str, Signal]
     signals = {}
     for k, (name, given) in enumerate(mapping(forces, "simulate: forces").items()):
         signal = Signal(Source(given, f'simulate: force on "{name}"'), (2, 3, 6), f"force{k}")
+        if signal.source.rows:
+            raise InvalidInput(f"{signal.source.who} has rates, expected rows alone")
         plant.force_size(name, signal.size)
         signals[name] = signal
     return signals
