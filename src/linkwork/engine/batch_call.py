@@ -17,8 +17,7 @@ import numpy as np
 from llvmlite import ir
 
 from linkwork.engine import buffers, machine, python_call, writer
-from linkwork.engine.codegen import POINTER
-from linkwork.engine.emit import I32, I64
+from linkwork.engine.emit import I32, I64, POINTER
 from linkwork.engine.python_call import CARRAY, DATA, DESCR, DIMENSIONS, FLAGS, NDIM, TABLE, TYPE, WRITEABLE
 from linkwork.engine.threads import WORTH_SHARING, in_use
 from linkwork.engine.writer import Writer
@@ -28,6 +27,7 @@ _DOUBLE, _POINTER = np.dtype(np.float64), ctypes.c_void_p
 # A kernel's table: these words, then a stride for each input, then ENTRY words for each input and result.
 RUN, MOST, SCRATCH, INPUTS, RESULTS, BYTES, HEADER = range(7)
 ENTRY = 5  # rank, up to three dimensions, size
+_NULL = ir.Constant(POINTER, None)
 LARGEST_RANK, LARGEST_COUNT, DEEPEST = 3, 64, 24  # dimensions of a value, arrays of a call, dimensions of a batch
 
 
@@ -125,124 +125,164 @@ def _emit(module: ir.Module) -> None:
     """Define `call_batch(itself, args, nargs)` and the table of addresses it needs."""
     table = ir.GlobalVariable(module, ir.ArrayType(I64, len(TABLE)), "call_table")
     table.initializer = ir.Constant(table.value_type, [0] * len(TABLE))
-    function = ir.Function(module, ir.FunctionType(POINTER, [POINTER, POINTER, I64]), "call_batch")
-    itself, args, nargs = function.args
-    function.append_basic_block("entry")
-    start, slow, refuse = (function.append_basic_block(name) for name in ("start", "slow", "refuse"))
-    w = CallWriter(function, table, slow)
-    b, null = w.b, ir.Constant(POINTER, None)
-    pointers, results, sizes = w.words(LARGEST_COUNT), w.words(LARGEST_COUNT), w.words(DEEPEST + LARGEST_RANK)
-    samples = w.words()
-    own = w.field(itself, DATA, POINTER)
-    kernel, fallback = w.word(own, 0, POINTER), w.word(own, 1, POINTER)
-    inputs, outputs = w.word(kernel, INPUTS), w.word(kernel, RESULTS)
-    b.branch(start)
-    b.position_at_end(start)
+    _CallBatch(ir.Function(module, ir.FunctionType(POINTER, [POINTER, POINTER, I64]), "call_batch"), table).write()
 
-    # how many samples: from the first array
-    given = b.icmp_signed("!=", nargs, inputs)
-    w.require(w.equal(b.icmp_signed("==", w.word(kernel, RUN), w.number(0)), 0))
-    w.require(b.or_(b.not_(given), w.equal(nargs, b.add(inputs, outputs))))
-    entries = w.place(kernel, b.add(inputs, w.number(HEADER)))
-    first = w.word(args, 0, POINTER)
-    w.require(w.equal(w.field(first, TYPE, POINTER), w.known("array_type")))
-    depth = b.sub(b.sext(w.field(first, NDIM, I32), I64), w.word(entries, 0))
-    w.require(b.and_(b.icmp_signed(">", depth, w.number(0)), b.icmp_signed("<=", depth, w.number(DEEPEST))))
-    lead = w.field(first, DIMENSIONS, POINTER)
-    w.put(w.number(1), samples, 0)
-    with w.loop(depth) as k:
-        w.put(b.mul(w.word(samples, 0), w.word(lead, k)), samples, 0)
-    samples = w.word(samples, 0)
-    alone = w.equal(w.word(w.known("threads"), 0), 1)
-    w.require(b.icmp_signed(">", samples, w.number(0)))
-    w.require(b.or_(alone, b.icmp_signed("<=", samples, w.word(kernel, MOST))))
 
-    # every array: plain, and of the shape (batch, its own)
-    with w.loop(nargs) as j:
-        array = w.word(args, j, POINTER)
-        entry = w.place(entries, b.mul(j, w.number(ENTRY)))
-        rank = w.word(entry, 0)
-        w.require(w.equal(w.field(array, TYPE, POINTER), w.known("array_type")))
-        w.require(w.equal(w.field(array, DESCR, POINTER), w.known("float64")))
-        wanted = b.select(b.icmp_signed("<", j, inputs), ir.Constant(I32, CARRAY), ir.Constant(I32, CARRAY | WRITEABLE))
-        w.require(w.equal(b.and_(w.field(array, FLAGS, I32), wanted), wanted))
-        w.require(w.equal(b.sext(w.field(array, NDIM, I32), I64), b.add(depth, rank)))
-        dimensions = w.field(array, DIMENSIONS, POINTER)
-        with w.loop(depth) as k:
-            w.require(w.equal(w.word(dimensions, k), w.word(lead, k)))
-        with w.loop(rank) as k:
-            w.require(w.equal(w.word(dimensions, b.add(depth, k)), w.word(entry, b.add(k, w.number(1)))))
-        w.put(w.field(array, DATA, I64), pointers, j)
+class _CallBatch:
+    """Writes the function, one method a stage."""
 
-    # results: those given, which must not lie over an input, or new ones
-    take, make, compute = (function.append_basic_block(name) for name in ("take", "make", "compute"))
-    b.cbranch(given, take, make)
-    b.position_at_end(take)
+    def __init__(self, function: ir.Function, table: ir.Value) -> None:
+        self.function = function
+        itself, self.args, self.nargs = function.args
+        function.append_basic_block("entry")
+        start, self.slow, self.refuse = (function.append_basic_block(name) for name in ("start", "slow", "refuse"))
+        self.w = w = CallWriter(function, table, self.slow)
+        self.pointers, self.results = w.words(LARGEST_COUNT), w.words(LARGEST_COUNT)
+        own = w.field(itself, DATA, POINTER)
+        self.kernel, self.fallback = w.word(own, 0, POINTER), w.word(own, 1, POINTER)
+        self.inputs, self.outputs = w.word(self.kernel, INPUTS), w.word(self.kernel, RESULTS)
+        self.entries = w.place(self.kernel, w.b.add(self.inputs, w.number(HEADER)))
+        w.b.branch(start)
+        w.b.position_at_end(start)
 
-    def end(j: ir.Value) -> ir.Value:
-        size = w.word(w.place(entries, b.mul(j, w.number(ENTRY))), ENTRY - 1)
-        return b.add(w.word(pointers, j), b.mul(b.mul(samples, size), w.number(8)))
+    def write(self) -> None:
+        w, b, block = self.w, self.w.b, self.function.append_basic_block
+        given = b.icmp_signed("!=", self.nargs, self.inputs)
+        w.require(b.icmp_signed("!=", w.word(self.kernel, RUN), w.number(0)))
+        w.require(b.or_(b.not_(given), w.equal(self.nargs, b.add(self.inputs, self.outputs))))
+        self.count_samples()
+        self.read_arrays()
+        take, make, compute = block("take"), block("make"), block("compute")
+        b.cbranch(given, take, make)
+        b.position_at_end(take)
+        self.take_results()
+        b.branch(compute)
+        b.position_at_end(make)
+        self.make_results()
+        b.branch(compute)
+        b.position_at_end(compute)
+        self.compute()
+        self.hand_over()
+        b.position_at_end(self.refuse)
+        self.forget(self.outputs)
+        b.branch(self.slow)
+        b.position_at_end(self.slow)
+        b.ret(w.call("vectorcall", POINTER, self.fallback, self.args, self.nargs, _NULL))
 
-    with w.loop(outputs) as o:
-        at = b.add(o, inputs)
-        with w.loop(inputs) as i:
-            before = b.icmp_unsigned("<=", end(at), w.word(pointers, i))
-            w.require(b.or_(before, b.icmp_unsigned("<=", end(i), w.word(pointers, at))))
-    with w.loop(outputs) as o:
-        array = w.word(args, b.add(o, inputs), POINTER)
-        w.call("incref", ir.VoidType(), array)
-        w.put(array, results, o)
-    b.branch(compute)
+    def entry(self, j: ir.Value) -> ir.Value:
+        """What the table says of array j."""
+        return self.w.place(self.entries, self.w.b.mul(j, self.w.number(ENTRY)))
 
-    b.position_at_end(make)
-    w.require(b.icmp_signed("<", b.mul(samples, w.word(kernel, BYTES)), w.number(buffers.SMALLEST)))
-    with w.loop(depth) as k:
-        w.put(w.word(lead, k), sizes, k)
-    with w.loop(outputs) as o:
-        at = b.add(o, inputs)
-        entry = w.place(entries, b.mul(at, w.number(ENTRY)))
-        rank = w.word(entry, 0)
-        with w.loop(rank) as k:
-            w.put(w.word(entry, b.add(k, w.number(1))), sizes, b.add(depth, k))
-        zero, kind = ir.Constant(I32, 0), ir.Constant(I32, python_call.NPY_DOUBLE)
-        rank = b.trunc(b.add(depth, rank), I32)
-        array = w.call("array_new", POINTER, w.known("array_type"), rank, sizes, kind, null, null, zero, zero, null)
-        failed, made = function.append_basic_block(), function.append_basic_block()
-        b.cbranch(w.equal(b.ptrtoint(array, I64), 0), failed, made)
-        b.position_at_end(failed)
-        with w.loop(o) as k:
-            w.call("decref", ir.VoidType(), w.word(results, k, POINTER))
-        b.ret(null)  # numpy has set MemoryError
-        b.position_at_end(made)
-        w.put(array, results, o)
-        w.put(w.field(array, DATA, I64), pointers, at)
-    b.branch(compute)
+    def count_samples(self) -> None:
+        """How many there are, from the first array."""
+        w, b = self.w, self.w.b
+        first = w.word(self.args, 0, POINTER)
+        w.require(w.equal(w.field(first, TYPE, POINTER), w.known("array_type")))
+        self.depth = b.sub(b.sext(w.field(first, NDIM, I32), I64), w.word(self.entries, 0))
+        w.require(
+            b.and_(b.icmp_signed(">", self.depth, w.number(0)), b.icmp_signed("<=", self.depth, w.number(DEEPEST)))
+        )
+        self.lead, product = w.field(first, DIMENSIONS, POINTER), w.words()
+        w.put(w.number(1), product, 0)
+        with w.loop(self.depth) as k:
+            w.put(b.mul(w.word(product, 0), w.word(self.lead, k)), product, 0)
+        self.samples = w.word(product, 0)
+        alone = w.equal(w.word(w.known("threads"), 0), 1)
+        w.require(b.icmp_signed(">", self.samples, w.number(0)))
+        w.require(b.or_(alone, b.icmp_signed("<=", self.samples, w.word(self.kernel, MOST))))
 
-    # compute, while other Python threads may run
-    b.position_at_end(compute)
-    scratch = w.call("malloc", POINTER, b.mul(w.word(kernel, SCRATCH), w.number(8)))
-    w.slow = refuse
-    w.require(b.icmp_signed("!=", b.ptrtoint(scratch, I64), w.number(0)))
-    state = w.call("save_thread", POINTER)
-    run_type = ir.FunctionType(I64, [POINTER] * 4 + [I64] * 2)
-    arguments = [pointers, w.place(kernel, HEADER), w.place(pointers, inputs), scratch, w.number(0), samples]
-    bad = b.call(b.inttoptr(w.word(kernel, RUN), run_type.as_pointer()), arguments)
-    w.call("restore_thread", ir.VoidType(), state)
-    w.call("free", ir.VoidType(), scratch)
-    w.require(b.icmp_signed("<", bad, w.number(0)))
-    one, several = function.append_basic_block(), function.append_basic_block()
-    b.cbranch(w.equal(outputs, 1), one, several)
-    b.position_at_end(one)
-    b.ret(w.word(results, 0, POINTER))
-    b.position_at_end(several)
-    bundle = w.call("tuple_new", POINTER, outputs)
-    with w.loop(outputs) as o:
-        w.call("tuple_set", I32, bundle, o, w.word(results, o, POINTER))
-    b.ret(bundle)
+    def read_arrays(self) -> None:
+        """Every array must be plain, and of the shape (batch, its own)."""
+        w, b = self.w, self.w.b
+        with w.loop(self.nargs) as j:
+            array, entry = w.word(self.args, j, POINTER), self.entry(j)
+            rank = w.word(entry, 0)
+            w.require(w.equal(w.field(array, TYPE, POINTER), w.known("array_type")))
+            w.require(w.equal(w.field(array, DESCR, POINTER), w.known("float64")))
+            read, written = ir.Constant(I32, CARRAY), ir.Constant(I32, CARRAY | WRITEABLE)
+            wanted = b.select(b.icmp_signed("<", j, self.inputs), read, written)
+            w.require(w.equal(b.and_(w.field(array, FLAGS, I32), wanted), wanted))
+            w.require(w.equal(b.sext(w.field(array, NDIM, I32), I64), b.add(self.depth, rank)))
+            dimensions = w.field(array, DIMENSIONS, POINTER)
+            with w.loop(self.depth) as k:
+                w.require(w.equal(w.word(dimensions, k), w.word(self.lead, k)))
+            with w.loop(rank) as k:
+                own = w.word(entry, b.add(k, w.number(1)))
+                w.require(w.equal(w.word(dimensions, b.add(self.depth, k)), own))
+            w.put(w.field(array, DATA, I64), self.pointers, j)
 
-    b.position_at_end(refuse)
-    with w.loop(outputs) as o:
-        w.call("decref", ir.VoidType(), w.word(results, o, POINTER))
-    b.branch(slow)
-    b.position_at_end(slow)
-    b.ret(w.call("vectorcall", POINTER, fallback, args, nargs, null))
+    def take_results(self) -> None:
+        """Arrays that the caller gave, which must not lie over an input."""
+        w, b = self.w, self.w.b
+
+        def end(j: ir.Value) -> ir.Value:
+            size = w.word(self.entry(j), ENTRY - 1)
+            return b.add(w.word(self.pointers, j), b.mul(b.mul(self.samples, size), w.number(8)))
+
+        with w.loop(self.outputs) as o:
+            at = b.add(o, self.inputs)
+            with w.loop(self.inputs) as i:
+                before = b.icmp_unsigned("<=", end(at), w.word(self.pointers, i))
+                w.require(b.or_(before, b.icmp_unsigned("<=", end(i), w.word(self.pointers, at))))
+        with w.loop(self.outputs) as o:
+            array = w.word(self.args, b.add(o, self.inputs), POINTER)
+            w.call("incref", ir.VoidType(), array)
+            w.put(array, self.results, o)
+
+    def make_results(self) -> None:
+        """New arrays; large ones, whose memory is used again, are for Python to find."""
+        w, b = self.w, self.w.b
+        w.require(b.icmp_signed("<", b.mul(self.samples, w.word(self.kernel, BYTES)), w.number(buffers.SMALLEST)))
+        sizes = w.words(DEEPEST + LARGEST_RANK)
+        with w.loop(self.depth) as k:
+            w.put(w.word(self.lead, k), sizes, k)
+        with w.loop(self.outputs) as o:
+            at = b.add(o, self.inputs)
+            entry = self.entry(at)
+            rank = w.word(entry, 0)
+            with w.loop(rank) as k:
+                w.put(w.word(entry, b.add(k, w.number(1))), sizes, b.add(self.depth, k))
+            zero, kind = ir.Constant(I32, 0), ir.Constant(I32, python_call.NPY_DOUBLE)
+            shape = (b.trunc(b.add(self.depth, rank), I32), sizes)
+            array = w.call("array_new", POINTER, w.known("array_type"), *shape, kind, _NULL, _NULL, zero, zero, _NULL)
+            failed, made = self.function.append_basic_block(), self.function.append_basic_block()
+            b.cbranch(w.equal(b.ptrtoint(array, I64), 0), failed, made)
+            b.position_at_end(failed)
+            self.forget(o)
+            b.ret(_NULL)  # numpy has set MemoryError
+            b.position_at_end(made)
+            w.put(array, self.results, o)
+            w.put(w.field(array, DATA, I64), self.pointers, at)
+
+    def compute(self) -> None:
+        """Run the kernel, while other Python threads may run."""
+        w, b = self.w, self.w.b
+        scratch = w.call("malloc", POINTER, b.mul(w.word(self.kernel, SCRATCH), w.number(8)))
+        w.slow = self.refuse
+        w.require(b.icmp_signed("!=", b.ptrtoint(scratch, I64), w.number(0)))
+        state = w.call("save_thread", POINTER)
+        run_type = ir.FunctionType(I64, [POINTER] * 4 + [I64] * 2)
+        places = (self.pointers, w.place(self.kernel, HEADER), w.place(self.pointers, self.inputs), scratch)
+        run = b.inttoptr(w.word(self.kernel, RUN), run_type.as_pointer())
+        bad = b.call(run, [*places, w.number(0), self.samples])
+        w.call("restore_thread", ir.VoidType(), state)
+        w.call("free", ir.VoidType(), scratch)
+        w.require(b.icmp_signed("<", bad, w.number(0)))
+
+    def hand_over(self) -> None:
+        """The array, or a tuple of several."""
+        w, b = self.w, self.w.b
+        one, several = self.function.append_basic_block(), self.function.append_basic_block()
+        b.cbranch(w.equal(self.outputs, 1), one, several)
+        b.position_at_end(one)
+        b.ret(w.word(self.results, 0, POINTER))
+        b.position_at_end(several)
+        bundle = w.call("tuple_new", POINTER, self.outputs)
+        with w.loop(self.outputs) as o:
+            w.call("tuple_set", I32, bundle, o, w.word(self.results, o, POINTER))
+        b.ret(bundle)
+
+    def forget(self, count: ir.Value) -> None:
+        """Let go of the first so many results."""
+        with self.w.loop(count) as o:
+            self.w.call("decref", ir.VoidType(), self.w.word(self.results, o, POINTER))

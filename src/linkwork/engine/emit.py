@@ -11,6 +11,7 @@ from linkwork.engine.program import Program
 from linkwork.errors import NotPossible
 
 DOUBLE, I1, I8, I32, I64 = ir.DoubleType(), ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
+POINTER = ir.PointerType()
 STORE = 9  # operations that a store counts for: the code generator compares every store of a block with every other
 BLOCK = 600  # operations a basic block: the code generator's cost grows faster than a block's length
 

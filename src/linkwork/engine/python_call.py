@@ -18,8 +18,7 @@ import numpy as np
 from llvmlite import ir
 
 from linkwork.engine import threads
-from linkwork.engine.codegen import POINTER
-from linkwork.engine.emit import I8, I32, I64
+from linkwork.engine.emit import I8, I32, I64, POINTER
 
 # Offsets of PyObject and PyArrayObject (numpy 1.x and 2.x, 64 bit); `available` verifies them before use.
 TYPE, DATA, NDIM, DIMENSIONS, DESCR, FLAGS = 8, 16, 24, 32, 56, 64

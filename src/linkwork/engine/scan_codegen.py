@@ -14,8 +14,7 @@ from contextlib import contextmanager
 
 from llvmlite import ir
 
-from linkwork.engine.codegen import POINTER
-from linkwork.engine.emit import DOUBLE, I64, constant, emit_body, lanes
+from linkwork.engine.emit import DOUBLE, I64, POINTER, constant, emit_body, lanes
 from linkwork.engine.lanes import at, load, store
 from linkwork.engine.program import Program
 

@@ -15,8 +15,7 @@ import numpy as np
 from llvmlite import ir
 
 from linkwork.engine import machine
-from linkwork.engine.codegen import POINTER
-from linkwork.engine.emit import I64
+from linkwork.engine.emit import I64, POINTER
 from linkwork.engine.threads import WORTH_SHARING, threads, workers
 from linkwork.engine.writer import Writer, compiled_once
 

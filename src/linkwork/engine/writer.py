@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from llvmlite import ir
 
 from linkwork.engine import cache, machine
-from linkwork.engine.codegen import POINTER, new_module
-from linkwork.engine.emit import I8, I64
+from linkwork.engine.codegen import new_module
+from linkwork.engine.emit import I8, I64, POINTER
 
 _lock = threading.RLock()
 _compiled: dict[str, machine.Code] = {}
