@@ -8,6 +8,7 @@ import pytest
 import linkwork as lw
 from linkwork.errors import InvalidInput, NotPossible, UnknownName
 from linkwork.inverse import analytic
+from linkwork.inverse.analytic.villalobos import Thresholds
 from tests.inverse.arms import apart
 from tests.robots_list import robot as published
 
@@ -191,3 +192,33 @@ def test_two_rotations_of_one_joint_are_told_apart_by_changes(robot):
     first, second = np.array([0.2, -1.0, 1.4, 0.3, 0.9, -0.2]), np.array([2.2, -1.0, 1.4, 0.3, 0.9, -0.2])
     found = analytic.track(robot, robot.pose(np.stack([first, second]), FRAME), FRAME, first)
     assert found.changes == (1,)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda r, T, q, s: analytic.finite_state_machine(r, T * np.nan, FRAME), "target is .*expected finite numbers"),
+        (lambda r, T, q, s: analytic.finite_state_machine(r, T * 1.01, FRAME), "no rigid motion"),
+        (lambda r, T, q, s: analytic.finite_state_machine(r, T, FRAME, q * np.nan), "previous is .*expected finite"),
+        (lambda r, T, q, s: analytic.finite_state_machine(r, T, FRAME, q, tie=5), "tie is 5, expected 1 or -1"),
+        (lambda r, T, q, s: analytic.finite_state_machine(r, T, FRAME, q, "tight"), "expected Thresholds"),
+        (lambda r, T, q, s: Thresholds(-1.0, 1.0, 1.0), "elbow is -1.0, expected a number not below 0"),
+        (lambda r, T, q, s: analytic.select(s, q, analytic.minimal_displacement([1, 2])), r"weights has shape \(2,\)"),
+        (lambda r, T, q, s: analytic.select(s, q, analytic.minimal_displacement([-1] * 6)), "not negative"),
+        (lambda r, T, q, s: analytic.select(s, q, "nearest"), "policy is 'nearest'"),
+        (lambda r, T, q, s: analytic.select(s, q, analytic.within_limits([0, 1], [2, 3])), r"lower limits have shape"),
+        (lambda r, T, q, s: s.within("low", "high"), "lower limits has dtype"),
+        (lambda r, T, q, s: analytic.track(r, T[None], FRAME, q, jump="far"), "jump has dtype"),
+    ],
+)
+def test_selection_refuses_what_is_no_number_or_no_pose(robot, q, call, says):
+    T = robot.pose(q[0], FRAME)
+    with pytest.raises(InvalidInput, match=says):
+        call(robot, T, q[0], robot.inverse_kinematics_all(T, FRAME))
+
+
+def test_polynomials_take_poses_only():
+    arm = lw.load("crx-10ial")
+    for polynomial in (analytic.offset_wrist_polynomial, analytic.carbonari_polynomial):
+        with pytest.raises(InvalidInput, match="is no rigid motion"):
+            polynomial(arm, np.ones((4, 4)), "flange")

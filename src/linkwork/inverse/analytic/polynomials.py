@@ -7,17 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.arguments import finite
 from linkwork.errors import NotPossible
 from linkwork.inverse.analytic import carbonari
 from linkwork.inverse.analytic.screws import inverted
-from linkwork.inverse.analytic.solve import solver
+from linkwork.inverse.analytic.solve import one_pose, solver
 from linkwork.inverse.analytic.solvers.offset_wrist import Asked, OffsetWrist
 
 
 def offset_wrist_polynomial(robot: Any, target: ArrayLike, frame: str) -> np.ndarray:
     """Coefficients (9,) of z^8 .. z^0, z = exp(i theta6), whose roots on the unit circle are the postures' theta6."""
-    family, T = _family(robot, frame), finite(target, (4, 4), "offset_wrist_polynomial: target")
+    family, T = _family(robot, frame), one_pose("offset_wrist_polynomial", target)
     c = Asked(*family.constraints()(T)).coefficients
     upper = (c[1:, 0] - 1j * c[1:, 1]) / 2
     return np.concatenate([upper[::-1], [c[0, 0]], upper.conj()])
@@ -25,7 +24,7 @@ def offset_wrist_polynomial(robot: Any, target: ArrayLike, frame: str) -> np.nda
 
 def carbonari_polynomial(robot: Any, target: ArrayLike, frame: str) -> carbonari.Roots:
     """The paper's sixteen roots with their verdicts; see carbonari.solve."""
-    family, T = _family(robot, frame), finite(target, (4, 4), "carbonari_polynomial: target")
+    family, T = _family(robot, frame), one_pose("carbonari_polynomial", target)
     placed, size = family.canonical.placed, family.size
     if not np.allclose((size.alpha4, size.alpha5), (-np.pi / 2, np.pi / 2), atol=1e-9):
         raise NotPossible("carbonari_polynomial: the paper's arm has right angles in the wrist")

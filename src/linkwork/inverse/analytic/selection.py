@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.arguments import as_doubles
+from linkwork.arguments import as_doubles, finite, number
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.inverse.analytic import villalobos
 from linkwork.inverse.analytic.polish import jacobian_kernel
 from linkwork.inverse.analytic.solutions import Solutions
-from linkwork.inverse.analytic.solve import inverse_kinematics_all, solver
+from linkwork.inverse.analytic.solve import inverse_kinematics_all, one_pose, solver
 from linkwork.inverse.analytic.villalobos import Arm, Choice, Thresholds
 
 Policy = Callable[[Solutions, np.ndarray], np.ndarray]
@@ -23,12 +23,15 @@ Policy = Callable[[Solutions, np.ndarray], np.ndarray]
 
 def minimal_displacement(weights: ArrayLike | None = None, circular: bool = True) -> Policy:
     """The smallest weighted distance from the previous q; circular: angles that differ by a turn are the same."""
+    who = "minimal_displacement"
 
     def cost(solutions: Solutions, previous: np.ndarray) -> np.ndarray:
         step = solutions.q - previous[..., None, :]
         if circular:
             step = (step + np.pi) % (2 * np.pi) - np.pi
-        w = np.ones(step.shape[-1]) if weights is None else np.asarray(weights, dtype=float)
+        w = np.ones(step.shape[-1]) if weights is None else finite(weights, step.shape[-1:], f"{who}: weights")
+        if not (w >= 0).all():
+            raise InvalidInput(f"{who}: weights is {w.tolist()}, expected numbers that are not negative")
         return np.sqrt((w * step**2).sum(axis=-1))
 
     return cost
@@ -52,7 +55,8 @@ def within_limits(lower: ArrayLike, upper: ArrayLike, then: Policy | None = None
     after = then or minimal_displacement(circular=False)
 
     def cost(solutions: Solutions, previous: np.ndarray) -> np.ndarray:
-        inside = ((solutions.q >= lower) & (solutions.q <= upper)).all(axis=-1)
+        low, high = solutions.limits(lower, upper)
+        inside = ((solutions.q >= low) & (solutions.q <= high)).all(axis=-1)
         return np.where(inside, after(solutions, previous), np.inf)
 
     return cost
@@ -65,6 +69,8 @@ def select(solutions: Solutions, previous: ArrayLike, policy: Policy | None = No
     batch = solutions.valid.shape[:-1]
     if q0.shape not in ((n,), (*batch, n)) or not np.isfinite(q0).all():
         raise InvalidInput(f"select: previous has shape {q0.shape}, expected finite ({n},) or {(*batch, n)}")
+    if policy is not None and not callable(policy):
+        raise InvalidInput(f"select: policy is {policy!r}, expected one such as minimal_displacement()")
     if solutions.valid.shape[-1] == 0:
         return np.full((*batch, n), np.nan), np.full(batch, -1)
     with np.errstate(invalid="ignore"):
@@ -102,6 +108,7 @@ def track(robot: Any, targets: ArrayLike, frame: str, q0: ArrayLike, jump: float
     goals = as_doubles(targets, "track: targets")
     if goals.ndim != 3 or goals.shape[1:] != (4, 4) or not len(goals):
         raise InvalidInput(f"track: targets has shape {goals.shape}, expected (N, 4, 4) with N >= 1")
+    longest = number(jump, "track: jump")
     now = as_doubles(q0, "track: q0")
     if now.shape != (subject.nq,) or not np.isfinite(now).all():
         raise InvalidInput(f"track: q0 has shape {now.shape}, expected finite ({subject.nq},)")
@@ -117,7 +124,7 @@ def track(robot: Any, targets: ArrayLike, frame: str, q0: ArrayLike, jump: float
             continue
         step = (chosen - now + np.pi) % (2 * np.pi) - np.pi
         branch = None if found.branch is None or endless[i] else tuple(int(s) for s in found.branch[row])
-        jumped = i > 0 and float(np.abs(step).max()) > jump
+        jumped = i > 0 and float(np.abs(step).max()) > longest
         if jumped or (branch is not None and label is not None and branch != label):
             changes.append(i)
         label = branch if branch is not None else label
@@ -151,15 +158,17 @@ def finite_state_machine(
     family = solver(subject, frame)
     if family.name != "ur" or not family.exact:
         raise NotPossible(f'finite_state_machine: robot "{subject.model.name}" is {family.title}, expected exact UR/TM')
-    T = as_doubles(target, "finite_state_machine: target")
-    if T.shape != (4, 4):
-        raise InvalidInput(f"finite_state_machine: target has shape {T.shape}, expected (4, 4)")
+    T = one_pose("finite_state_machine", target)
+    if tie not in (1, -1):
+        raise InvalidInput(f"finite_state_machine: tie is {tie!r}, expected 1 or -1: the sign that is tried first")
+    if thresholds is not None and not isinstance(thresholds, Thresholds):
+        raise InvalidInput(f"finite_state_machine: thresholds is {thresholds!r}, expected Thresholds")
     placed, size = family.canonical.placed, family.size
     arm = Arm(0.0, size.a2, size.a3, size.d4, size.d5, 0.0)
     columns = list(family.chain.columns)
-    start = np.zeros(subject.nq) if previous is None else as_doubles(previous, "finite_state_machine: previous")
-    if start.shape != (subject.nq,):
-        raise InvalidInput(f"finite_state_machine: previous has shape {start.shape}, expected ({subject.nq},)")
+    start = np.zeros(subject.nq)
+    if previous is not None:
+        start = finite(previous, (subject.nq,), "finite_state_machine: previous")
     theta0 = placed.sign * start[columns] + placed.offset
     goal = np.linalg.inv(placed.base) @ T @ np.linalg.inv(placed.tool)
     choice = villalobos.algorithm_2(arm, goal, theta0.tolist(), thresholds or Thresholds.scale_free(arm), tie)

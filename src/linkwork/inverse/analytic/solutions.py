@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from linkwork.arguments import as_doubles
 from linkwork.errors import InvalidInput
 from linkwork.inverse.analytic.candidates import KINDS
 
@@ -96,7 +97,7 @@ class Solutions:
 
     def within(self, lower: ArrayLike, upper: ArrayLike) -> Solutions:
         """The solutions inside joint limits (nq,), each angle turned by whole turns into them where that can be."""
-        low, high = self._limits(lower, upper)
+        low, high = self.limits(lower, upper)
         short = np.ceil((low - self.q - _ROUNDING) / _TURN)
         over = np.floor((high - self.q + _ROUNDING) / _TURN)
         turns = np.clip(0.0, short, over)
@@ -107,7 +108,7 @@ class Solutions:
         """Every copy of the solutions of one target that differs by whole turns and lies inside finite limits (nq,)."""
         if self.valid.ndim != 1:
             raise InvalidInput("turns: takes the solutions of one target; index the batch first")
-        low, high = self._limits(lower, upper)
+        low, high = self.limits(lower, upper)
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
             raise InvalidInput("turns: limits must be finite; a joint without limits has no end of turns")
         q, source = [self.q[:0]], []
@@ -120,8 +121,9 @@ class Solutions:
         rows = np.array(source, dtype=int)
         return replace(self._rows(lambda x: x[rows]), q=np.concatenate(q))
 
-    def _limits(self, lower: ArrayLike, upper: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        low, high = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
+    def limits(self, lower: ArrayLike, upper: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """Limits (nq,) or one number for all, checked."""
+        low, high = as_doubles(lower, "solutions: lower limits"), as_doubles(upper, "solutions: upper limits")
         n = self.q.shape[-1]
         for name, x in (("lower", low), ("upper", high)):
             if x.shape not in ((), (n,)) or np.isnan(x).any():

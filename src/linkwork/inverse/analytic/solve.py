@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork import configurations
-from linkwork.arguments import as_doubles
+from linkwork.arguments import as_doubles, finite
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.inverse.analytic.classify import Classification, classified, general_solver
 from linkwork.inverse.analytic.family import Family, Rows, beside_singular, merge
@@ -19,6 +19,20 @@ from linkwork.subject import Subject
 WHO = "inverse_kinematics_all"
 DEFECT = 1e-6
 """How far a target may be from a rigid motion (largest entry of R'R - 1); it is brought to the nearest one."""
+
+
+def one_pose(who: str, target: ArrayLike) -> np.ndarray:
+    """One target (4, 4), finite and a rigid motion."""
+    T = finite(target, (4, 4), f"{who}: target")
+    R = T[:3, :3]
+    off = (np.abs(R.T @ R - np.eye(3)).max(), abs(np.linalg.det(R) - 1.0), np.abs(T[3] - [0, 0, 0, 1]).max())
+    if not max(off) <= DEFECT:
+        raise InvalidInput(_no_motion(f"{who}: target", max(off)))
+    return T
+
+
+def _no_motion(who: str, defect: float) -> str:
+    return f"{who} is no rigid motion: R'R, det R or the last row is off by {defect:.3g}, expected at most {DEFECT:.0e}"
 
 
 def inverse_kinematics_all(
@@ -34,10 +48,7 @@ def inverse_kinematics_all(
     worst = int(np.argmax(rows.defect)) if len(rows.defect) else 0
     if len(rows.defect) and not rows.defect[worst] <= DEFECT:
         where = f"[{', '.join(map(str, np.unravel_index(worst, batch)))}]" if batch else ""
-        raise InvalidInput(
-            f"{WHO}: target{where} is no rigid motion: R'R, det R or the last row is off by {rows.defect[worst]:.3g}, "
-            f"expected at most {DEFECT:.0e}"
-        )
+        raise InvalidInput(_no_motion(f"{WHO}: target{where}", rows.defect[worst]))
     return _solutions(subject, family, rows, values, batch)
 
 

@@ -13,6 +13,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from linkwork.arguments import number
+from linkwork.errors import InvalidInput
+
 SNAP = 1e-9
 """Angles this near to 0, pi or -pi are taken as 0 or pi (the paper gives no number)."""
 
@@ -36,6 +39,11 @@ class Thresholds:
     elbow: float
     wrist: float
     shoulder: float
+
+    def __post_init__(self) -> None:
+        for name in ("elbow", "wrist", "shoulder"):
+            if not number(getattr(self, name), f"thresholds: {name}") >= 0:
+                raise InvalidInput(f"thresholds: {name} is {getattr(self, name)!r}, expected a number not below 0")
 
     @staticmethod
     def paper() -> Thresholds:
