@@ -274,6 +274,25 @@ def test_every_help_page_has_an_example():
     assert all(re.search(r"Examples?:  linkwork ", command.callback.__doc__ or "") for command in commands)
 
 
+def test_help_pages_show_units_in_brackets():
+    """Rich takes [s] and [kg] for its own marks and leaves them out unless they are escaped."""
+    from rich.text import Text
+    from typer.main import get_command
+
+    from linkwork.cli.application import app, load_commands
+
+    load_commands()
+    commands = [get_command(app)]
+    texts = []
+    while commands:
+        command = commands.pop()
+        commands += getattr(command, "commands", {}).values()
+        texts += [parameter.help for parameter in command.params if getattr(parameter, "help", None)]
+    assert len(texts) > 60
+    eaten = [text for text in texts if Text.from_markup(text).plain != text.replace("\\[", "[")]
+    assert eaten == []
+
+
 def test_info_knows_what_there_is_to_know(server):
     found = json.loads(server.run("info", "ur5e", "--json").stdout)
     assert found["nv"] == 6 and found["mass"] == pytest.approx(17.7) and len(found["dh"]["rows"]) == 6

@@ -26,7 +26,7 @@ def register(app: typer.Typer) -> None:
             str | None, typer.Option(help="r and p for revolute and prismatic joints, base first: rrp.")
         ] = None,
         length: Annotated[str | None, typer.Option(help="Of each link: 0.3 or 300mm.")] = None,
-        mass: Annotated[float | None, typer.Option(help="Of each link [kg].")] = None,
+        mass: Annotated[float | None, typer.Option(help=r"Of each link \[kg].")] = None,
         force: Annotated[bool, typer.Option("--force", help="Write over a file that exists.")] = False,
         as_json: Json = False,
     ) -> None:

@@ -20,7 +20,7 @@ def register(app: typer.Typer) -> None:
     @app.command()
     def simulate(
         robot: RobotName,
-        duration: Annotated[float, typer.Option(help="How long [s].")] = 1.0,
+        duration: Annotated[float, typer.Option(help=r"How long \[s].")] = 1.0,
         q: Configuration = None,
         v: Annotated[str | None, typer.Option(help="Joint velocities at the start; left out: zero.")] = None,
         control: Annotated[
@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
         ] = "none",
         stiffness: Annotated[float, typer.Option(help="Of hold: acceleration for a deviation [1/s^2].")] = 100.0,
         damping: Annotated[float, typer.Option(help="Of hold: acceleration against a speed [1/s].")] = 20.0,
-        step: Annotated[float | None, typer.Option(help="A fixed step [s]; left out: chosen by the error.")] = None,
+        step: Annotated[float | None, typer.Option(help=r"A fixed step \[s]; left out: chosen by the error.")] = None,
         out: Annotated[Path | None, typer.Option(help="A CSV file for every column.")] = None,
         as_json: Json = False,
     ) -> None:
