@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from linkwork.configurations import places
+from linkwork.loops.analyse import GROUND, coordinate_names, wrench_label
 from linkwork.loops.layout import layout_of
 from linkwork.loops.loads import loads_names
 from linkwork.loops.members import member_names
@@ -18,7 +18,7 @@ _TURNING = {"q": "rad", "v": "rad/s", "a": "rad/s^2", "command": "rad", "command
 def column_names(robot: Robot) -> tuple[str, ...]:
     """Names of the columns of `robot.analyse(...)`, time left out; of a robot without masses those of its positions."""
     subject = robot.subject
-    found = [f"{label}.{name}" for label in "qva" for name in coordinate_names(robot, label == "q")]
+    found = [f"{label}.{name}" for label in "qva" for name in coordinate_names(subject, label == "q")]
     found += [f"position.{body}.{axis}" for body in robot.bodies for axis in AXES]
     if robot.model.kinematic_only:
         return tuple(found)
@@ -29,18 +29,10 @@ def column_names(robot: Robot) -> tuple[str, ...]:
     found += [f"power.{name}" for name in names.actuators[: layout.sizes[1]]]
     found += [f"length.{name}" for name in member_names(subject)]
     found += [f"spring.{name}" for name in names.springs]
-    for place in (*names.bodies, *(f"support.{name}" for name in names.supports), "base"):
+    bodies = (wrench_label(body) for body in names.bodies)
+    for place in (*bodies, *(f"support.{name}" for name in names.supports), GROUND):
         found += [f"{kind}.{place}.{axis}" for kind in ("force", "moment") for axis in AXES]
-    return tuple(dict.fromkeys(found))  # a body named "base" shares its names with the whole robot's wrench
-
-
-def coordinate_names(robot: Robot, positions: bool) -> list[str]:
-    """Names of the entries of q, or of v: the joint's, numbered where it has several coordinates."""
-    found: list[str] = []
-    for joint, _, _ in places(robot.subject):
-        size = joint.nq if positions else joint.nv
-        found += [joint.name] if size == 1 else [f"{joint.name}[{k}]" for k in range(size)]
-    return found
+    return tuple(found)
 
 
 def unit(robot: Robot, column: str) -> str:

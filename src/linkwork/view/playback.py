@@ -11,9 +11,8 @@ import numpy as np
 
 from linkwork.arguments import as_doubles
 from linkwork.errors import InvalidInput, LinkworkError
-from linkwork.loops.analyse import Analysis
+from linkwork.loops.analyse import Analysis, coordinate_names
 from linkwork.robot import Robot
-from linkwork.view.columns import coordinate_names
 from linkwork.view.load_vectors import LoadVectors, load_vectors
 from linkwork.view.postures import Postures, postures
 
@@ -77,7 +76,7 @@ class Playback:
     def _positions(self) -> dict[str, np.ndarray]:
         found: dict[str, np.ndarray] = {"time": self.time}
         for label, values in zip("qva", self.states, strict=True):
-            names = coordinate_names(self.robot, label == "q")
+            names = coordinate_names(self.robot.subject, label == "q")
             found |= {f"{label}.{name}": values[:, k] for k, name in enumerate(names)}
         for k, body in enumerate(self.robot.bodies):
             found |= {f"position.{body}.{axis}": self.postures.position[:, k, i] for i, axis in enumerate("xyz")}
