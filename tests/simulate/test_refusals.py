@@ -9,6 +9,7 @@ from casadi import cos, sin, sqrt, vertcat
 import linkwork as lw
 from linkwork.errors import InvalidInput, NotPossible, SimulationStopped, UnknownName
 from linkwork.lagrange import System
+from linkwork.model import Body, Joint, MassProperties, Model, Placement
 from linkwork.simulate import PD, PID, EndStop, Event, PerStep, Sampled, simulate
 from tests.simulate.mechanisms import CART, DOUBLE_PENDULUM, floating
 
@@ -218,6 +219,21 @@ def test_a_singular_place_stops_a_run_with_the_coordinate(options):
     assert not run.success
     assert run.end == 0.0
     assert 'coordinate "phi" carries no inertia there' in str(run.reason)
+
+
+@pytest.mark.parametrize("options", [{}, {"step": 1e-2}], ids=["adaptive", "fixed"])
+def test_a_singular_place_of_a_robot_names_its_joints(options):
+    """All matter in one point at the tip of two stretched links; halves, so that no rounding hides the zero."""
+    bodies = (Body("upper"), Body("lower", MassProperties(1.0, (0.5, 0.0, 0.0))))
+    at, axis = Placement(position=(0.5, 0.0, 0.0)), (0.0, 1.0, 0.0)
+    joints = (
+        Joint("shoulder", "revolute", None, "upper", axis=axis),
+        Joint("elbow", "revolute", "upper", "lower", at, axis),
+    )
+    robot = lw.Robot(Model("arm", bodies, joints))
+    run = simulate(robot, [0.0, 0.0], duration=1, failures="keep", **options)
+    assert not run.success
+    assert 'joints "shoulder", "elbow" move no inertia there' in str(run.reason)
 
 
 def broken_from(when, value):

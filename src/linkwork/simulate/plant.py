@@ -11,7 +11,7 @@ from casadi import SX
 
 from linkwork import quantities
 from linkwork.configurations import neutral, places
-from linkwork.errors import InvalidInput, LinkworkError, UnknownName, did_you_mean
+from linkwork.errors import ComputationError, InvalidInput, LinkworkError, UnknownName, did_you_mean
 from linkwork.lagrange.linear import factored
 from linkwork.lagrange.system import System
 from linkwork.lagrange.traces import applied
@@ -175,6 +175,17 @@ class RobotPlant(Plant):
 
     def neutral(self) -> Any:
         return neutral(self.subject)
+
+    def diagnosis(self, q: np.ndarray, v: np.ndarray, t: float) -> str:
+        state = {"q": q, "v": v, "tau": np.zeros(self.nv)}
+        try:
+            quantities.evaluate(self.subject, "forward_dynamics", state, payload=self.payloads)
+        except ComputationError as error:
+            reason = quantities.explained(error, self.subject, "forward_dynamics", q, payload=self.payloads)
+            return "" if reason is error else str(reason)
+        except LinkworkError:
+            return ""  # a state that is off in another way is not the reason
+        return ""
 
     @property
     def identity(self) -> tuple[Any, str]:
