@@ -88,7 +88,7 @@ class Viewer:
         self._player.join(timeout=2.0)
         with _quiet(), contextlib.suppress(AttributeError):
             self.server.stop()
-            self.server._websock_server._server_thread.join(10.0)  # its last act is to print; viser waits a second
+            self.server._websock_server._server_thread.join(1.0)  # its last act is to print; viser waits a second, too
 
     def wait(self, seconds: float | None = None) -> None:
         """Serve until Ctrl-C, or for some seconds."""
