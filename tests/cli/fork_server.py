@@ -9,9 +9,14 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import signal
 import sys
 import tempfile
+import threading
 import traceback
+
+PATIENCE = 300.0
+"""Seconds after which a command that hangs is killed, so that its test fails and the others still run."""
 
 
 def obey_permissions() -> None:
@@ -59,7 +64,11 @@ def serve() -> None:
             pid = os.fork()
             if not pid:
                 child(request, out.fileno(), err.fileno())
+            patience = threading.Timer(PATIENCE, os.kill, (pid, signal.SIGKILL))
+            patience.start()
             _, status = os.waitpid(pid, 0)
+            patience.cancel()
+            patience.join()  # no thread is left when the next process is forked
             texts = []
             for file in (out, err):
                 file.seek(0)
