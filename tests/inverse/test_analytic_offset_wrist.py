@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -230,3 +232,34 @@ def test_a_straight_wrist_alone_is_not_singular(robot):
     q = sets(50, 14)
     q[:, 4] = 0.0
     assert (robot.singularity(q, FRAME).sigma_min > 1e-4).any()
+
+
+@pytest.mark.parametrize("name", ["crx-10ial", "crx-10ia"])
+def test_arms_on_the_first_axis_leave_its_angle_to_the_seed(name):
+    """Upper arm and forearm upright, folded or stretched: theta1 is free, and theta4 turns back what it turns."""
+    robot = lw.load(name)
+    q = np.random.default_rng(3).uniform(-3.0, 3.0, (4, 60, 6))
+    q[..., 1:3] = np.radians([(90, 90), (90, -90), (-90, 90), (-90, -90)])[:, None]
+    q = q.reshape(-1, 6)
+    T = robot.pose(q, "flange")
+    for turned in (0.0, 0.7):
+        seed = q.copy()
+        seed[:, 0] += turned
+        found = robot.inverse_kinematics_all(T, "flange", seed)
+        off = np.abs((found.q - seed[:, None] + np.pi) % (2 * np.pi) - np.pi)
+        own = (found.kind == "continuum") & (off[..., [1, 2, 4, 5]] < 1e-7).all(axis=-1)
+        assert (np.where(own, off[..., 0], 9.0).min(axis=1) < 1e-12).all()
+        assert np.nanmax(found.residual) < 1e-10
+        if not turned:
+            assert (np.where(own, off.max(axis=-1), 9.0).min(axis=1) < 1e-9).all()
+
+
+def test_an_arm_upright_with_its_wrist_in_line_is_solved():
+    """Joints at right angles, where most degeneracies meet: the generating posture is there, nothing is NaN."""
+    robot = lw.load("crx-10ial")
+    q = np.array(list(itertools.product((-90, 90), (-90, 90), (0, 90, 180), (0, 90, 180), (0,)))) * np.pi / 180
+    q = np.concatenate([np.zeros((len(q), 1)), q], axis=1)
+    found = robot.inverse_kinematics_all(robot.pose(q, "flange"), "flange", q)
+    apart = np.abs((found.q - q[:, None] + np.pi) % (2 * np.pi) - np.pi).max(axis=-1)
+    assert (np.nanmin(apart, axis=1) < 1e-6).all()
+    assert np.nanmax(found.residual) < 1e-10

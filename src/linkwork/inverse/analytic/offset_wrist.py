@@ -32,6 +32,8 @@ CROWD = 0.02
 """Roots this near to each other may be one of higher multiplicity."""
 ON_CIRCLE = 1e-4
 """A root this near to the unit circle is real, unless a pair of complex ones is very near to being so."""
+UPRIGHT = 1e-9
+"""Lengths [of the arm's] and cosines that may be off where both arms stand on axis 1."""
 VOID = 1e-12
 """Coefficients of the scaled polynomial below which it vanishes: theta6 is free."""
 
@@ -267,6 +269,12 @@ def _unit(c: SX, s: SX) -> tuple[SX, SX]:
     return c * size, s * size
 
 
+def _direction(c: SX, s: SX) -> tuple[SX, SX]:
+    """As `_unit`, and (1, 0) for nothing."""
+    none = c * c + s * s < 1e-20
+    return _unit(either(none, 1.0, c), either(none, 0.0, s))
+
+
 def crowds(roots: SX, tried: SX) -> tuple[SX, SX]:
     """(means (8, 2), doubtful): for each root the mean of those within CROWD of it; whether a multiple root is likely.
 
@@ -353,6 +361,32 @@ def solve(size: Dimensions, T: Transform, seed: SX, pair: SX, on_axis: float = F
     mirror = (theta1 + np.pi, np.pi - theta2, np.pi - theta3, theta4 + np.pi, theta5, theta6)
     first = Candidate((theta1, theta2, theta3, theta4, theta5, theta6), exists, kind, multiplicity)
     return Found([first, Candidate(mirror, exists, kind, multiplicity)])
+
+
+def uprights(size: Dimensions, T: Transform) -> list[SX]:
+    """Pairs for `solve`: postures with both arms on axis 1, stretched or folded, where theta1 is free.
+
+        z3 = +-z0,   P4 = (0, 0, +-a2) + d4 z3,   z4 = (P5 - P4) / d5,   |z4| = 1,   z4 . z6 = c_a5,   z4 . z3 = c_a4
+
+    As roots of `polynomial` they are multiple ones, known to few digits.
+    """
+    L = size.scale
+    sa4, ca4, sa5, ca5 = (f(x) for x in (size.alpha4, size.alpha5) for f in (exact_sin, exact_cos))
+    x6, y6, z6 = T.R[:, 0], T.R[:, 1], T.R[:, 2]
+    pairs = []
+    for up in (1, -1):
+        for on in (1, -1):
+            z3 = SX(casadi.DM([0, 0, on]))
+            z4 = (T.p - casadi.vertcat(0, 0, up * size.a2 + on * size.d4)) / size.d5
+            off = fabs(sqrt(casadi.sumsqr(z4)) - 1.0) * abs(size.d5) / L
+            lean = fmax(fabs(casadi.dot(z4, z6) - ca5), fabs(casadi.dot(z4, z3) - ca4))
+            c6, s6 = _direction(casadi.dot(z4, y6) / sa5, casadi.dot(z4, x6) / sa5)
+            x5, Y = c6 * x6 - s6 * y6, ca5 * (s6 * x6 + c6 * y6) - sa5 * z6
+            y4 = (z3 - ca4 * z4) / sa4
+            c5, s5 = _direction(casadi.dot(y4, Y), casadi.dot(y4, x5))
+            exists = both(off < UPRIGHT, lean < UPRIGHT)
+            pairs.append(casadi.vertcat(c5, s5, c6, s6, exists, 1))
+    return pairs
 
 
 def determinant(size: Dimensions, theta: SX) -> SX:

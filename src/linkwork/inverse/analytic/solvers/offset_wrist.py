@@ -22,6 +22,8 @@ from linkwork.spatial import Transform
 
 CERTAIN = offset_wrist.Trial(1.0, 1e-14, 2, False)
 EXACT, NOMINAL = offset_wrist.Trial(1e-2, 1e-12, 3, False), offset_wrist.Trial(0.15, 1e-6, 6, True)
+STANDING = (1, 2, 4, 5)
+"""The angles that theta1 does not change where both arms stand on axis 1; theta4 turns back what theta1 turns."""
 CHUNK = 4096
 """Targets solved at once: what passes between the kernels then stays in the cache."""
 
@@ -52,7 +54,28 @@ class OffsetWrist(Family):
             left = np.flatnonzero(~np.concatenate([np.zeros(0, dtype=bool), *done]))
         if len(left):
             found.put(left, self._careful(target[left], _own(q0, left)))
+        if self.exact and len(left):
+            self._stand(found, left, target, q0)
         return found
+
+    def _stand(self, found: Rows, left: np.ndarray, target: np.ndarray, q0: np.ndarray) -> None:
+        """Put postures with both arms on axis 1, of which there are infinitely many, in the place of what is near them.
+
+        They are multiple roots, so `left` has them all.
+        """
+        goal = np.ascontiguousarray(target[left])
+        own = np.ascontiguousarray(np.broadcast_to(_own(q0, left), (len(left), 6)))
+        some = Rows(*self.of_uprights(goal, own))
+        stands = np.flatnonzero((some.state > 0).any(axis=1))
+        if not len(stands):
+            return
+        where, some = left[stands], Rows(*(getattr(some, name)[stands] for name in vars(some)))
+        angles = [5 - k for k in STANDING] if self.canonical.backward else list(STANDING)
+        turns = found.q[where][:, :, None, angles] - some.q[:, None, :, angles]
+        near = (np.abs((turns + np.pi) % (2 * np.pi) - np.pi) < offset_wrist.CROWD).all(axis=-1)
+        repeated = (near & (some.state[:, None] > 0)).any(axis=-1)
+        found.state[where] = np.where(repeated, 0.0, found.state[where])
+        merge(found, some, where)
 
     def _none(self, targets: int) -> Rows:
         """No row yet; with twice the room for a nominal arm, whose complex roots are tried too."""
@@ -171,6 +194,17 @@ class OffsetWrist(Family):
     def of_roots(self) -> Kernel:
         """target, q0, constraints with polynomial, middle of a bin -> both postures of its root."""
         return self.rows_kernel(Layout(2, 0, (("known", (28,)), ("middle", (3,)))), self.traced_root)
+
+    @functools.cached_property
+    def of_uprights(self) -> Kernel:
+        """target, q0 -> postures with both arms on axis 1."""
+        return self.rows_kernel(Layout(8), self.traced_uprights)
+
+    def traced_uprights(self, goal: Transform, q0: SX) -> Found:
+        T, seed = self.canonical.goal(goal), self.canonical.angles(q0)
+        pairs = offset_wrist.uprights(self.size, T)
+        rows = [row for pair in pairs for row in offset_wrist.solve(self.size, T, seed, pair, 1e-8).rows]
+        return self.canonical.rows(Found(rows))
 
     @functools.cached_property
     def of_pairs(self) -> Kernel:
