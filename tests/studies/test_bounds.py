@@ -58,6 +58,23 @@ def test_trees_with_sliding_joints(seed):
     survives(robot, robot.christoffel_bounds(samples=20_000), 40_000)
 
 
+@pytest.mark.parametrize("samples", [1, 20_000])
+def test_where_joints_mimic_the_largest_is_that_of_the_robot_itself(samples):
+    robot = Robot(random_model(1, bodies=6, types=("revolute", "prismatic", "fixed")))
+    assert robot.subject.tree.mimic
+    bounds = robot.christoffel_bounds(samples=samples)
+    assert bounds.q.shape == (robot.nq,)
+    np.testing.assert_allclose(np.abs(robot.christoffel(bounds.q)).max(), bounds.largest, rtol=1e-12)
+    assert bounds.largest <= bounds.symbols.max()
+
+
+@pytest.mark.parametrize("kind", ["certified", "sampled"])
+def test_bounds_are_shown_in_a_line(kind):
+    shown = repr(Robot(drawn_model(3)).christoffel_bounds(kind, samples=100))
+    assert shown.startswith(f"<ChristoffelBounds {kind}: |c| <= ")
+    assert len(shown) < 100
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_every_joint_by_reach_alone(seed):
     model = random_model(seed, bodies=5, types=("revolute", "prismatic", "helical", "ball"), mimic=False)

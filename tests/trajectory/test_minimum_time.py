@@ -13,7 +13,7 @@ import linkwork as lw
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.model import Body, Joint, Limits, MassProperties, Model
 from linkwork.robot import Robot
-from linkwork.trajectory import Path, minimum_time, path_coefficients
+from linkwork.trajectory import Path, minimum_time, path_coefficients, quintic
 from tests.christoffel5 import drawn_model
 from tests.pinocchio_models import twin
 
@@ -218,6 +218,18 @@ def test_it_stands_before_and_after():
     assert (a == 0).all()
     with pytest.raises(InvalidInput, match="at: t is not finite"):
         law.at([0.0, np.nan])
+
+
+def test_laws_are_shown_in_a_line():
+    path = Path.line([0.0], [2.0])
+    assert repr(path) == "<Path of 1 coordinates>"
+    assert repr(minimum_time(one_joint(), path, [3.0])) == "<TimeLaw 1.155 s, 1001 points>"
+    loads = lw.Payload("wheel", 0.0, inertia=np.array([0.0, 1.5])[:, None, None] * np.eye(3))
+    batch = minimum_time(one_joint(), path, [3.0], payload=loads, points=401)
+    assert repr(batch) == "<TimeLaw (2,) 1.155 to 2.309 s, 401 points>"
+    none = minimum_time(one_joint(), path, [3.0], payload=lw.Payload("wheel", np.zeros(0)))
+    assert repr(none) == "<TimeLaw (0,) 1001 points>"
+    assert repr(quintic([0.0], [1.0], duration=2.0)) == "<PointToPoint 1 coordinates, 2 s>"
 
 
 def test_one_law_has_no_parts():

@@ -21,7 +21,7 @@ ROUNDING = 1e-9  # added to what is certified: a hundred thousand times the roun
 NUMBERS = 1 << 20  # symbols computed at a time: they stay in the cache
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ChristoffelBounds:
     """Largest Christoffel symbols over the joint ranges.
 
@@ -39,6 +39,10 @@ class ChristoffelBounds:
     q: np.ndarray
     samples: int
 
+    def __repr__(self) -> str:
+        top = float(self.symbols.max(initial=0.0))
+        return f"<ChristoffelBounds {self.kind}: |c| <= {top:.4g}, ||C|| <= {self.coriolis:.4g} ||v||>"
+
 
 def christoffel_bounds(
     subject: Subject, kind: str = "certified", samples: int = 200_000, seed: int = 0
@@ -55,14 +59,16 @@ def christoffel_bounds(
     choice(kind, ("certified", "sampled"), "christoffel_bounds: kind")
     if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 1:
         raise InvalidInput(f"christoffel_bounds: samples is {samples!r}, expected a whole number of at least 1")
-    free = Subject(replace(subject.model, joints=tuple(replace(j, mimic=None) for j in subject.model.joints)))
     if kind == "sampled":
         return _sampled(subject, int(samples), seed)
-    G = np.abs(subject.tree.mimic_map[2])
-    found = _certified(free, int(samples))
-    symbols = np.einsum("kij,ka,ib,jc->abc", found.symbols, G, G, G) if subject.tree.mimic else found.symbols
-    gain = float(np.linalg.norm(G, 2)) ** 3 if subject.tree.mimic else 1.0
-    return replace(found, symbols=symbols, coriolis=min(gain * found.coriolis, float(_gain(symbols[None])[0])))
+    if not subject.tree.mimic:
+        return _certified(subject, int(samples))
+    free = Subject(replace(subject.model, joints=tuple(replace(j, mimic=None) for j in subject.model.joints)))
+    found, G = _certified(free, int(samples)), np.abs(subject.tree.mimic_map[2])
+    symbols = np.einsum("kij,ka,ib,jc->abc", found.symbols, G, G, G)
+    bound = min(float(np.linalg.norm(G, 2)) ** 3 * found.coriolis, float(_gain(symbols[None])[0]))
+    met = _sampled(subject, min(int(samples), 1000), seed)  # what was met without mimic is no pose of this robot
+    return ChristoffelBounds("certified", symbols, bound, met.largest, met.q, found.samples + met.samples)
 
 
 def _certified(subject: Subject, samples: int) -> ChristoffelBounds:

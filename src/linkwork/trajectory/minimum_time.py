@@ -24,7 +24,7 @@ ENDLESS = 1e30
 """Stands for a torque or a speed without a limit [N m, N, rad/s, m/s]: sweeps divide by limits."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TimeLaw:
     """The fastest time law s(t) along a path; with a batch of payloads every array has its dimensions in front.
 
@@ -43,6 +43,12 @@ class TimeLaw:
     middle: np.ndarray
     torque: np.ndarray
     saturation: np.ndarray
+
+    def __repr__(self) -> str:
+        batch = f"{self.t.shape[:-1]} " if self.t.ndim > 1 else ""
+        ends = sorted({float(np.min(self.duration)), float(np.max(self.duration))}) if self.t.size else []
+        lasting = f"{' to '.join(f'{x:.4g}' for x in ends)} s, " if ends else ""
+        return f"<TimeLaw {batch}{lasting}{len(self.s)} points>"
 
     @property
     def duration(self) -> np.ndarray | float:

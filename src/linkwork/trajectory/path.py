@@ -17,7 +17,7 @@ from linkwork.errors import InvalidInput
 from linkwork.lagrange.expressions import as_expression, called, constants
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Path:
     """q(s) for joints of one coordinate each. `curve(s)` gives (q, dq/ds, d2q/ds2), each (m, size), for s (m,).
 
@@ -26,6 +26,9 @@ class Path:
 
     size: int
     curve: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
+
+    def __repr__(self) -> str:
+        return f"<Path of {self.size} coordinates>"
 
     def __call__(self, s: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(q, q', q''), each (..., size), for s (...) from 0 to 1."""

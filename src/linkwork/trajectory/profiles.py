@@ -15,7 +15,7 @@ from linkwork.errors import InvalidInput
 Law = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PointToPoint:
     """Rest to rest from `start` to `end`: every joint j follows its law for durations[j] seconds and then stands.
 
@@ -26,6 +26,9 @@ class PointToPoint:
     end: np.ndarray
     durations: np.ndarray
     laws: tuple[Law, ...]
+
+    def __repr__(self) -> str:
+        return f"<PointToPoint {len(self.start)} coordinates, {self.duration:.4g} s>"
 
     @property
     def duration(self) -> float:
