@@ -212,3 +212,18 @@ def test_a_nearly_aligned_wrist_keeps_all_its_postures(name, joint, size):
     assert np.mean(found.count == more.count) > 0.99  # 1e-3 rad away the arm has the same postures, but at its edges
     if size > 1e-8:
         assert nearest(found, q).max() < 1e-3  # below, the angles of the outer axes have no digits of their own
+
+
+def test_a_wrist_in_the_shoulder_is_solved_and_harms_no_other_target():
+    """Both arms of equal length, folded: there is no line from shoulder to wrist about which the elbow could turn."""
+    robot = lw.load("redundant-7")
+    frame = robot.bodies[-1]
+    q = np.random.default_rng(4).uniform(-3.0, 3.0, (20, 7))
+    q[::2, 3] = np.pi
+    T = robot.pose(q, frame)
+    for seed in (None, q):
+        found = robot.inverse_kinematics_all(T, frame, seed)
+        assert (found.count > 0).all()
+        assert np.nanmax(found.residual) < 1e-10
+    apart = np.abs((found.q - q[:, None] + np.pi) % (2 * np.pi) - np.pi).max(axis=-1)
+    assert (np.nanmin(apart[1::2], axis=1) < 1e-7).all()

@@ -22,6 +22,8 @@ from linkwork.spatial import Transform
 
 SLOTS = 8
 _X = SX(casadi.DM([1, 0, 0]))
+NOWHERE = 1e-11
+"""A line shorter than this [m] has no direction."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +76,13 @@ def _elbow(size: Dimensions, P: SX, seed: SX, margin: Margin) -> Circle:
 
 
 def _basis(along: SX, side: SX, fallback: SX) -> SX:
-    """Columns e, n, e x n: e along the first vector, n the part of `side` (or else of `fallback`) across it."""
-    e = along / sqrt(fmax(casadi.sumsqr(along), 1e-300))
+    """Columns e, n, e x n: e along the first vector, n the part of `side` (or else of `fallback`) across it.
+
+    Where the wrist is in the shoulder there is no line between them: e is z then.
+    """
+    nowhere = casadi.sumsqr(along) < NOWHERE**2
+    e = along / sqrt(either(nowhere, 1.0, casadi.sumsqr(along)))
+    e = casadi.vertcat(*[either(nowhere, z, e[k]) for k, z in enumerate((0.0, 0.0, 1.0))])
     n = side - casadi.dot(side, e) * e
     weak = casadi.sumsqr(n) < 1e-16
     other = fallback - casadi.dot(fallback, e) * e
