@@ -88,7 +88,7 @@ class UserFunction:
 
     def _traced(self, given: Callable[..., Any]) -> casadi.Function:
         symbols = [SX.sym(name, *((size,) if size != () else ())) for name, size in self.arguments]
-        with warnings.catch_warnings(), symbols_without_values():
+        with symbols_without_values(), warnings.catch_warnings():  # its lock keeps the filters of threads apart
             warnings.simplefilter("ignore", FutureWarning)  # casadi 3.8 announces another numpy mode
             results = given(*symbols)
         bundle = list(results) if isinstance(results, (tuple, list)) and _is_bundle(results) else [results]
