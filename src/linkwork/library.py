@@ -55,6 +55,7 @@ def _write_yaml(model: Model, path: Path) -> None:
 
 # A format is imported when a file of it is read or written.
 _READERS: dict[str, Callable[..., Model]] = {".urdf": _read_urdf, ".xml": _read_mjcf}
+_OPTIONS = {YAML: ("live",), ".urdf": ("package_dirs",), ".xml": ("folders",)}
 _WRITERS: dict[str, Callable[[Model, Path], None]] = {".urdf": _write_urdf, ".xml": _write_mjcf, YAML: _write_yaml}
 
 
@@ -179,7 +180,8 @@ def _read(read: Callable[..., Any], path: Path, options: dict[str, Any]) -> Any:
         unknown = re.search(r"unexpected keyword argument '(\w+)'", str(error))
         if unknown is None or unknown[1] not in options:
             raise
-        option, known = unknown[1], ["root", "mimic", "check", "live", "package_dirs", "folders"]
+        own = next((names for ending, names in _OPTIONS.items() if path.name.endswith(ending)), ())
+        option, known = unknown[1], ["root", "mimic", "check", *own]
         near = '; did you mean root="floating"?' if "float" in option else did_you_mean(option, known)
         raise InvalidInput(
             f'load: no option "{option}" for {path.name}; options are {", ".join(known)}{near}'

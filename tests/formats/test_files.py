@@ -20,6 +20,14 @@ def test_what_is_written_is_read(tmp_path):
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.txt"]
 
 
+def test_a_name_that_no_file_can_have_is_refused(tmp_path):
+    with pytest.raises(NotPossible, match="null character"):
+        write_atomically(str(tmp_path / "a\0b.txt"), "new")
+    with pytest.raises(NotPossible, match=r"x\.txt: cannot be written: (?!folder)"):
+        write_atomically("/proc/x.txt", "new")  # a folder that is there, and takes nothing
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
     path = tmp_path / "a.txt"
     path.write_text("old")

@@ -53,6 +53,8 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
     permissions of an old file are kept.
     """
     shown = file_name(path)
+    if "\0" in shown:
+        raise NotPossible(f"{shown!r}: cannot be written: the name has a null character")
     target = Path(os.path.realpath(shown))
     data = content.encode("utf-8") if isinstance(content, str) else content
     temporary: str | None = None
@@ -68,8 +70,9 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
         os.chmod(temporary, mode)
         os.replace(temporary, target)
         temporary = None
-    except FileNotFoundError:
-        raise NotPossible(f"{shown}: cannot be written: folder {target.parent} does not exist") from None
+    except FileNotFoundError as error:
+        why = error.strerror if target.parent.is_dir() else f"folder {target.parent} does not exist"
+        raise NotPossible(f"{shown}: cannot be written: {why}") from None
     except OSError as error:
         raise NotPossible(f"{shown}: cannot be written: {error.strerror or error}") from None
     finally:
