@@ -399,6 +399,7 @@ class Robot:
     ) -> np.ndarray:
         """Accelerations a (..., nv) that the joint forces tau give. See recursions/forward_dynamics.py.
 
+        Of the tree alone: where loops are to stay closed, see `loop_dynamics`.
         forces: {body or frame: (..., 6)} acting on the robot, world axes, at that frame's origin.
         """
         if forces is None and payload is None and variables is None and out is None:
