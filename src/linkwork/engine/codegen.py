@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from linkwork.engine.emit import I1, I8, I32, I64, POINTER, constant, emit_body, intrinsic, lanes
-from linkwork.engine.lanes import RowLoader, at, load, store, store_rows, transpose
+from linkwork.engine.lanes import LINE, RowLoader, aligned, at, load, on_lines, store, store_rows, transpose
 from linkwork.engine.program import Program
 from linkwork.engine.tiles import Ahead, Checker
 
@@ -43,7 +43,7 @@ class Layout:
         slots = offset
         if _is_large(program, results, width):
             offset += (1 + len({v for o in program.outputs[:results] for v in o if v >= 0})) * width
-        return Layout(tuple(inputs), tuple(outputs), slots, offset + width)
+        return Layout(tuple(inputs), tuple(outputs), slots, offset + width + LINE)
 
 
 def _is_large(program: Program, results: int, width: int) -> bool:
@@ -59,11 +59,13 @@ def emit_run(module: ir.Module, program: Program, results: int, width: int) -> N
     layout = Layout.of(program, results, width)
     signature = ir.FunctionType(I64, [POINTER, POINTER, POINTER, POINTER, I64, I64])
     function = ir.Function(module, signature, "run")
+    on_lines(function)
     inputs, strides, outputs, scratch, begin, end = function.args
     gather = _gather_function(module, width)
     w = ir.Constant(I64, width)
 
     b = ir.IRBuilder(function.append_basic_block("entry"))
+    scratch = aligned(b, scratch)
     sources = [load(b, _slot(b, inputs, j), POINTER) for j in range(len(program.inputs))]
     steps = [load(b, _slot(b, strides, j), I64) for j in range(len(program.inputs))]
     targets = [load(b, _slot(b, outputs, j), POINTER) for j in range(results)]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from linkwork.engine.emit import DOUBLE, I32, I64, lanes
+from linkwork.engine.emit import DOUBLE, I32, I64, POINTER, lanes
+
+LINE = 8  # doubles that a cache holds and loads together
 
 
 def at(b: ir.IRBuilder, pointer: ir.Value, index: int | ir.Value) -> ir.Value:
@@ -12,6 +14,22 @@ def at(b: ir.IRBuilder, pointer: ir.Value, index: int | ir.Value) -> ir.Value:
     if isinstance(index, int):
         index = ir.Constant(I64, index)
     return b.gep(pointer, [index], source_etype=DOUBLE)
+
+
+def aligned(b: ir.IRBuilder, pointer: ir.Value) -> ir.Value:
+    """The first place at a pointer or behind it where a line of the cache begins."""
+    address = b.add(b.ptrtoint(pointer, I64), ir.Constant(I64, 8 * LINE - 1))
+    return b.inttoptr(b.and_(address, ir.Constant(I64, -8 * LINE)), POINTER)
+
+
+def on_lines(function: ir.Function) -> None:
+    """Let what the function puts aside on its stack begin on a line of the cache.
+
+    The caller's stack may lie anywhere, and half of all vectors across two lines: UR5's inverse dynamics then took 25
+    instead of 19 ns a sample, in one process and not in the next.
+    """
+    function.attributes.add("nounwind")
+    function.attributes.alignstack = 8 * LINE
 
 
 def load(b: ir.IRBuilder, pointer: ir.Value, type_: ir.Type) -> ir.Value:

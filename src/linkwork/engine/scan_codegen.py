@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from llvmlite import ir
 
 from linkwork.engine.emit import DOUBLE, I64, POINTER, constant, emit_body, lanes
-from linkwork.engine.lanes import at, load, store
+from linkwork.engine.lanes import LINE, aligned, at, load, on_lines, store
 from linkwork.engine.program import Program
 
 ARGUMENTS = (
@@ -50,7 +50,7 @@ class Layout:
         self.sample_at = self.verdict_at + width
         self.advance_at = self.sample_at + width  # does the lane move on to the next row; only if the step decides it
         self.decides = len(program.outputs) > 3
-        self.size = self.advance_at + (width if self.decides else 0)
+        self.size = self.advance_at + (width if self.decides else 0) + LINE
 
 
 @contextmanager
@@ -116,8 +116,10 @@ def emit_scan(module: ir.Module, program: Program, width: int) -> Layout:
     layout = Layout(program, width)
     fill = _fill_function(module, layout)
     function = ir.Function(module, ir.FunctionType(I64, [POINTER, POINTER, I64, I64]), "scan")
+    on_lines(function)
     arguments, scratch, begin, end = function.args
     b = ir.IRBuilder(function.append_basic_block("entry"))
+    scratch = aligned(b, scratch)
     steps_limit = _splat(b, b.sitofp(_argument(b, arguments, "steps"), DOUBLE), width)
     every = _argument(b, arguments, "every")
     last = b.sub(end, _number(1))

@@ -1,30 +1,97 @@
-"""Schedule: the order in which a program computes its values."""
+"""Schedule: the order in which a program computes its values, so that few of them wait in memory for their use."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import heapq
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from linkwork.engine.program import Operation, Program
 
 WORTH = 0.8  # a smaller gain in waiting is lost again: Talos's inverse dynamics (0.97) ran 15 % slower reordered
-LONG = 1000  # values below which the order makes no difference worth finding
+LONG = 1000  # operations above which memory counts for more than the time between a value and its use
+_GIVEN = ("input", "constant")
 
 
 def scheduled(program: Program) -> Program:
-    """The same values in an order in which fewer of them wait in memory for their use, if there is one.
+    """The same values in an order that keeps values near their uses."""
+    if len(program.code) >= LONG:
+        program = _together(program)
+    return reordered(program, _freeing(program))
+
+
+def _together(program: Program) -> Program:
+    """Results computed element by element instead of one after the other, if that lets fewer values wait.
 
     CasADi computes the first result with all it needs, then the second, and so on. Results that share their
     intermediate values (three derivative matrices, say) are better computed element by element; from the last, because
     recursions number what they need least last. Talos's derivatives keep 390 values waiting instead of 1150.
     """
-    if len(program.code) < LONG:
-        return program
     longest = max(len(output) for output in program.outputs)
     together = [o[k] for k in range(longest) for o in program.outputs if k < len(o) and o[k] >= 0]
     order = _depth_first(program, together[::-1])
     if _waiting(program, order) > WORTH * _waiting(program, range(len(program.code))):
         return program
+    return reordered(program, order)
+
+
+def _freeing(program: Program) -> list[int]:
+    """Always the operation next that uses most of its operands for the last time, for their registers are then free.
+
+    Among equals a short program takes the one with most operations still to come after it, because it mostly waits for
+    its own results; a long one keeps the given order. Measured with AVX2: inverse dynamics of G1 12 % faster, of UR5
+    9 %, of Panda 4 %; loads of Panda 16 %; forward dynamics of UR5, xArm7, G1 4 to 6 %; Talos as before.
+    """
+    code = program.code
+    given = [op.name in _GIVEN for op in code]
+    operands = [
+        () if own else tuple({a for a in op.args if code[a].name != "constant"}) for op, own in zip(code, given)
+    ]
+    users: list[list[int]] = [[] for _ in code]
+    for k, used in enumerate(operands):
+        for a in used:
+            users[a].append(k)
+    left = [len(u) for u in users]
+    freed = [sum(left[a] == 1 for a in used) for used in operands]
+    missing = [sum(not given[a] for a in used) for used in operands]
+    tie = range(len(code)) if program.operations > LONG else [-h for h in _heights(users)]
+    order = [k for k, op in enumerate(code) if op.name == "constant"]
+    done = bytearray(op.name == "constant" for op in code)
+    ready = [(-freed[k], tie[k], k) for k in range(len(code)) if not given[k] and not missing[k]]
+    heapq.heapify(ready)
+    while ready:
+        minus_freed, _, k = heapq.heappop(ready)
+        if done[k] or minus_freed != -freed[k]:
+            continue  # it is there again with another count
+        done[k] = 1
+        for a in operands[k]:
+            if not done[a]:  # an input: read where it is first used
+                done[a] = 1
+                order.append(a)
+            left[a] -= 1
+            if left[a] == 1:
+                last = next(u for u in users[a] if not done[u])
+                freed[last] += 1
+                if not missing[last]:
+                    heapq.heappush(ready, (-freed[last], tie[last], last))
+        order.append(k)
+        for u in users[k]:
+            missing[u] -= 1
+            if not missing[u]:
+                heapq.heappush(ready, (-freed[u], tie[u], u))
+    return order + [k for k in range(len(code)) if not done[k]]
+
+
+def _heights(users: Sequence[Sequence[int]]) -> list[int]:
+    """Operations on the longest way from each value to a result."""
+    heights = [0] * len(users)
+    for k in range(len(users) - 1, -1, -1):
+        heights[k] = 1 + max((heights[u] for u in users[k]), default=0)
+    return heights
+
+
+def reordered(program: Program, order: Sequence[int]) -> Program:
+    """The same program with its values computed, and numbered, in another order."""
     new = [0] * len(program.code)
     for k, old in enumerate(order):
         new[old] = k
@@ -36,7 +103,7 @@ def scheduled(program: Program) -> Program:
     return replace(program, code=tuple(code), outputs=outputs)
 
 
-def _depth_first(program: Program, goals: Sequence[int]) -> list[int]:
+def _depth_first(program: Program, goals: Iterable[int]) -> list[int]:
     """Values as the goals ask for them, one goal after the other."""
     done = bytearray(len(program.code))
     order: list[int] = []

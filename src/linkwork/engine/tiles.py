@@ -5,10 +5,8 @@ from __future__ import annotations
 from llvmlite import ir
 
 from linkwork.engine.emit import DOUBLE, I32, I64, POINTER, constant, intrinsic, lanes, suffix
-from linkwork.engine.lanes import at, load
+from linkwork.engine.lanes import LINE, at, load
 from linkwork.engine.program import Program
-
-LINE = 8  # doubles that a cache loads at once
 
 
 class Checker:
