@@ -9,6 +9,7 @@ import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -408,6 +409,42 @@ def test_clicks_that_come_at_once_do_not_meet(viewer):
         list(pool.map(lambda kind: setattr(stand.options[kind], "value", True), kinds))
     stand.show(stand.robot.random(seed=5))  # writes to every node, and a dead one refuses
     assert not stand.status.content and all(stand.scene.loads.pointers[kind].visible for kind in kinds[:2])
+
+
+@pytest.mark.parametrize("which", ["joint", "strut", "time"])
+def test_what_a_person_drags_on_is_not_lost(viewer, which, monkeypatch):
+    """Events come in threads of their own: while one moves the robot, the slider may be further already."""
+    stand = viewer.load("stewart-gough" if which == "strut" else "arm-4")
+    t = np.linspace(0.0, 4.0, 401)
+    if which == "time":
+        viewer.load_motion({"time": t, "q": np.outer(t, [0.1, 0.2, 0.3, 0.4])})
+    slider, first, second = {
+        "joint": lambda: (stand.joints.handles[stand.robot.joints[0]], 0.3, 0.4),
+        "strut": lambda: (stand.actuators.handles["leg_0"], 0.70, 0.72),
+        "time": lambda: (viewer.scrub, 1.0, 2.0),
+    }[which]()
+    event = SimpleNamespace(target=slider, client=object())
+    real = stand.scene.show
+
+    def meanwhile(*arguments):
+        slider._impl.value = second  # as viser does when the next message comes
+        real(*arguments)
+
+    slider._impl.value = first
+    monkeypatch.setattr(stand.scene, "show", meanwhile)
+    for moved in slider._impl.update_cb:
+        moved(event)
+    assert slider.value == second
+    monkeypatch.undo()
+    for moved in slider._impl.update_cb:
+        moved(event)
+    assert slider.value == second
+    at = {
+        "joint": lambda: stand.scene.q[0],
+        "strut": lambda: stand.robot.to_actuators(stand.scene.q)[0][0],
+        "time": lambda: viewer.time,
+    }[which]()
+    assert at == pytest.approx(second, abs=1e-9)
 
 
 def test_plots_record_what_a_person_does(viewer):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -70,13 +71,13 @@ class JointSliders:
             first = float(np.clip(0.0, each.low, each.high))
             label = f"{each.label} [{each.unit}]"
             slider = gui.add_slider(label, each.low, max(each.high, each.low + step), step, first)
-            slider.on_update(_by_person(functools.partial(changed, each)))
+            slider.on_update(by_person(functools.partial(changed, each)))
             self.handles[each.label] = slider
 
     def show(self, q: np.ndarray) -> None:
         """Put the sliders where q is."""
         for each in self.coordinates:
-            _set(self.handles[each.label], each.read(q))
+            put(self.handles[each.label], each.read(q))
 
 
 class ActuatorSliders:
@@ -93,7 +94,7 @@ class ActuatorSliders:
             low, high, unit = _command_limits(robot, name, float(robot.to_actuators(q)[0][entry]))
             step = (high - low) / 1000
             slider = gui.add_slider(f"{name} [{unit}]", low, high, step, float(np.clip(0.0, low, high)))
-            slider.on_update(_by_person(functools.partial(changed, entry)))
+            slider.on_update(by_person(functools.partial(changed, entry)))
             self.handles[name], self.entries[name] = slider, entry
 
     def show(self, q: np.ndarray) -> None:
@@ -102,7 +103,7 @@ class ActuatorSliders:
             return
         c, _, _ = self.robot.to_actuators(q)
         for name, slider in self.handles.items():
-            _set(slider, float(c[self.entries[name]]))
+            put(slider, float(c[self.entries[name]]))
 
 
 def has_own_commands(robot: Robot) -> bool:
@@ -137,19 +138,36 @@ def _command_limits(robot: Robot, name: str, now: float) -> tuple[float, float, 
     return low, max(high, low + 1e-6), unit
 
 
-def _by_person(work: Callable[[float], None]) -> Callable[[Any], None]:
+_held = threading.local()
+"""slider, taken: what this thread is moving for a person, and the value it took from there."""
+
+
+def by_person(work: Callable[[float], None]) -> Callable[[Any], None]:
     """Only what comes from a browser, kept within the limits: sliders that follow the robot must not drive it."""
 
     def called(event: Any) -> None:
         slider = event.target
-        if event.client is not None and np.isfinite(slider.value):
-            work(float(np.clip(slider.value, slider.min, slider.max)))
+        taken = slider.value
+        if event.client is None or not np.isfinite(taken):
+            return
+        _held.slider, _held.taken = slider, taken
+        try:
+            work(float(np.clip(taken, slider.min, slider.max)))
+        finally:
+            _held.slider = None
 
     return called
 
 
-def _set(slider: Any, value: float) -> None:
-    slider.value = float(np.clip(value, slider.min, slider.max))
+def put(slider: Any, value: float) -> None:
+    """Let a slider follow, except while a person drags it on: what came meanwhile would be lost, and the thumb jump."""
+    value = float(np.clip(value, slider.min, slider.max))
+    held = getattr(_held, "slider", None) is slider
+    if held:
+        rounding = 1e-6 * (slider.max - slider.min)
+        if slider.value != _held.taken or abs(slider.value - value) < rounding:
+            return
+    slider.value = value
 
 
 def _entry(k: int) -> tuple[Callable[[np.ndarray], float], Callable[[np.ndarray, float], None]]:

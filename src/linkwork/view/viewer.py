@@ -18,6 +18,7 @@ from linkwork.library import load, robots
 from linkwork.robot import Robot
 from linkwork.view.live_plots import LivePlot
 from linkwork.view.palette import COLORS
+from linkwork.view.sliders import by_person, put
 from linkwork.view.stand import Stand
 
 FRAMES_PER_SECOND = 50
@@ -226,7 +227,7 @@ class Viewer:
             self.playing = gui.add_checkbox("play", False)
             self.speed = gui.add_slider("speed", 0.1, 3.0, 0.1, 1.0)
             self.scrub = gui.add_slider("time [s]", 0.0, 1.0, 0.01, 0.0, disabled=True)
-        self.scrub.on_update(lambda event: self.seek(self.scrub.value) if event.client is not None else None)
+        self.scrub.on_update(by_person(self.seek))
 
     def _named(self, name: str) -> Robot:
         if name in self._given:
@@ -256,7 +257,7 @@ class Viewer:
 
     def _follow(self, t: float) -> None:
         """What may lag behind the robots: sliders, the time, plots."""
-        self.scrub.value = float(np.clip(t, 0.0, self.scrub.max))
+        put(self.scrub, t)
         for stand in self.stands:
             if stand.playback is not None:
                 stand.sliders_follow()
