@@ -94,6 +94,7 @@ def built(name: str) -> Model:
 
 def test_every_robot_of_the_papers_is_there():
     assert set(OF_THE_PAPERS) <= set(lw.robots())
+    assert list(lw.robots()) == sorted(lw.robots())  # "charmie" before "charmie-2022"
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -13,7 +13,7 @@ from linkwork.view.redrawn.figure import Redrawn, marked, panels, standing
 
 def figures() -> tuple[Redrawn, ...]:
     return (
-        Redrawn("figure-8", "the complete model: struts red, springs green, bars grey", _model, (11.0, 5.5)),
+        Redrawn("figure-8", "the complete model: struts red, springs green, bars grey", _model, (11.0, 4.2)),
         Redrawn("figure-12", "point D of body 12a; circles: the corrected equations", _hand, (8.0, 7.0)),
         Redrawn("figure-13", "force of body 2 on body 3, axes of body 3; circles: as above", _base, (8.0, 7.0)),
     )
