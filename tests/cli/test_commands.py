@@ -38,6 +38,13 @@ def test_forward_kinematics_equals_the_library(server):
     np.testing.assert_allclose(json.loads(done.stdout)["pose"], expected, atol=1e-15)
 
 
+def test_rounding_is_not_shown_to_people(server):
+    at = ("ur5e", "--q", "0 -90deg 0 0 0 0")
+    assert "e-1" not in server.run("fk", *at).stdout and "0.5875" in server.run("fk", *at).stdout
+    assert "e-1" not in server.run("fk", *at, "--frame", "tool0").stdout
+    assert "e-1" in server.run("fk", *at, "--json").stdout  # machines get every digit
+
+
 def test_inverse_dynamics_equals_the_library(server):
     done = server.run("id", "ur5e", "--q", "elbow_joint=0.3", "--a", "1 0 0 0 0 0", "--json")
     robot = lw.load("ur5e")

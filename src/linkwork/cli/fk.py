@@ -9,7 +9,7 @@ import typer
 
 import linkwork as lw
 from linkwork.cli.arguments import Configuration, Json, RobotName, configuration
-from linkwork.cli.output import print_json, print_table
+from linkwork.cli.output import print_json, print_table, tidy
 from linkwork.cli.progress import working
 
 
@@ -39,7 +39,7 @@ def _show_one(robot: lw.Robot, q: np.ndarray, frame: str, as_json: bool) -> None
     if as_json:
         print_json({"q": q, "frame": frame, "pose": pose})
     else:
-        print_table(f"pose of {frame} in the world", ("x", "y", "z", "position [m]"), pose[:3].tolist())
+        print_table(f"pose of {frame} in the world", ("x", "y", "z", "position [m]"), tidy(pose[:3]))
 
 
 def _show_all(robot: lw.Robot, q: np.ndarray, as_json: bool) -> None:
@@ -48,5 +48,5 @@ def _show_all(robot: lw.Robot, q: np.ndarray, as_json: bool) -> None:
     if as_json:
         print_json({"q": q, "poses": {body: poses[body] for body in poses.bodies}})
     else:
-        rows = [(body, *map(float, poses[body][:3, 3])) for body in poses.bodies]
+        rows = [(body, *tidy(poses[body][:3, 3])) for body in poses.bodies]
         print_table(f"positions of the bodies of {robot.name}", ("body", "x [m]", "y [m]", "z [m]"), rows)

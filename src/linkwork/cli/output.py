@@ -52,6 +52,11 @@ def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]
     console().print(table)
 
 
+def tidy(places: np.ndarray) -> list[Any]:
+    """Places and angles for people: what is below 1e-12 m or rad is rounding, and shown as nothing."""
+    return list(np.round(places, 12).tolist())
+
+
 def number(x: float) -> str:
     """Six digits; a zero has no sign."""
     return f"{x + 0.0:.6g}"

@@ -11,7 +11,7 @@ import typer
 import linkwork as lw
 from linkwork.arguments import choice
 from linkwork.cli.arguments import Configuration, Json, RobotName, configuration, vector
-from linkwork.cli.output import console, print_json, print_table
+from linkwork.cli.output import console, print_json, print_table, tidy
 from linkwork.cli.progress import working
 from linkwork.simulate import ComputedTorque, GravityCompensation
 
@@ -56,7 +56,7 @@ def register(app: typer.Typer) -> None:
                 {"robot": loaded.name, **facts, "energy_off": drift, "columns": list(run.columns), "wrote": written}
             )
             return
-        rows = zip(names, run.q[0].tolist(), run.q[-1].tolist(), strict=True)
+        rows = zip(names, tidy(run.q[0]), tidy(run.q[-1]), strict=True)
         print_table(f"{loaded.name}, {run.time[-1]:g} s by {run.method}", ("coordinate", "start", "end"), rows)
         if drift is not None:
             console().print(f"energies are off by at most {drift:.2e} J")
