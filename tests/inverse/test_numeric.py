@@ -462,6 +462,23 @@ def test_bad_calls_are_refused(call, error, says):
         call(arm, arm.pose(arm.random(seed=0), TOOL))
 
 
+def test_legs_of_a_platform_keep_their_strokes():
+    """The six lengths follow from the pose: it is reached where all lie in their strokes, and nowhere else."""
+    robot = lw.load("stewart-gough")
+    rng = np.random.default_rng(8)
+    q = np.concatenate(
+        [rng.uniform((-0.4, -0.4, 0.3), (0.4, 0.4, 1.6), (300, 3)), rng.uniform(-0.4, 0.4, (300, 3))], axis=1
+    )
+    lengths = robot.to_actuators(q)[0]
+    within = ((lengths >= 0.3) & (lengths <= 1.2)).all(axis=1)
+    assert 60 < within.sum() < 240
+    T = robot.pose(q, "platform")
+    for method in ("auto", "numeric"):
+        found = robot.inverse_kinematics(T, "platform", method=method, limits=method != "numeric")
+        assert np.array_equal(found.success, within)
+    assert robot.from_actuators(lengths[within], q0=q[within])[0] == pytest.approx(found.q[within], abs=1e-6)
+
+
 def test_numbers_of_numpy_are_numbers():
     arm = panda()
     T = targets(arm, TOOL, 3, seed=5)

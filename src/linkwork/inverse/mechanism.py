@@ -15,10 +15,10 @@ from linkwork import configurations
 from linkwork.arguments import as_doubles
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.inverse.targets import Goal
-from linkwork.loops.constraints import Rows, closure_rows
+from linkwork.loops.constraints import Rows, closure_rows, strut_rows
 from linkwork.loops.layout import layout_of
 from linkwork.loops.transmissions import Drive
-from linkwork.model.elements import Coupling, LoopClosure
+from linkwork.model.elements import Coupling, LinearActuator, LoopClosure
 from linkwork.model.placement import Placement
 from linkwork.model.tree import Tree
 from linkwork.recursions.configuration import integrate
@@ -33,6 +33,7 @@ class Mechanism:
     q, v       which independent coordinates matter, in q and in v
     single     (place in `q`, place in `v`) of those that have one coordinate (all but ball and floating joints)
     elements   closures and couplings that hold these coordinates together
+    struts     those whose stroke is no range of one joint: legs of a platform
     """
 
     subject: Subject
@@ -41,6 +42,7 @@ class Mechanism:
     v: tuple[int, ...]
     single: tuple[tuple[int, int], ...]
     elements: tuple[Any, ...]
+    struts: tuple[LinearActuator, ...] = ()
 
     @property
     def tree(self) -> Tree:
@@ -123,11 +125,16 @@ class Mechanism:
         return casadi.vertcat(*[q[own[k]] for k in self.q])
 
     def loop_rows(self, q_tree: SX) -> tuple[SX, SX] | None:
-        """(residuals, Jacobian) of the closed loops, in coordinates of the tree."""
-        if not self.elements:
+        """(residuals, Jacobian) of the closed loops, in coordinates of the tree, and of struts beyond their strokes."""
+        if not self.elements and not self.struts:
             return None
         q, rows = _closures(self.tree, self.elements)
-        r, J = casadi.substitute([rows.r, rows.J], [q], [q_tree])
+        r, J = rows.r, rows.J
+        for strut in self.struts:
+            length = strut_rows(self.tree, q, SX.sym("v", self.tree.nv), (strut,), self.tree.elements)
+            over = length.r - casadi.fmin(casadi.fmax(length.r, SX(strut.lower)), SX(strut.upper))
+            r, J = casadi.vertcat(r, over), casadi.vertcat(J, casadi.if_else(over == 0, 0, length.J))
+        r, J = casadi.substitute([r, J], [q], [q_tree])
         return r, J
 
 
@@ -157,7 +164,20 @@ def mechanism(who: str, subject: Subject, goals: tuple[Goal, ...]) -> Mechanism:
                 q += [at_q.start + k for k in chosen]
             else:
                 q += range(at_q.start, at_q.stop)
-    return Mechanism(subject, places, tuple(q), v, tuple(single), elements)
+    return Mechanism(subject, places, tuple(q), v, tuple(single), elements, _strokes(subject, moving))
+
+
+def _strokes(subject: Subject, moving: set[int]) -> tuple[LinearActuator, ...]:
+    """Struts with an end to their stroke that closed forms do not turn into a range of a joint."""
+    found = []
+    tree = subject.tree
+    for strut in layout_of(subject).struts:
+        own = next(e for e in tree.elements if isinstance(e, LinearActuator) and e.name == strut.name)
+        rows = strut_rows(tree, SX.sym("q", tree.nq), SX.sym("v", tree.nv), (own,), tree.elements)
+        limited = float(own.lower) > 0.0 or math.isfinite(float(own.upper))
+        if limited and _columns(tree, rows) <= moving:
+            found.append(own)
+    return tuple(found)
 
 
 def _loops_among(subject: Subject, moving: set[int]) -> tuple[Any, ...]:
@@ -176,8 +196,12 @@ def _loops_among(subject: Subject, moving: set[int]) -> tuple[Any, ...]:
 
 def _touched(subject: Subject, element: Any) -> set[int]:
     """Independent velocity coordinates that a closure or coupling depends on."""
-    _, rows = _closures(subject.tree, (element,))
-    J = casadi.sparsify(rows.J @ casadi.sparsify(DM(subject.tree.mimic_map[2])))
+    return _columns(subject.tree, _closures(subject.tree, (element,))[1])
+
+
+def _columns(tree: Tree, rows: Rows) -> set[int]:
+    """Independent velocity coordinates that some rows depend on."""
+    J = casadi.sparsify(rows.J @ casadi.sparsify(DM(tree.mimic_map[2])))
     return set(J.sparsity().get_col())
 
 

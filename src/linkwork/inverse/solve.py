@@ -116,7 +116,8 @@ def numeric(
     """Configurations for one target, a batch, or a path, by damped least squares in machine code.
 
     task, axes, direction, weights   of frames given by name; see `targets.Goal`
-    limits       True: the robot's own (joint limits and strokes); False: none; or (lower, upper) of q
+    limits       True: the robot's own (joint limits and strokes); False: none; or (lower, upper) of q. Legs that move
+                 several coordinates at once (a platform's) keep their strokes in any case
     tolerance    [m] and [rad], one number or two: within it forward kinematics of the answer must reach the target
     restarts     further starts after the first, see seeds.py; 0: only from q0
     prefer       "near": of all answers around the start the one nearest to q0; "center": nearest to the middle of the
