@@ -97,3 +97,18 @@ def test_one_term_alone():
         CHAIN.equations("lnk2")
     with pytest.raises(UnknownName, match="no term"):
         CHAIN.equations("link2")["link3"]
+
+
+def test_equations_that_are_not_simplified_are_not_multiplied_out(monkeypatch):
+    """The forces of the last links of an arm in space would have millions of products."""
+
+    def refuse(x):
+        raise AssertionError(f"multiplied out: {x}")
+
+    monkeypatch.setattr(equations.sympy, "expand", refuse)
+    system = System.planar_chain("RRP", [1.0, 0.7, 0.5], [1.0, 2.0, 1.5])
+    q, v, a = np.random.default_rng(2).uniform(0.2, 1, size=(3, 3))
+    found = values(system, system.equations(simplify=False), q, v, a, 0.0)
+    np.testing.assert_allclose(found, system.torque_table(q, v, a), rtol=1e-12, atol=1e-12)
+    with pytest.raises(AssertionError, match="multiplied out"):
+        system.equations(simplify=True)

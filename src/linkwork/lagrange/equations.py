@@ -192,9 +192,13 @@ def _solved(system: System, column: Column, simplify: bool | None) -> _Solved:
     if simplify not in kept:
         letters, spec = _letters(system), system.terms[column.name]
         L = spec.function if isinstance(spec, Lagrangian) else column.kinetic - column.potential
-        L = _tidied(_in_sympy(L, system, letters), simplify)
-        R = _tidied(_in_sympy(column.rayleigh, system, letters), simplify)
-        cells = {k: _numbers(_cell(L, R, k, letters, column.depends)) for k in column.depends}
+        L, R = (_in_sympy(x, system, letters) for x in (L, column.rayleigh))
+        tidy = sympy.count_ops(L) + sympy.count_ops(R) <= SMALL if simplify is None else simplify
+        if tidy:
+            L, R = (_products_as_sums(sympy.expand(x)) for x in (L, R))
+        # As it stands, the force of a link of an arm in space multiplies out to millions of products.
+        found = {k: _cell(L, R, k, letters, column.depends) for k in column.depends}
+        cells = {k: _numbers(sympy.expand(x) if tidy else x) for k, x in found.items()}
         kept[simplify] = _Solved(cells, _numbers(L), _numbers(R))
     return kept[simplify]
 
@@ -215,13 +219,7 @@ def _cell(L: Any, R: Any, k: str, letters: Letters, depends: tuple[str, ...]) ->
     rate = sympy.diff(momentum, letters.t)
     for j in depends:
         rate += sympy.diff(momentum, letters.q[j]) * letters.v[j] + sympy.diff(momentum, letters.v[j]) * letters.a[j]
-    return sympy.expand(rate - sympy.diff(L, letters.q[k]) + sympy.diff(R, letters.v[k]))
-
-
-def _tidied(x: Any, simplify: bool | None) -> Any:
-    if simplify is None:
-        simplify = sympy.count_ops(x) <= SMALL
-    return _products_as_sums(sympy.expand(x)) if simplify else x
+    return rate - sympy.diff(L, letters.q[k]) + sympy.diff(R, letters.v[k])
 
 
 def _products_as_sums(x: Any) -> Any:
