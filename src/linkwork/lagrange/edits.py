@@ -46,10 +46,8 @@ def with_joint(system: System, frame: Frame) -> System:
 
 
 def without(system: System, name: str) -> System:
-    """The system without a term, constraint, joint or frame."""
+    """The system without a term, constraint, joint or frame; of a body and a joint of one name the body goes first."""
     terms, constraints, frames = dict(system.terms), dict(system.constraints), dict(system.frames)
-    if name in terms and name in frames:
-        raise InvalidInput(f'remove: "{name}" names both a {terms[name].kind} and a joint; give them different names')
     if name in terms:
         users = [t.name for t in terms.values() if name in t.bodies]
         if users:

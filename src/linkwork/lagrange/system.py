@@ -263,7 +263,10 @@ class System:
         return edits.with_joint(self, replace(old, joint=new))
 
     def remove(self, name: str) -> System:
-        """The system without a term, a constraint, or a joint or frame on which nothing stands any more."""
+        """The system without a term, a constraint, or a joint or frame on which nothing stands any more.
+
+        Of a body and a joint of one name, as systems made from robots have, the body goes first.
+        """
         return edits.without(self, name)
 
     def _with_term(self, term: Term, replacing: str | None = None) -> System:
