@@ -16,6 +16,11 @@ from tests.simulate.mechanisms import CART, DOUBLE_PENDULUM, floating
 RUN = dict(duration=0.1, step=1e-2)
 SENTENCES = {
     "not a mechanism": (lambda: simulate("ur5", duration=1), InvalidInput, "expected a Robot or a System"),
+    "nothing that moves": (
+        lambda: simulate(lw.Robot(Model("stone", (Body("s", MassProperties(1.0)),), ())), **RUN),
+        NotPossible,
+        'robot "stone" has no joint that moves',
+    ),
     "shape of q": (
         lambda: simulate(CART, [1, 2, 3], **RUN),
         InvalidInput,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork.arguments import as_doubles, choice, mapping, number
-from linkwork.errors import InvalidInput, SimulationStopped
+from linkwork.errors import InvalidInput, NotPossible, SimulationStopped
 from linkwork.model.payload import Payload
 from linkwork.simulate import accounts, adaptive, fixed, stepwise
 from linkwork.simulate.controllers import Bound, Sampled, as_controller, nothing
@@ -69,6 +69,8 @@ def simulate(
     progress  True shows a bar while it runs, on the error stream; a function is called with (rows done, all rows)
     """
     plant = plant_of(mechanism, payload)
+    if not plant.nv:
+        raise NotPossible(f"simulate: {plant.who} has no joint that moves")
     start = number(start, "simulate: start")
     energy_tolerance = _positive("energy_tolerance", energy_tolerance, endless=True)
     q0, v0, batch = _initial(plant, q, v, start)
