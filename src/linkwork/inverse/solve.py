@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from linkwork import configurations
 from linkwork.arguments import as_doubles, choice, number
 from linkwork.errors import InvalidInput, NotPossible, did_you_mean
 from linkwork.inverse.closed_form import closed_form, decides, settled
 from linkwork.inverse.mechanism import limits_of
-from linkwork.inverse.moves import PENALTIES, STEPS, Rule
-from linkwork.inverse.numeric import RESTARTS, TOLERANCE, Settings, Solver, plain_of, remember_plain, solver_of
+from linkwork.inverse.moves import STEPS, Rule
+from linkwork.inverse.numeric import RESTARTS, TOLERANCE, Settings, plain_of, remember_plain, solver_of
+from linkwork.inverse.options import (
+    configuration_of,
+    flag,
+    interval,
+    not_negative,
+    penalty_of,
+    preferred,
+    refuse_batch,
+    speeds_of,
+    start_of,
+    tolerances,
+    whole,
+)
 from linkwork.inverse.pseudo_inverse import OBJECTIVES, follow
 from linkwork.inverse.pseudo_inverse import Settings as Integration
 from linkwork.inverse.recursive import JointStep, Run, order_of, step_of
 from linkwork.inverse.recursive import run as run_sweeps
 from linkwork.inverse.result import InverseKinematics
-from linkwork.inverse.seeds import box
 from linkwork.inverse.targets import format_of, goals_of
 from linkwork.inverse.track import track as track_path
 from linkwork.subject import Subject
@@ -64,7 +74,7 @@ def _decided(
         return answer
     limits = limits_of(WHO, subject, options.get("limits", True))
     start = None if q0 is None else configuration_of(WHO, subject, "q0", q0)
-    return settled(solver, answer, targets[0], start, limits, _tolerances(WHO, options.get("tolerance", TOLERANCE)))
+    return settled(solver, answer, targets[0], start, limits, tolerances(WHO, options.get("tolerance", TOLERANCE)))
 
 
 def analytic(
@@ -91,8 +101,8 @@ def analytic(
     formats = (format_of(who, goals[0], targets[0]),)
     solver = solver_of(who, subject, goals, formats)
     start = None if q0 is None else configuration_of(who, subject, "q0", q0)
-    _refuse_batch(who, start, targets, formats)
-    return closed_form(solver, targets[0], start, limits_of(who, subject, limits), _tolerances(who, tolerance), free)
+    refuse_batch(who, start, targets, formats)
+    return closed_form(solver, targets[0], start, limits_of(who, subject, limits), tolerances(who, tolerance), free)
 
 
 def numeric(
@@ -129,16 +139,16 @@ def numeric(
     formats = tuple(format_of(who, goal, t) for goal, t in zip(goals, targets, strict=True))
     solver = solver_of(who, subject, goals, formats)
     start = None if q0 is None else configuration_of(who, subject, "q0", q0)
-    _refuse_batch(who, start, targets, formats, path=_flag(who, "track", track))
+    refuse_batch(who, start, targets, formats, path=flag(who, "track", track))
     settings = Settings(
         limits=None if limits is True else limits_of(who, subject, limits),
-        tolerance=_tolerances(who, tolerance),
-        restarts=_whole(who, "restarts", restarts, 0),
-        prefer=_preferred(who, subject, prefer, start, solver),
+        tolerance=tolerances(who, tolerance),
+        restarts=whole(who, "restarts", restarts, 0),
+        prefer=preferred(who, subject, prefer, start, solver),
     )
     usual = task is axes is weights is prefer is None and limits is True
     if track:
-        return track_path(solver, targets, start, settings, _interval(who, dt))
+        return track_path(solver, targets, start, settings, interval(who, dt))
     if dt is not None:
         raise InvalidInput(f"{who}: dt is {dt!r}, but only a path has a sampling time; give track=True")
     usual = usual and (settings.tolerance, settings.restarts) == ((TOLERANCE, TOLERANCE), RESTARTS)
@@ -190,19 +200,19 @@ def recursive(
     bounds = limits_of(who, subject, limits)
     rule = Rule(
         step=choice(step, STEPS, f"{who}: step"),
-        penalty=_penalty(who, subject, penalty, bounds, solver),
-        order=order_of(who, solver.mechanism, order, _flag(who, "partial", partial)),
+        penalty=penalty_of(who, subject, penalty, bounds, solver),
+        order=order_of(who, solver.mechanism, order, flag(who, "partial", partial)),
     )
     settings = Run(
         rule=rule,
         limits=bounds,
-        speeds=_speeds(who, subject, velocity_limits, _interval(who, dt)),
-        tolerance=_tolerances(who, tolerance),
-        sweeps=_whole(who, "sweeps", sweeps, 1),
-        kick=_not_negative(who, "kick", kick),
+        speeds=speeds_of(who, subject, velocity_limits, interval(who, dt)),
+        tolerance=tolerances(who, tolerance),
+        sweeps=whole(who, "sweeps", sweeps, 1),
+        kick=not_negative(who, "kick", kick),
     )
-    start = _start(who, subject, q0, bounds, solver, _flag(who, "clip_start", clip_start))
-    _refuse_batch(who, start, targets, formats, path=_flag(who, "track", track))
+    start = start_of(who, subject, q0, bounds, solver, flag(who, "clip_start", clip_start))
+    refuse_batch(who, start, targets, formats, path=flag(who, "track", track))
     return run_sweeps(solver, targets, start, settings, bool(track))
 
 
@@ -241,12 +251,12 @@ def pseudo_inverse(
     if not (objective is None or callable(objective)):
         choice(objective, OBJECTIVES, f"{who}: objective")
     settings = Integration(
-        dt=_interval(who, dt) or 0.0,
-        gain=_not_negative(who, "gain", gain),
+        dt=interval(who, dt) or 0.0,
+        gain=not_negative(who, "gain", gain),
         objective=objective,
         alpha=number(alpha, f"{who}: alpha"),
-        damping=_not_negative(who, "damping", damping),
-        tolerance=_tolerances(who, tolerance),
+        damping=not_negative(who, "damping", damping),
+        tolerance=tolerances(who, tolerance),
     )
     rates = None if velocity is None else as_doubles(velocity, f"{who}: velocity")
     start = configuration_of(who, subject, "q0", q0)
@@ -262,140 +272,6 @@ def joint_step(subject: Subject, q: Any, joint: str, target: Any, frame: Any, ta
     if at.ndim != 1 or any(t.shape != f for t, f in zip(targets, formats, strict=True)):
         raise InvalidInput(f"{who}: q has shape {at.shape}, expected one configuration and one target")
     return step_of(solver_of(who, subject, goals, formats), at, joint, targets)
-
-
-def _start(
-    who: str, subject: Subject, q0: Any, bounds: tuple[np.ndarray, np.ndarray], solver: Solver, clip: bool
-) -> np.ndarray:
-    """Where sweeps begin: q0, or the middle of the ranges."""
-    if q0 is None:
-        q = solver.neutral.copy()
-        single = [at for at, _ in solver.mechanism.single]
-        q[solver.moving[single]] = box(solver.mechanism, *(x[solver.moving][single] for x in bounds))[0]
-        return q
-    q = configuration_of(who, subject, "q0", q0)
-    if clip:
-        return np.clip(q, *bounds)
-    outside = (q < bounds[0]) | (q > bounds[1])
-    outside[..., [k for k in range(subject.nq) if k not in solver.moving]] = False
-    if outside.any():
-        k = tuple(np.argwhere(outside)[0])
-        low, high = (x[k[-1]] for x in bounds)
-        raise InvalidInput(
-            f"{who}: q0{list(map(int, k))} = {q[k]:g} is outside [{low:g}, {high:g}]; clip_start=True moves it there"
-        )
-    return q
-
-
-def _penalty(
-    who: str, subject: Subject, given: Any, bounds: tuple[np.ndarray, np.ndarray], solver: Solver
-) -> str | None:
-    if given is None or given is False:
-        return None
-    kind = "one_sided" if given is True else choice(given, PENALTIES, f"{who}: penalty")
-    for joint, q, _ in configurations.places(subject):
-        for k in range(q.start, q.stop):
-            if k in solver.moving and not (np.isfinite(bounds[0][k]) and np.isfinite(bounds[1][k])):
-                raise InvalidInput(f'{who}: penalty needs finite limits for joint "{joint.name}"')
-    return kind
-
-
-def _speeds(who: str, subject: Subject, given: Any, dt: float | None) -> tuple[np.ndarray, np.ndarray] | None:
-    """(lowest, highest) move of every q in one sampling interval."""
-    if given is None or given is False:
-        return None
-    if dt is None:
-        raise InvalidInput(f"{who}: velocity_limits need the sampling time dt [s]")
-    if given is True:
-        highest = np.full(subject.nq, np.inf)
-        for _, q, v in configurations.places(subject):
-            if q.stop - q.start == v.stop - v.start:
-                highest[q] = configurations.limits(subject).velocity[v]
-        return -highest * dt, highest * dt
-    lowest, highest = limits_of(f"{who}: velocity_limits", subject, given)
-    if (lowest > 0).any() or (highest < 0).any():
-        raise InvalidInput(f"{who}: velocity_limits: every range of speed must contain 0")
-    return lowest * dt, highest * dt
-
-
-def _not_negative(who: str, label: str, x: Any) -> float:
-    if not 0 <= (found := _plain(x)) < math.inf:
-        raise InvalidInput(f"{who}: {label} is {x!r}, expected a number that is not negative")
-    return found
-
-
-def configuration_of(who: str, subject: Subject, label: str, given: Any) -> np.ndarray:
-    """A configuration or a batch of them, checked."""
-    q = as_doubles(given, f"{who}: {label}")
-    if q.ndim == 0 or q.shape[-1] != subject.nq:
-        name = subject.model.name
-        raise InvalidInput(f'{who}: {label} has shape {q.shape}, expected (..., {subject.nq}): robot "{name}"')
-    if not np.isfinite(q).all():
-        where = tuple(np.argwhere(~np.isfinite(q))[0])
-        raise InvalidInput(f"{who}: {label}{list(map(int, where))} is {q[where]}, expected finite numbers")
-    return q
-
-
-def _preferred(who: str, subject: Subject, given: Any, q0: np.ndarray | None, solver: Solver) -> np.ndarray | None:
-    if given is None:
-        return None
-    if isinstance(given, str):
-        if choice(given, ("near", "center"), f"{who}: prefer") == "near":
-            return solver.neutral if q0 is None else q0
-        centre = solver.neutral.copy()
-        single = [at for at, _ in solver.mechanism.single]
-        bounds = (x[solver.moving][single] for x in solver.limits)
-        centre[solver.moving[single]] = box(solver.mechanism, *bounds)[0]
-        return centre
-    return configuration_of(who, subject, "prefer", given)
-
-
-def _refuse_batch(
-    who: str, q0: np.ndarray | None, targets: tuple[np.ndarray, ...], formats: tuple[Any, ...], path: bool = False
-) -> None:
-    """Starts and targets of batches that do not go together."""
-    if q0 is None or q0.ndim == 1:
-        return
-    leads = [t.shape[: max(0, t.ndim - len(f) - path)] for t, f in zip(targets, formats, strict=True)]
-    try:
-        np.broadcast_shapes(q0.shape[:-1], *leads)
-    except ValueError:
-        told = f"{' and '.join(str(lead) for lead in leads)} of {'paths' if path else 'targets'}"
-        raise InvalidInput(f"{who}: q0 has shape {q0.shape}, which does not go with the batch {told}") from None
-
-
-def _tolerances(who: str, given: Any) -> tuple[float, float]:
-    pair = tuple(given) if np.ndim(given) == 1 else (given, given)
-    found = [_plain(t) for t in pair]
-    if len(found) != 2 or not all(0 < t < math.inf for t in found):
-        raise InvalidInput(f"{who}: tolerance is {given!r}, expected a positive number, or two: [m] and [rad]")
-    return found[0], found[1]
-
-
-def _plain(x: Any) -> float:
-    """A real number of Python or NumPy as a float; NaN for anything else."""
-    real = isinstance(x, (int, float, np.integer, np.floating)) and not isinstance(x, bool)
-    return float(x) if real else math.nan
-
-
-def _flag(who: str, label: str, value: Any) -> bool:
-    if not isinstance(value, (bool, np.bool_)):
-        raise InvalidInput(f"{who}: {label} is {value!r}, expected True or False")
-    return bool(value)
-
-
-def _interval(who: str, dt: Any) -> float | None:
-    if dt is None:
-        return None
-    if not 0 < (found := _plain(dt)) < math.inf:
-        raise InvalidInput(f"{who}: dt is {dt!r}, expected a positive time [s]")
-    return found
-
-
-def _whole(who: str, label: str, n: Any, least: int) -> int:
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < least:
-        raise InvalidInput(f"{who}: {label} is {n!r}, expected a whole number of at least {least}")
-    return int(n)
 
 
 METHODS: dict[str, Callable[..., InverseKinematics]] = {
