@@ -21,6 +21,7 @@ SENTENCES = {
         NotPossible,
         'robot "stone" has no joint that moves',
     ),
+    "no masses": (lambda: simulate(lw.load("crx-10ia"), **RUN), NotPossible, 'robot "crx-10ia" is kinematic only'),
     "shape of q": (
         lambda: simulate(CART, [1, 2, 3], **RUN),
         InvalidInput,
@@ -60,6 +61,11 @@ SENTENCES = {
         lambda: simulate(CART, control=PID(1, 1, 1, [0]), **RUN),
         InvalidInput,
         "PID: target has 1 elements, expected 2",
+    ),
+    "target's quaternion": (
+        lambda: simulate(floating(), control=PD(1, 1, np.zeros(11)), **RUN),
+        InvalidInput,
+        "PD: target: the quaternion of a floating or ball joint is off unit length",
     ),
     "law shape": (
         lambda: simulate(CART, control=lambda t, q, v: q[0], **RUN),

@@ -180,6 +180,9 @@ class _BoundPD(Bound):
         self.target = Signal(given.target, (plant.nq,), f"{prefix}_target")
         self.parameters |= self.target.parameters
         self.sequences |= self.target.sequences
+        for at in plant.quaternions if given.target.function is None else ():
+            if (np.abs((given.target.array[..., at] ** 2).sum(-1) - 1) > 2e-6).any():
+                raise InvalidInput(f"{who}: target: the quaternion of a floating or ball joint is off unit length")
         for rate, rows in given.target.rows.items():
             if rows.shape[-1] != plant.nv:
                 raise InvalidInput(
