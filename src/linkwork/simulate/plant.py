@@ -11,7 +11,7 @@ from casadi import SX
 
 from linkwork import quantities
 from linkwork.configurations import neutral, places
-from linkwork.errors import ComputationError, InvalidInput, LinkworkError, UnknownName, did_you_mean
+from linkwork.errors import ComputationError, InvalidInput, LinkworkError, NotPossible, UnknownName, did_you_mean
 from linkwork.lagrange.linear import factored
 from linkwork.lagrange.system import System
 from linkwork.lagrange.traces import applied
@@ -107,6 +107,8 @@ class RobotPlant(Plant):
     def __init__(self, subject: Subject, payloads: Sequence[Payload] = ()) -> None:
         self.subject, self.payloads = subject, tuple(payloads)
         self.who = f'robot "{subject.model.name}"'
+        if subject.model.kinematic_only:
+            raise NotPossible(f"simulate: {self.who} is kinematic only: no mass properties are published for it")
         self.nq, self.nv = subject.nq, subject.nv
         self.q_names, self.v_names = _names(subject)
         self.quaternions = tuple(slice(at.stop - 4, at.stop) for joint, at, _ in places(subject) if joint.nq > joint.nv)
