@@ -293,3 +293,10 @@ def test_every_variable_can_be_live(name):
         found = live.function("forward_kinematics")(q, *numbers)
         for a, b in zip(found, expected):
             np.testing.assert_allclose(np.array(a), np.array(b), atol=1e-14)
+
+
+@pytest.mark.parametrize("name", ["loop_dynamics", "forward_dynamics", "inverse_dynamics", "loads", "torque_table"])
+def test_dynamics_of_a_robot_without_masses_refuse_by_name(name):
+    """Not by a number that is not finite, or by a joint that moves nothing."""
+    with pytest.raises(NotPossible, match='robot "crx-10ia" is kinematic only'):
+        getattr(lw.load("crx-10ia"), name)(*np.zeros((3, 6)))

@@ -20,7 +20,7 @@ from casadi import DM, SX
 from linkwork import quantities
 from linkwork.arguments import broadcast, finite_rows
 from linkwork.engine.kernel import Kernel, Signature
-from linkwork.errors import ComputationError, InvalidInput
+from linkwork.errors import ComputationError, InvalidInput, NotPossible
 from linkwork.lagrange.linear import factored
 from linkwork.loops.assembly import (
     assemble,
@@ -64,6 +64,9 @@ def loop_dynamics(
     variables: Mapping[str, Any] | None = None,
 ) -> np.ndarray:
     """a (..., nv) for efforts (..., nc) of motors and actuators, in the order of `robot.actuators`."""
+    if subject.model.kinematic_only:
+        who = f'robot "{subject.model.name}"'
+        raise NotPossible(f"loop_dynamics: {who} is kinematic only: no mass properties are published for it")
     kernel = subject.kernel("loop_dynamics", lambda key: _kernel(subject, key))
     given = [q, v, effort, stabilisation, *subject.variable_values(variables)]
     try:
