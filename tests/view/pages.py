@@ -50,10 +50,12 @@ class ViewerPage:
             self.errors.append(text)
 
     def until(self, holds: Callable[[], bool], otherwise: str, patience: float = PATIENCE) -> None:
-        """Wait until something holds."""
+        """Wait until something holds, and until the change that made it hold is done with the rest of the scene."""
         if not self.holds_within(holds, patience):
             self._shoot("failed")
             raise AssertionError(f"{otherwise}; console: {self.errors}; {ARTEFACTS / 'failed.png'} shows the page")
+        with self.viewer.lock:
+            pass
 
     def holds_within(self, holds: Callable[[], bool], patience: float) -> bool:
         """Whether something comes to hold in some seconds."""
