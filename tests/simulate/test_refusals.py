@@ -119,11 +119,6 @@ SENTENCES = {
         UnknownName,
         'payload on unknown body "arms"',
     ),
-    "payloads of a batch": (
-        lambda: simulate(floating(), payload=lw.Payload("arm", np.ones(3)), **RUN),
-        InvalidInput,
-        'payload on "arm" has mass of shape (3,), expected (): one payload for all samples of a run',
-    ),
     "period in words": (lambda: Sampled(PD(1, 1, [0, 0]), "often"), InvalidInput, "Sampled: period"),
     "no period": (lambda: Sampled(PD(1, 1, [0, 0]), None), InvalidInput, "Sampled: period"),
     "no time": (lambda: simulate(CART, **RUN).at(np.nan), InvalidInput, "at: t is nan"),

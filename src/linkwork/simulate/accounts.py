@@ -6,6 +6,7 @@ import weakref
 from typing import Any
 
 import numpy as np
+from casadi import SX
 
 from linkwork.engine.compile import compile as compiled
 from linkwork.engine.kernel import Kernel
@@ -20,14 +21,18 @@ def energy_kernel_of(plant: Plant) -> Kernel:
     owner, key = plant.identity
     kept = _kernels.setdefault(owner, {})
     if key not in kept:
-        kept[key] = compiled(plant.energy, {"q": plant.nq, "v": plant.nv, "t": ()}, "energy")
+        names = tuple(plant.parameters)
+
+        def energy(q: SX, v: SX, t: SX, *p: SX) -> SX:
+            return plant.carrying(dict(zip(names, p, strict=True))).energy(q, v, t)
+
+        shapes = {"q": plant.nq, "v": plant.nv, "t": (), **{name: x.shape[-1] for name, x in plant.parameters.items()}}
+        kept[key] = compiled(energy, shapes, "energy")
     return kept[key]
 
 
-def energies(
-    kernel: Kernel, time: np.ndarray, q: np.ndarray, v: np.ndarray, works: np.ndarray
-) -> dict[str, np.ndarray]:
-    """Energy columns (..., T): kinetic, potential, total, the works since the start, and their balance.
+def energies(plant: Plant, time: np.ndarray, q: np.ndarray, v: np.ndarray, works: np.ndarray) -> dict[str, np.ndarray]:
+    """Energy columns (B, T): kinetic, potential, total, the works since the start, and their balance.
 
         balance = total - total(0) - control - external - stops + dissipated
 
@@ -35,12 +40,15 @@ def energies(
     """
     known = np.isfinite(q).all(-1) & np.isfinite(v).all(-1)
     times = np.ascontiguousarray(np.broadcast_to(time, known.shape))  # a plain batch, which kernels read fastest
+    kernel = energy_kernel_of(plant)
+    p = [x[:, None] if x.ndim > 1 else x for x in plant.parameters.values()]  # (B, 1, n) or, shared, (n,)
     if known.all():
-        parts = kernel(q, v, times)
+        parts = kernel(q, v, times, *p)
     else:
         parts = np.full((*known.shape, 2), np.nan)
         if known.any():
-            parts[known] = kernel(q[known], v[known], times[known])
+            rows = [np.broadcast_to(x, (*known.shape, x.shape[-1]))[known] for x in p]
+            parts[known] = kernel(q[known], v[known], times[known], *rows)
     found: dict[str, Any] = {"energy.kinetic": parts[..., 0], "energy.potential": parts[..., 1]}
     total = parts.sum(-1)
     found["energy.total"] = total

@@ -52,7 +52,7 @@ def run(
     plant = NumericPlant(loop.plant)
     for sample in range(len(q)):
         p = numbers_of(loop, sample, len(q), 0)
-        motion = _Motion(loop, plant, p, solver, tolerance, raw, sample, tick)
+        motion = _Motion(loop, plant.carrying(p), p, solver, tolerance, raw, sample, tick)
         motion.run(q[sample], v[sample], sampled)
     raw.crossings.sort(key=lambda crossing: crossing.time)
     return raw
@@ -128,7 +128,7 @@ class _Motion:
         if not failure:
             return y
         q, v, _, _ = self._parts(y)
-        failure = self.loop.plant.diagnosis(q, v, t) or failure
+        failure = self.loop.plant.carrying(self.p).diagnosis(q, v, t) or failure
         self.raw.end[self.sample] = t
         self.raw.failure[self.sample] = f"stopped at t = {t:.6g} s in q = {shown(q)}, v = {shown(v)}: {failure}"
         return None
@@ -206,7 +206,7 @@ def _compiled_rate(loop: Loop, held: bool) -> Callable[..., np.ndarray]:
 
         def rate(t: SX, q: SX, v: SX, s: SX, *rest: SX) -> SX:
             p = dict(zip(names, rest, strict=False))
-            a, rate_s, powers = loop.rate(plant, p, rest[-1] if held else None)(t, q, v, s)
+            a, rate_s, powers = loop.rate(plant.carrying(p), p, rest[-1] if held else None)(t, q, v, s)
             return casadi.vertcat(plant.rate(q, v), a, rate_s, powers(v))
 
         shapes: dict[str, Any] = {"t": (), "q": plant.nq, "v": plant.nv, "s": loop.control.states}

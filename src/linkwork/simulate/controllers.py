@@ -93,14 +93,14 @@ class PID(Controller):
 
 
 class GravityCompensation(Controller):
-    """tau = the joint forces that hold the mechanism still (gravity, springs, potentials)."""
+    """tau = the joint forces that hold the mechanism still, with what it carries (gravity, springs, potentials)."""
 
     def bound(self, plant: Plant, prefix: str = "control") -> Bound:
         return _BoundGravity()
 
 
 class ComputedTorque(Controller):
-    """tau = inverse dynamics of target'' + kd (target' - v) + kp (target - q)."""
+    """tau = inverse dynamics of target'' + kd (target' - v) + kp (target - q), those of the robot with its payload."""
 
     def __init__(self, kp: ArrayLike, kd: ArrayLike, target: Any) -> None:
         self.kp, self.kd, self.target = kp, kd, Source(target, "ComputedTorque: target")

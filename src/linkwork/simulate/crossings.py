@@ -52,6 +52,7 @@ def _located(
     t0 = float(raw.time[k])
     state = {name: rows[sample, k] for name, rows in kept.items()}
     p = numbers_of(loop, sample, len(raw.q), k)
+    plant = plant.carrying(p)
 
     def after(t: float) -> tuple[np.ndarray, np.ndarray]:
         if t == t0:

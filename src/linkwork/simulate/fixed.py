@@ -115,13 +115,14 @@ def _close(
         sample = int(alive[j])
         raw.end[sample] = start + k * h
         last = {name: x[sample] for name, x in state.items()}
-        told = _control_to_blame(loop, last, numbers_of(loop, sample, len(raw.q), k), start + k * h, h)
-        raw.failure[sample] = not_finite(loop.plant, start + k * h, last["q"], last["v"], h, told)
+        p = numbers_of(loop, sample, len(raw.q), k)
+        told = _control_to_blame(loop, last, p, start + k * h, h)
+        raw.failure[sample] = not_finite(loop.plant.carrying(p), start + k * h, last["q"], last["v"], h, told)
 
 
 def _control_to_blame(loop: Loop, state: dict[str, np.ndarray], p: dict[str, np.ndarray], t: float, h: float) -> str:
     """What the control gives in the last finite state, or within a step from there, if that is no finite number."""
-    plant = NumericPlant(loop.plant)
+    plant = NumericPlant(loop.plant).carrying(p)
     for part in (0.0, 0.5 * h, h):
         q = plant.integrate(state["q"], part * state["v"])
         try:
@@ -187,7 +188,7 @@ def build(loop: Loop, plant: Plant) -> Scan:
         state = {name: symbols[name] for name in sizes}
         p = {name: symbols[name] for name in (*parameters, *sequences)}
         index = k + first
-        out = loop.step(plant, state, p, index, start + index * h, h)
+        out = loop.step(plant.carrying(p), state, p, index, start + index * h, h)
         before = {**state, "tau": out.pop("tau")}
         if "g" in state:
             before["g"] = out["g"]

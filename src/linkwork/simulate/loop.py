@@ -36,7 +36,7 @@ class Sampling:
 
 @dataclass
 class Loop:
-    """Everything a step needs except the numbers.
+    """Everything a step needs except the numbers; the plant that a step gets carries those of its payloads.
 
     state names: q, v, s (the control's own), w (works), u (force held), queue (forces under way), g (event values)
     """
@@ -76,7 +76,7 @@ class Loop:
 
     @property
     def parameters(self) -> dict[str, np.ndarray]:
-        found = dict(self.control.parameters)
+        found = self.plant.parameters | self.control.parameters
         for signal in self.forces.values():
             found |= signal.parameters
         return found

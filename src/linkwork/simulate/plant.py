@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import casadi
 import numpy as np
 from casadi import SX
 
 from linkwork import quantities
+from linkwork.arguments import as_doubles, broadcast
 from linkwork.configurations import neutral, places
 from linkwork.errors import ComputationError, InvalidInput, LinkworkError, NotPossible, UnknownName, did_you_mean
 from linkwork.lagrange.linear import factored
@@ -29,6 +31,7 @@ class Plant:
     quaternions      where they stand in q; flat: there are none, and v is the derivative of q
     time_dependent   t enters the equations explicitly
     sharing          accelerations by the mass matrix that inverse dynamics shares, instead of the shortest way
+    parameters       numbers (..., n) in the equations that a run gives beside the state; see `carrying`
     """
 
     who: str
@@ -36,6 +39,7 @@ class Plant:
     nv: int
     q_names: tuple[str, ...]
     v_names: tuple[str, ...]
+    parameters: dict[str, Any]
     quaternions: tuple[slice, ...] = ()
     time_dependent = False
     sharing = False
@@ -43,6 +47,14 @@ class Plant:
     @property
     def flat(self) -> bool:
         return not self.quaternions
+
+    def carrying(self, p: Mapping[str, Any]) -> Self:
+        """The same plant with its parameters from p: symbols, or the numbers of one sample."""
+        if not self.parameters:
+            return self
+        found = copy.copy(self)
+        found.parameters = {name: p[name] for name in self.parameters}
+        return found
 
     def acceleration(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Wrenches) -> Any:
         raise NotImplementedError
@@ -102,10 +114,11 @@ class Plant:
 
 
 class RobotPlant(Plant):
-    """A robot: its quantities traced and inlined, live variables at their present values, payloads as numbers."""
+    """A robot: its quantities traced and inlined, live variables at their present values, payloads as parameters."""
 
     def __init__(self, subject: Subject, payloads: Sequence[Payload] = ()) -> None:
-        self.subject, self.payloads = subject, tuple(payloads)
+        self.subject, self.bodies = subject, tuple(held.body for held in payloads)
+        self.parameters = {f"payload{k}": _flat(held) for k, held in enumerate(payloads)}
         self.who = f'robot "{subject.model.name}"'
         if subject.model.kinematic_only:
             raise NotPossible(f"simulate: {self.who} is kinematic only: no mass properties are published for it")
@@ -180,10 +193,12 @@ class RobotPlant(Plant):
 
     def diagnosis(self, q: np.ndarray, v: np.ndarray, t: float) -> str:
         state = {"q": q, "v": v, "tau": np.zeros(self.nv)}
+        loads = zip(self.bodies, self.parameters.values(), strict=True)
+        held = [Payload(body, x[0], x[1:4], x[4:].reshape(3, 3)) for body, x in loads]
         try:
-            quantities.evaluate(self.subject, "forward_dynamics", state, payload=self.payloads)
+            quantities.evaluate(self.subject, "forward_dynamics", state, payload=held)
         except ComputationError as error:
-            reason = quantities.explained(error, self.subject, "forward_dynamics", q, payload=self.payloads)
+            reason = quantities.explained(error, self.subject, "forward_dynamics", q, payload=held)
             return "" if reason is error else str(reason)
         except LinkworkError:
             return ""  # a state that is off in another way is not the reason
@@ -191,8 +206,7 @@ class RobotPlant(Plant):
 
     @property
     def identity(self) -> tuple[Any, str]:
-        loads = [(p.body, [np.asarray(x).tolist() for x in p.arrays()]) for p in self.payloads]
-        return self.subject, repr((self.subject.variable_values(None), loads))
+        return self.subject, repr((self.subject.variable_values(None), self.bodies))
 
     def force_size(self, name: str, size: int) -> None:
         self.subject.place_of(name)
@@ -206,14 +220,14 @@ class RobotPlant(Plant):
         self, name: str, arguments: list[SX], frame: str | None = None, wrenches: Wrenches | None = None
     ) -> list[SX]:
         forces = tuple(wrenches or ())
-        payloads = self.payloads if quantities.quantity(name).dynamic else ()
+        dynamic = quantities.quantity(name).dynamic
         key = (name, frame, forces)
         if key not in self._functions:
-            bodies = tuple(p.body for p in payloads)
+            bodies = self.bodies if dynamic else ()
             self._functions[key] = quantities.trace(self.subject, name, frame, forces, bodies)
         given: list[Any] = [*arguments, *self.subject.variable_values(None), *(wrenches or {}).values()]
-        for p in payloads:
-            given += [casadi.DM(x) for x in p.arrays()]
+        for x in self.parameters.values() if dynamic else ():
+            given += [x[0], x[1:4], casadi.reshape(x[4:], 3, 3).T]  # CasADi counts by columns
         results = self._functions[key].call([SX(x) for x in given])
         return results[: len(quantities.quantity(name).outputs)]
 
@@ -227,6 +241,7 @@ class SystemPlant(Plant):
         self.nq = self.nv = system.nq
         self.q_names = self.v_names = system.coordinates
         self.time_dependent = system.time_dependent
+        self.parameters = {}
         self._functions: dict[str, casadi.Function] = {}
 
     def acceleration(self, q: SX, v: SX, tau: SX, t: SX, wrenches: Wrenches) -> SX:
@@ -320,17 +335,19 @@ def plant_of(mechanism: Any, payload: Payload | Sequence[Payload] | None = None)
 
 
 def _check_payload(payload: Payload, subject: Subject) -> None:
-    """A payload of a run is numbers: on a body there is, the same for all samples."""
     bodies = [body.name for body in subject.model.bodies]
     if payload.body not in bodies:
         known = did_you_mean(str(payload.body), bodies)
         raise UnknownName(f'simulate: payload on unknown body "{payload.body}" of robot "{subject.model.name}"{known}')
-    for part, given, own in zip(("mass", "com", "inertia"), payload.arrays(), (0, 1, 2), strict=True):
-        if np.ndim(given) > own:
-            raise InvalidInput(
-                f'simulate: payload on "{payload.body}" has {part} of shape {np.shape(given)}, expected '
-                f"{np.shape(given)[np.ndim(given) - own :]}: one payload for all samples of a run"
-            )
+
+
+def _flat(payload: Payload) -> np.ndarray:
+    """Mass, centre of mass and inertia by rows (..., 13)."""
+    who = f'simulate: payload on "{payload.body}"'
+    mass, com, inertia = (as_doubles(x, who) for x in payload.arrays())
+    lead = broadcast({"mass": mass.shape, "com": com.shape[:-1], "inertia": inertia.shape[:-2]}, who)
+    parts = (mass[..., None], com, inertia.reshape(*inertia.shape[:-2], 9))
+    return np.concatenate([np.broadcast_to(x, (*lead, x.shape[-1])) for x in parts], axis=-1)
 
 
 def _names(subject: Subject) -> tuple[tuple[str, ...], tuple[str, ...]]:

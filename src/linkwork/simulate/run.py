@@ -61,6 +61,9 @@ def simulate(
               Python, and the result says so (`where`, `why`).
     forces    {body or frame: force}: six numbers (force, moment; world axes, at that origin), a function of time that
               gives them, or PerStep rows; on bodies of a System three numbers will do
+    payload   a Payload or several, the same for all samples or a batch that broadcasts with the states; new numbers
+              compile nothing. GravityCompensation and ComputedTorque know what their sample carries; a function
+              tau(t, q, v) knows what it is told.
     stops     EndStop for coordinates that reach the end of their range; events: Event, watched for their zeros
     energy_tolerance  part of the energy moved by which the balance of energies may be off before a fixed step counts as
               too large
@@ -116,7 +119,7 @@ def _result(
 ) -> Simulation:
     plant = loop.plant
     columns = columns_of(plant.q_names, plant.v_names, raw.time, q=raw.q, v=raw.v, tau=raw.tau)
-    columns |= accounts.energies(accounts.energy_kernel_of(plant), raw.time, raw.q, raw.v, raw.works)
+    columns |= accounts.energies(plant, raw.time, raw.q, raw.v, raw.works)
     if plant.time_dependent:
         del columns["energy.balance"]  # what moves a mechanism by the clock does work that no column counts
     elif h is not None:
@@ -237,7 +240,7 @@ def _forces(forces: Mapping[str, Any] | None, plant: Plant) -> dict[str, Signal]
 
 
 def _with_parameters(batch: tuple[int, ...], loop: Loop) -> tuple[int, ...]:
-    """The batch of the initial states together with that of gains, targets and forces."""
+    """The batch of the initial states together with that of payloads, gains, targets and forces."""
     leads = {name: x.shape[:-1] for name, x in loop.parameters.items()}
     leads |= {name: x.shape[:-2] for name, x in loop.sequences.items()}
     if not any(leads.values()):
@@ -252,14 +255,16 @@ def _with_parameters(batch: tuple[int, ...], loop: Loop) -> tuple[int, ...]:
 def _spread(loop: Loop, batch: tuple[int, ...]) -> None:
     """Parameters and rows that differ between samples as one row a sample; what all share stays one."""
     holders: list[Bound | Signal] = [loop.control, *loop.forces.values()]
+    groups = [(loop.plant.parameters, 1)]
     for holder in holders:
-        for numbers, inner in ((holder.parameters, 1), (holder.sequences, 2)):
-            for name, x in numbers.items():
-                own = x.shape[x.ndim - inner :]
-                if math.prod(x.shape[: x.ndim - inner]) == 1:
-                    numbers[name] = x.reshape(own)
-                else:
-                    numbers[name] = np.broadcast_to(x, batch + own).reshape(-1, *own)
+        groups += [(holder.parameters, 1), (holder.sequences, 2)]
+    for numbers, inner in groups:
+        for name, x in numbers.items():
+            own = x.shape[x.ndim - inner :]
+            if math.prod(x.shape[: x.ndim - inner]) == 1:
+                numbers[name] = x.reshape(own)
+            else:
+                numbers[name] = np.broadcast_to(x, batch + own).reshape(-1, *own)
 
 
 def _rows(x: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:

@@ -37,7 +37,7 @@ def run(
             t, told = time[k], ""
             try:
                 p = numbers_of(loop, sample, len(q), k)
-                done = loop.step(plant, state, p, k, np.asarray(t), np.asarray(h))
+                done = loop.step(plant.carrying(p), state, p, k, np.asarray(t), np.asarray(h))
                 finite = all(np.isfinite(x).all() for x in done.values())
             except ComputationError as error:
                 finite, told = False, str(error) if isinstance(error, NotFinite) else ""
@@ -51,7 +51,7 @@ def run(
             if not finite:
                 if k < steps:
                     raw.end[sample] = t
-                    raw.failure[sample] = not_finite(loop.plant, t, state["q"], state["v"], h, told)
+                    raw.failure[sample] = not_finite(loop.plant.carrying(p), t, state["q"], state["v"], h, told)
                 break
             if watch and np.any(done.pop("stop") > 0):
                 break
