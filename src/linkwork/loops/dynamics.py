@@ -40,7 +40,8 @@ from linkwork.loops.supports import pull_per_length
 from linkwork.model import Tree
 from linkwork.model.elements import Bar, Coupling, Damper, LoopClosure, Spring, TorsionSpring
 from linkwork.recursions.joints import transforms
-from linkwork.simulate.plant import RobotPlant, Wrenches
+from linkwork.simulate.plant import Wrenches
+from linkwork.simulate.robot_plant import RobotPlant
 from linkwork.subject import Subject
 
 START = 1e-6

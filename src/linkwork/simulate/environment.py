@@ -19,7 +19,8 @@ from linkwork.errors import InvalidInput
 from linkwork.loops.commands import traced_tree
 from linkwork.loops.dynamics import generalised
 from linkwork.loops.layout import layout_of
-from linkwork.simulate.plant import Plant, plant_of
+from linkwork.simulate.plant import Plant
+from linkwork.simulate.plants import plant_of
 from linkwork.simulate.steppers import STEPPERS
 from linkwork.subject import Subject
 

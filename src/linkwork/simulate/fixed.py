@@ -15,8 +15,9 @@ from linkwork.errors import ComputationError
 from linkwork.simulate.crossings import find_crossings, numbers_of
 from linkwork.simulate.loop import WORKS, Loop
 from linkwork.simulate.numeric import NumericPlant
-from linkwork.simulate.plant import Plant, SystemPlant
+from linkwork.simulate.plant import Plant
 from linkwork.simulate.raw import Raw, not_finite, shown
+from linkwork.simulate.system_plant import SystemPlant
 
 SHARED_UP_TO = 12
 """Coordinates up to which accelerations by a shared mass matrix are tried beside the shortest way."""

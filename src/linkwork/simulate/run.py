@@ -17,12 +17,14 @@ from linkwork.simulate import accounts, adaptive, fixed, stepwise
 from linkwork.simulate.controllers import Bound, Sampled, as_controller, nothing
 from linkwork.simulate.events import Crossing, Event, Events
 from linkwork.simulate.loop import Loop, Sampling
-from linkwork.simulate.plant import Plant, SystemPlant, plant_of
+from linkwork.simulate.plant import Plant
+from linkwork.simulate.plants import plant_of
 from linkwork.simulate.raw import Raw
 from linkwork.simulate.result import Simulation, columns_of
 from linkwork.simulate.signals import Signal, Source
 from linkwork.simulate.steppers import STEPPERS
 from linkwork.simulate.stops import EndStop, Stops
+from linkwork.simulate.system_plant import SystemPlant
 
 Item = TypeVar("Item", EndStop, Event)
 DEFAULT_STEP = 1e-3
