@@ -36,10 +36,17 @@ def rows() -> list[Row]:
 
 
 def import_time() -> Row:
+    """As a user meets it from the second time on: Python keeps its bytecode, which some environments forbid."""
     code = "import time; t = time.perf_counter(); import linkwork; print(time.perf_counter() - t)"
-    run = lambda: float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout)
-    run()
-    return Row("import linkwork", "seconds", sorted(run() for _ in range(5))[2], target=0.4, smaller_is_better=True)
+    with tempfile.TemporaryDirectory() as folder:
+        env = {**os.environ, "PYTHONPYCACHEPREFIX": folder}
+        env.pop("PYTHONDONTWRITEBYTECODE", None)
+        run = lambda: float(
+            subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env).stdout
+        )
+        run()
+        taken = sorted(run() for _ in range(5))[2]
+    return Row("import linkwork", "seconds", taken, target=0.4, smaller_is_better=True)
 
 
 def _prepare(robot: lw.Robot) -> float:
