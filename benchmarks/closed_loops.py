@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -87,20 +88,20 @@ def _independent(robot: lw.Robot, free: lw.Robot, x: np.ndarray) -> np.ndarray:
 
 def _arms() -> list[Row]:
     """Arms of 2 and 6 joints, 1000 instants: poses and loads alone, and the whole analysis with its fixed cost."""
-    cost: dict[str, dict[int, float]] = {"analysis": {}, "kernels": {}}
+    kernels, analysis = {}, {}
     for n in (2, 6):
         arm = lw.load(f"arm-{n}")
         q = arm.random(INSTANTS, seed=0)
         v = np.random.default_rng(1).normal(size=(INSTANTS, arm.nv))
         motion = {"time": np.linspace(0.0, 5.0, INSTANTS), "q": q, "v": v, "a": v}
+        kernels[n] = lambda arm=arm, q=q, v=v: (arm.forward_kinematics(q), arm.loads(q, v, v))
+        analysis[n] = lambda arm=arm, motion=motion: arm.analyse(motion)
 
-        def kernels(arm=arm, q=q, v=v) -> tuple:
-            return arm.forward_kinematics(q), arm.loads(q, v, v)
+    def growth(work: dict[int, Callable[[], object]]) -> float:
+        six, two = side_by_side(work[6], work[2])
+        return six / two
 
-        for name, work in (("analysis", lambda arm=arm, motion=motion: arm.analyse(motion)), ("kernels", kernels)):
-            work()
-            cost[name][n] = float(np.median([seconds(work, 5) for _ in range(15)]))
-    whole, alone = (cost[name][6] / cost[name][2] for name in ("analysis", "kernels"))
+    alone, whole = growth(kernels), growth(analysis)
     question = "arms of Table 5, cost(6) / cost(2)"
     return [
         Row(question, "poses and loads alone", alone, target=3.3, unit="x", smaller_is_better=True),

@@ -44,18 +44,25 @@ def seconds(work: Callable[[], object], repeat: int = 1) -> float:
 
 
 def side_by_side(
-    ours: Callable[[], object], peer: Callable[[], object], rounds: int = 5, least: float = 0.02
+    ours: Callable[[], object], peer: Callable[[], object], rounds: int = 5, least: float = 0.02, turns: int = 4
 ) -> tuple[float, float]:
-    """(ours, peer) in seconds: the round with the median ratio of several, each taking both in turns, warm."""
+    """(ours, peer) in seconds: the round with the median ratio of several, warm.
+
+    In a round both take turns, for a machine may change its speed at any moment, and then for both.
+    """
     ours(), peer()
-    repeat_ours = max(1, int(least / max(seconds(ours), 1e-9)))
-    repeat_peer = max(1, int(least / max(seconds(peer), 1e-9)))
+    repeat_ours, repeat_peer = (max(1, int(least / turns / max(seconds(work), 1e-9))) for work in (ours, peer))
+
+    def taken() -> tuple[float, float]:
+        pairs = [(seconds(ours, repeat_ours), seconds(peer, repeat_peer)) for _ in range(turns)]
+        return statistics.fmean(p[0] for p in pairs), statistics.fmean(p[1] for p in pairs)
+
     gc.disable()
     try:
-        taken = [(seconds(ours, repeat_ours), seconds(peer, repeat_peer)) for _ in range(rounds)]
+        found = [taken() for _ in range(rounds)]
     finally:
         gc.enable()
-    return sorted(taken, key=lambda t: t[1] / t[0])[len(taken) // 2]
+    return sorted(found, key=lambda t: t[1] / t[0])[rounds // 2]
 
 
 def median_seconds(work: Callable[[], object], rounds: int = 5) -> float:
