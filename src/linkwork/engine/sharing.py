@@ -19,7 +19,7 @@ from linkwork.engine.emit import I64, POINTER
 from linkwork.engine.threads import WORTH_SHARING, threads, workers
 from linkwork.engine.writer import Writer, compiled_once
 
-SMALLEST, LARGEST = 250_000, 2_000_000  # operations of a piece: some 20 us; so much that the cache is read in long runs
+SMALLEST, LARGEST = 100_000, 2_000_000  # operations of a piece: some 10 us; so much that the cache is read in long runs
 PATIENCE = 200_000  # looks at the work of others, some 100 us, before the interpreter is asked to wait for them
 NONE_BAD = 2**62
 # The state of one call: the next sample to take, samples done, the first bad one; how many there are, and a piece's.
@@ -44,7 +44,7 @@ def run_shared(
     """
     work = samples * max(1, operations)
     shares = min(threads(), -(-samples // grain)) if work >= WORTH_SHARING else 1
-    piece = min(max(SMALLEST, work // (8 * shares)), LARGEST)
+    piece = min(max(SMALLEST, work // (32 * shares)), LARGEST)
     size = grain * max(1, piece * samples // (work * grain))
     state = np.array([0, 0, NONE_BAD, samples, size if shares > 1 else samples], dtype=np.int64)
 
