@@ -94,9 +94,15 @@ def gathered(tree: Tree, X: list[Transform], F: list[Force]) -> list[Force]:
 
 
 def axial_product(U: SX, J: SX, start: SX) -> SX:
-    """start + the axial vector of U J - J U' (J symmetric, so that J U' = (U J)')."""
-    P = U @ J
-    return start + casadi.vertcat(P[2, 1] - P[1, 2], P[0, 2] - P[2, 0], P[1, 0] - P[0, 1])
+    """start + the axial vector of U J - J U' (J symmetric), each component one chain of multiply-adds."""
+    rows = []
+    for x, y, z in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        total = start[x]
+        for k in range(3):
+            total = total + U[z, k] * J[y, k]
+            total = total - U[y, k] * J[z, k]
+        rows.append(total)
+    return casadi.vertcat(*rows)
 
 
 def square_of_skew(w: SX) -> SX:
