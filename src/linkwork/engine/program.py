@@ -55,7 +55,7 @@ class Program:
         return sum(op.name not in ("input", "constant", "neg") for op in self.code)
 
     def witnesses(self, results: int) -> tuple[set[int], list[tuple[int, int]]]:
-        """(values, inputs (argument, element)) that are finite only if the first `results` outputs and all inputs are.
+        """(values, inputs (argument, element)) to check: if finite, so are the first `results` outputs and all inputs.
 
         Sums, products and sines carry what is not finite on, whatever their other operand is. A value with such a way
         to a result needs no check of its own: the check of that result sees it.
