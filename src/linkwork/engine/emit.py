@@ -8,11 +8,14 @@ from llvmlite import ir
 
 from linkwork.engine import elementary
 from linkwork.engine.program import Program
+from linkwork.engine.schedule import waiting_share
 from linkwork.errors import NotPossible
 
 DOUBLE, I1, I8, I32, I64 = ir.DoubleType(), ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
 POINTER = ir.PointerType()
 STORE = 9  # operations that a store counts for: the code generator compares every store of a block with every other
+FENCE = 64  # operations that the code generator may reorder among themselves ...
+FENCED = 0.64  # ... in a program that waits for its own results for so much of its time
 BLOCK = 600  # operations a basic block: the code generator's cost grows faster than a block's length
 
 
@@ -119,7 +122,7 @@ def emit_body(
     angles = _angles_of_inputs(program, both)
     loaded = [(load(b, *program.code[k].args),) for (k,) in angles]
     pairs.update(zip(angles, elementary.emit_together(b, "sincos", loaded), strict=True))
-    since = 0
+    since, fenced = 0, waiting_share(program) >= FENCED
     for k, op in enumerate(program.code):
         if op.name == "input":
             value = load(b, *op.args)
@@ -137,7 +140,22 @@ def emit_body(
         if since >= BLOCK:
             _begin_block(b)
             since = 0
+        elif fenced and k % FENCE == FENCE - 1:
+            _fence(b)
     return values
+
+
+def _fence(b: ir.IRBuilder) -> None:
+    """A label, over which the code generator moves nothing.
+
+    Left to itself it saves registers: it computes one half of a wide tile after the other, and each operation waits for
+    the one before. Forward dynamics of UR5 took 34 instead of 28 ns a sample, inverse dynamics of xArm7 39 and 35.
+    """
+    name = "llvm.codeview.annotation"
+    label = b.module.globals.get(name)
+    if label is None:
+        label = ir.Function(b.module, ir.FunctionType(ir.VoidType(), [ir.MetaDataType()]), name)
+    b.call(label, [b.module.add_metadata([ir.MetaDataString(b.module, "fence")])])
 
 
 def _begin_block(b: ir.IRBuilder) -> None:

@@ -20,12 +20,12 @@ from linkwork.engine import buffers, cache, codegen, machine, python_call
 from linkwork.engine.batch_call import Batches
 from linkwork.engine.fuse import optimised
 from linkwork.engine.program import Program, from_casadi
+from linkwork.engine.schedule import tiles_at_once
 from linkwork.engine.sharing import run_shared
 from linkwork.errors import ComputationError, InvalidInput
 
 _SINGLE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 BATCH = 0  # the width that suits the program best
-SHORT = 600  # operations
 counts = {"traced": 0, "compiled": 0, "loaded": 0}  # what the engine did in this process, for tests and `doctor`
 
 
@@ -335,15 +335,9 @@ def _collector_at_rest() -> Iterator[None]:
 
 
 def _best_width(program: Program, results: int) -> int:
-    """The machine's own width, or twice that for a short program: two tiles hide each other's latencies.
-
-    Measured with AVX2: UR5's inverse dynamics (185 operations) gains 15 %, G1's (1780) would lose 10 % to spilling. Nor
-    does it pay where writing is much of the work: a mass matrix (429 operations, 49 results) would lose 10 %, the poses
-    of an arm (74 and 84) 15 %.
-    """
+    """The machine's own width, or twice that where two tiles at once are faster; vectors of AVX-512 are wide enough."""
     native = machine.widths()[0]
-    written = sum(len(values) for values in program.outputs[:results])
-    return 2 * native if native == 4 and 10 * written <= program.operations <= SHORT else native
+    return native * tiles_at_once(program, results) if native == 4 else native
 
 
 def _call_slowly(kernel: Kernel, context: Context, *args: Any) -> Any:
