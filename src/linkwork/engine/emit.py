@@ -8,14 +8,13 @@ from llvmlite import ir
 
 from linkwork.engine import elementary
 from linkwork.engine.program import Program
-from linkwork.engine.schedule import waiting_share
+from linkwork.engine.schedule import waits
 from linkwork.errors import NotPossible
 
 DOUBLE, I1, I8, I32, I64 = ir.DoubleType(), ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
 POINTER = ir.PointerType()
 STORE = 9  # operations that a store counts for: the code generator compares every store of a block with every other
-FENCE = 64  # operations that the code generator may reorder among themselves ...
-FENCED = 0.64  # ... in a program that waits for its own results for so much of its time
+FENCE = 64  # operations that the code generator may reorder among themselves in a program that waits for results
 BLOCK = 600  # operations a basic block: the code generator's cost grows faster than a block's length
 
 
@@ -122,7 +121,7 @@ def emit_body(
     angles = _angles_of_inputs(program, both)
     loaded = [(load(b, *program.code[k].args),) for (k,) in angles]
     pairs.update(zip(angles, elementary.emit_together(b, "sincos", loaded), strict=True))
-    since, fenced = 0, waiting_share(program) >= FENCED
+    since, fenced = 0, waits(program)
     for k, op in enumerate(program.code):
         if op.name == "input":
             value = load(b, *op.args)

@@ -10,9 +10,8 @@ from linkwork.engine.program import Operation, Program
 
 WORTH = 0.8  # a smaller gain in waiting is lost again: Talos's inverse dynamics (0.97) ran 15 % slower reordered
 LONG = 1000  # operations above which memory counts for more than the time between a value and its use
-SHORT = 600  # operations up to which two tiles are computed at once
+SHORT = 850  # operations of two tiles at once whose code fits its cache
 INSTRUCTIONS = 2  # of arithmetic that a processor begins in a cycle
-RESTING = 0.9  # share of waiting above which the order avoids it (quadrupeds have 0.5, arms 1)
 _GIVEN = ("input", "constant")
 
 
@@ -42,9 +41,10 @@ def _freeing(program: Program) -> list[int]:
     """Always the operation next that uses most of its operands for the last time, for their registers are then free.
 
     Among equals a short program takes the one with the longest way to a result; a long one keeps the given order. Where
-    a program mostly waits for its own results, an operation rests until its operands can be there.
+    a program mostly waits for its own results and no second tile fills the time, an operation rests until its operands
+    can be there.
     Measured with AVX2: inverse dynamics of G1 12 % faster, of UR5 9 %, of Panda 4 %; loads of Panda 16 %; Talos as
-    before. Resting: forward dynamics of xArm7, Panda, Kinova, Z1 7 to 10 %; quadrupeds would lose 3 %.
+    before. Resting: forward dynamics of xArm7 9 %.
     """
     code = program.code
     given = [op.name in _GIVEN for op in code]
@@ -59,13 +59,13 @@ def _freeing(program: Program) -> list[int]:
     freed = [sum(left[a] == 1 for a in used) for used in operands]
     missing = [sum(not given[a] for a in used) for used in operands]
     tie = range(len(code)) if program.operations > LONG else [-h for h in _heights(users)]
-    rest = INSTRUCTIONS / tiles_at_once(program) if waiting_share(program) >= RESTING else 0
+    rest = INSTRUCTIONS if waits(program) and tiles_at_once(program) == 1 else 0
     order = [k for k, op in enumerate(code) if op.name == "constant"]
     done = bytearray(op.name == "constant" for op in code)
-    there = [0.0] * len(code)  # when an operation's operands are, counted in operations
-    resting = [(0.0, k) for k in range(len(code)) if not given[k] and not missing[k]]
+    there = [0] * len(code)  # when an operation's operands are, counted in operations
+    resting = [(0, k) for k in range(len(code)) if not given[k] and not missing[k]]
     ready: list[tuple[int, int, int]] = []
-    now = 0.0
+    now = 0
     while ready or resting:
         if not ready:
             now = max(now, resting[0][0])
@@ -105,14 +105,21 @@ def _heights(users: Sequence[Sequence[int]]) -> list[int]:
 
 
 def tiles_at_once(program: Program, results: int | None = None) -> int:
-    """How many tiles are computed beside each other: two of a short program, which hide each other's latencies.
+    """How many tiles are computed beside each other: two where they hide each other's latencies.
 
-    Measured with AVX2: UR5's inverse dynamics (185 operations) gains 15 %, G1's (1780) would lose 10 % to spilling. Nor
-    does it pay where writing is much of the work: a mass matrix (429 operations, 49 results) would lose 10 %, the poses
-    of an arm (74 and 84) 15 %. `results`: how many outputs are returned; without it: all.
+    Measured with AVX2, two against one: inverse dynamics of UR5 17 % faster, of xArm7 15 %; forward dynamics of UR5
+    28 %, of Panda 14 %, energies 10 %. It does not pay for the Coriolis matrix of an arm (share of waiting 0.8, a
+    result for every 10 operations: 15 % slower) or inverse dynamics of quadrupeds (share 0.5: 35 %), and beyond SHORT
+    the code no longer fits its cache. `results`: how many outputs are returned; without it: all.
     """
     written = sum(len(values) for values in program.outputs[:results])
-    return 2 if 10 * written <= program.operations <= SHORT else 1
+    worth = program.operations <= SHORT and 20 * written <= program.operations
+    return 2 if worth and waiting_share(program) >= 0.6 else 1
+
+
+def waits(program: Program) -> bool:
+    """Whether most time would go by in waiting for results: so for arms, whose joints all stand in one row."""
+    return waiting_share(program) >= 0.9
 
 
 def waiting_share(program: Program) -> float:
@@ -121,7 +128,7 @@ def waiting_share(program: Program) -> float:
     for k, op in enumerate(program.code):
         if op.name not in _GIVEN:
             ends[k] = max((ends[a] for a in op.args), default=0) + _cycles(op)
-    return INSTRUCTIONS * max(ends, default=0) / max(1, program.operations * tiles_at_once(program))
+    return INSTRUCTIONS * max(ends, default=0) / max(1, program.operations)
 
 
 def _cycles(op: Operation) -> int:
