@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 import tracemalloc
 
 import numpy as np
@@ -90,12 +91,13 @@ def test_what_is_wrong_is_explained_as_always(kernel, xy):
         kernel(x, y, out=out)
 
 
-def test_what_is_worth_sharing_among_threads_goes_the_long_way(kernel):
+def test_what_is_worth_sharing_while_no_worker_is_awake_goes_the_long_way(kernel):
     many = np.ones((WORTH_SHARING // kernel.operations + 1, 3))
     out = [np.empty(many.shape), np.empty(len(many))]
     before = lw.threads()
     try:
         lw.threads(2)
+        time.sleep(0.2)  # for workers of other tests to fall asleep
         assert short(kernel, (many, many), out) is None
         assert short(kernel, (many[1:], many[1:]), [o[1:] for o in out]) is not None
         lw.threads(1)

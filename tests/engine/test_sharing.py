@@ -10,7 +10,20 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.engine.sharing import LARGEST, SMALLEST
+from linkwork.engine import sharing_code
+from linkwork.engine.sharing_code import (
+    ASLEEP,
+    AWAKE,
+    BOX,
+    CLAIMED,
+    JOB,
+    LARGEST,
+    PART,
+    POSTED,
+    SMALLEST,
+    STATUS,
+    TAKEN,
+)
 from linkwork.engine.threads import WORTH_SHARING
 
 
@@ -99,15 +112,113 @@ print("same" if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0 else "di
 """
 
 
-@pytest.mark.parametrize("program", [RACE, FORK], ids=["first calls at once", "after a fork"])
-def test_in_a_new_process(program, tmp_path):
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, cwd=tmp_path)
-    assert done.stdout == "same\n", done.stderr
-
-
 def test_a_worker_that_comes_too_late_finds_the_state_of_its_call(kernel, four_threads):
     """Many short calls on more threads than cores: workers wake when their call is over."""
     x = np.random.default_rng(5).uniform(-1, 1, (enough(kernel), 2))
     expected = kernel(x)
     for _ in range(200):
         np.testing.assert_array_equal(kernel(x), expected)
+
+
+def test_workers_that_are_awake_take_the_next_batch_in_machine_code(kernel, four_threads):
+    x = np.random.default_rng(6).uniform(-1, 1, (enough(kernel, 4), 2))
+    out, expected = np.empty_like(x), kernel(x)
+    end, found = time.monotonic() + 60, None
+    while found is None and time.monotonic() < end:  # a worker may be late, or tired
+        kernel(x)
+        out[:] = 0
+        found = kernel._plain(x, out)
+    assert found is out
+    np.testing.assert_array_equal(out, expected)
+    time.sleep(0.3)
+    assert kernel._plain(x, out) is None  # all asleep, and somebody must wake them
+
+
+def test_a_bad_sample_is_named_by_workers_that_are_awake(kernel, four_threads):
+    x = np.ones((enough(kernel, 4), 2))
+    for bad in (0, 4321, len(x) - 1):
+        kernel(x)
+        x[bad, 0] = np.inf
+        with pytest.raises(lw.LinkworkError, match=rf"x\[{bad}, 0\] is inf"):
+            kernel(x)
+        x[bad, 0] = 1.0
+
+
+def test_pieces_are_whole_grains_between_their_limits():
+    for operations in (0, 1, 185, 995, 10**7):
+        for grain in (1, 4, 8):
+            small, large = sharing_code.piece_limits(operations, grain)
+            assert grain <= small <= large and small % grain == large % grain == 0
+            assert small == grain or small * operations <= SMALLEST
+
+
+def letters(*status):
+    """Letter boxes of workers that do not exist, and the arguments of `post` and `retract` up to the job."""
+    boxes = np.zeros((len(status), BOX), dtype=np.int64)
+    boxes[:, STATUS] = status
+    return boxes, (boxes.ctypes.data, len(boxes))
+
+
+def test_a_job_is_posted_to_those_who_are_awake_and_retracted():
+    boxes, where = letters(ASLEEP, AWAKE, TAKEN, AWAKE, CLAIMED, AWAKE)
+    post, retract = sharing_code.function("post"), sharing_code.function("retract")
+    assert post(*where, 1234, 2) == 2
+    assert boxes[:, STATUS].tolist() == [ASLEEP, POSTED, TAKEN, POSTED, CLAIMED, AWAKE]
+    assert boxes[:, JOB].tolist() == [0, 1234, 0, 1234, 0, 0] and boxes[:, PART].tolist() == [0, 1, 0, 2, 0, 0]
+    assert post(*where, 99, 5) == 1 and boxes[5, JOB] == 99
+    assert retract(*where, 1234, 10) == 1
+    assert boxes[:, STATUS].tolist() == [ASLEEP, AWAKE, TAKEN, AWAKE, CLAIMED, POSTED]
+
+
+def test_what_a_worker_computes_is_waited_for():
+    boxes, where = letters(TAKEN, POSTED)
+    boxes[:, JOB] = 1234
+    retract = sharing_code.function("retract")
+    assert retract(*where, 1234, 10) == 0 and boxes[0, STATUS] == TAKEN
+    boxes[0, STATUS] = AWAKE
+    assert retract(*where, 1234, 10) == 1 and boxes[:, STATUS].tolist() == [AWAKE, AWAKE]
+
+
+def test_a_worker_without_work_goes_to_sleep_and_too_few_awake_means_nothing_done():
+    boxes, where = letters(ASLEEP, AWAKE)
+    sharing_code.function("serve")(boxes.ctypes.data, 10)
+    assert boxes[0, STATUS] == ASLEEP
+    job = np.zeros(sharing_code.JOB_WORDS, dtype=np.int64)
+    assert sharing_code.function("share")(*where, job.ctypes.data, 2) == 0
+    assert not job.any() and boxes[:, STATUS].tolist() == [ASLEEP, AWAKE]
+
+
+INTERRUPT = """
+import _thread, random, threading, time, numpy as np, linkwork as lw
+lw.threads(2)
+kernel = lw.compile(lambda x: x * x + 1, {"x": 3})
+x = np.ones((3_000_000, 3))
+kernel(x)
+armed = threading.Event()
+
+def interrupt():
+    while True:
+        armed.wait()
+        time.sleep(random.uniform(0, 0.02))
+        armed.clear()
+        _thread.interrupt_main()
+
+threading.Thread(target=interrupt, daemon=True).start()
+for _ in range(30):
+    try:
+        armed.set()
+        while armed.is_set(): kernel(x)
+        time.sleep(60)
+        raise SystemExit("no interrupt came through")
+    except KeyboardInterrupt:
+        pass
+print("same" if (kernel(x) == 2).all() else "differ")
+"""
+
+
+@pytest.mark.parametrize(
+    "program", [RACE, FORK, INTERRUPT], ids=["first calls at once", "after a fork", "interrupted at any moment"]
+)
+def test_in_a_new_process(program, tmp_path):
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, cwd=tmp_path)
+    assert done.stdout == "same\n", done.stderr

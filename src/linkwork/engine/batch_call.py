@@ -16,16 +16,17 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from linkwork.engine import buffers, machine, python_call, writer
+from linkwork.engine import buffers, machine, python_call, sharing_code, writer
 from linkwork.engine.emit import I32, I64, POINTER
 from linkwork.engine.python_call import CARRAY, DATA, DESCR, DIMENSIONS, FLAGS, NDIM, TABLE, TYPE, WRITEABLE
-from linkwork.engine.threads import WORTH_SHARING, in_use
+from linkwork.engine.sharing_code import BAD, JOB_WORDS, NONE_BAD, PIECES, piece_limits
+from linkwork.engine.threads import WORTH_SHARING
 from linkwork.engine.writer import Writer
 
 Shapes = Sequence[tuple[int, ...]]
 _DOUBLE, _POINTER = np.dtype(np.float64), ctypes.c_void_p
 # A kernel's table: these words, then a stride for each input, then ENTRY words for each input and result.
-RUN, MOST, SCRATCH, INPUTS, RESULTS, BYTES, HEADER = range(7)
+RUN, MOST, SCRATCH, INPUTS, RESULTS, BYTES, GRAIN, SMALL, LARGE, HEADER = range(10)
 ENTRY = 5  # rank, up to three dimensions, size
 _NULL = ir.Constant(POINTER, None)
 LARGEST_RANK, LARGEST_COUNT, DEEPEST = 3, 64, 24  # dimensions of a value, arrays of a call, dimensions of a batch
@@ -45,20 +46,17 @@ class Batches:
         if not self.possible:
             return
         sizes = [math.prod(shape) for shape in shapes]
-        words = [0, 0, 0, len(inputs), len(outputs), 8 * max(sizes[len(inputs) :]), *sizes[: len(inputs)]]
+        words = [0, 0, 0, len(inputs), len(outputs), 8 * max(sizes[len(inputs) :]), 1, 1, 1, *sizes[: len(inputs)]]
         for shape, size in zip(shapes, sizes, strict=True):
             words += [len(shape), *shape, *[0] * (LARGEST_RANK - len(shape)), size]
         self._table = np.array(words, dtype=np.int64)
 
-    def loaded(self, run: int, scratch: int, operations: int) -> None:
-        """From now on the machine code at address `run` is used."""
+    def loaded(self, run: int, scratch: int, operations: int, grain: int) -> None:
+        """From now on the machine code at address `run` is used, which computes `grain` samples at once."""
         if self.possible:
             self._table[MOST], self._table[SCRATCH] = WORTH_SHARING // max(1, operations), scratch
+            self._table[GRAIN], self._table[SMALL : LARGE + 1] = grain, piece_limits(operations, grain)
             self._table[RUN] = run
-
-    def for_one_thread(self, samples: int) -> bool:
-        """Whether machine code that is loaded takes so many samples without sharing them."""
-        return not self.possible or in_use.value == 1 or samples <= self._table[MOST]
 
     def places(self, lead: tuple[int, ...], args: Sequence[Any], outs: Sequence[Any]) -> tuple[Any, Any, Any] | None:
         """(inputs, strides, outputs) as machine code takes them, of plain arrays; None if they are anything else."""
@@ -76,7 +74,7 @@ class Batches:
                 return None
             if any(x < at + o.nbytes and at < x + a.nbytes for x, a in zip(addresses[:count], args, strict=True)):
                 return None
-        strides = ctypes.c_void_p(self._table.ctypes.data + 8 * HEADER)
+        strides = (ctypes.c_int64 * count).from_buffer(self._table.data, 8 * HEADER)
         return (_POINTER * count)(*addresses[:count]), strides, (_POINTER * len(outs))(*addresses[count:])
 
     def builtin(self, name: str, fallback: Callable[..., Any]) -> Callable[..., Any]:
@@ -125,14 +123,15 @@ def _emit(module: ir.Module) -> None:
     """Define `call_batch(itself, args, nargs)` and the table of addresses it needs."""
     table = ir.GlobalVariable(module, ir.ArrayType(I64, len(TABLE)), "call_table")
     table.initializer = ir.Constant(table.value_type, [0] * len(TABLE))
-    _CallBatch(ir.Function(module, ir.FunctionType(POINTER, [POINTER, POINTER, I64]), "call_batch"), table).write()
+    function = ir.Function(module, ir.FunctionType(POINTER, [POINTER, POINTER, I64]), "call_batch")
+    _CallBatch(function, table, sharing_code.emit(module)["share"]).write()
 
 
 class _CallBatch:
     """Writes the function, one method a stage."""
 
-    def __init__(self, function: ir.Function, table: ir.Value) -> None:
-        self.function = function
+    def __init__(self, function: ir.Function, table: ir.Value, share: ir.Function) -> None:
+        self.function, self.share = function, share
         itself, self.args, self.nargs = function.args
         function.append_basic_block("entry")
         start, self.slow, self.refuse = (function.append_basic_block(name) for name in ("start", "slow", "refuse"))
@@ -187,9 +186,7 @@ class _CallBatch:
         with w.loop(self.depth) as k:
             w.put(b.mul(w.word(product, 0), w.word(self.lead, k)), product, 0)
         self.samples = w.word(product, 0)
-        alone = w.equal(w.word(w.known("threads"), 0), 1)
         w.require(b.icmp_signed(">", self.samples, w.number(0)))
-        w.require(b.or_(alone, b.icmp_signed("<=", self.samples, w.word(self.kernel, MOST))))
 
     def read_arrays(self) -> None:
         """Every array must be plain, and of the shape (batch, its own)."""
@@ -255,19 +252,45 @@ class _CallBatch:
             w.put(w.field(array, DATA, I64), self.pointers, at)
 
     def compute(self) -> None:
-        """Run the kernel, while other Python threads may run."""
+        """Run the kernel, while other Python threads may run; a large batch with the workers that are awake."""
         w, b = self.w, self.w.b
-        scratch = w.call("malloc", POINTER, b.mul(w.word(self.kernel, SCRATCH), w.number(8)))
+        few = b.icmp_signed("<=", self.samples, w.word(self.kernel, MOST))
+        shares = b.select(few, w.number(1), w.word(w.known("threads"), 0))
+        own = w.word(self.kernel, SCRATCH)
+        scratch = w.call("malloc", POINTER, b.mul(b.mul(own, shares), w.number(8)))
         w.slow = self.refuse
         w.require(b.icmp_signed("!=", b.ptrtoint(scratch, I64), w.number(0)))
-        state = w.call("save_thread", POINTER)
-        run_type = ir.FunctionType(I64, [POINTER] * 4 + [I64] * 2)
         places = (self.pointers, w.place(self.kernel, HEADER), w.place(self.pointers, self.inputs), scratch)
-        run = b.inttoptr(w.word(self.kernel, RUN), run_type.as_pointer())
-        bad = b.call(run, [*places, w.number(0), self.samples])
+        done, bad, job = w.words(), w.words(), w.words(JOB_WORDS)
+        state = w.call("save_thread", POINTER)
+        with b.if_else(w.equal(shares, 1)) as (alone, together):
+            with alone:
+                run_type = ir.FunctionType(I64, [POINTER] * 4 + [I64] * 2)
+                run = b.inttoptr(w.word(self.kernel, RUN), run_type.as_pointer())
+                w.put(b.call(run, [*places, w.number(0), self.samples]), bad, 0)
+                w.put(w.number(1), done, 0)
+            with together:
+                words = (0, 0, NONE_BAD, self.samples, self.piece(shares), w.word(self.kernel, RUN), *places, own)
+                for k, word in enumerate(words):
+                    w.put(w.number(word), job, k)
+                boxes, count = (w.word(w.known("workers"), k) for k in range(2))
+                wanted = b.sub(shares, w.number(1))
+                w.put(b.call(self.share, [boxes, count, b.ptrtoint(job, I64), wanted]), done, 0)
+                found = w.word(job, BAD)
+                w.put(b.select(w.equal(found, NONE_BAD), w.number(-1), found), bad, 0)
         w.call("restore_thread", ir.VoidType(), state)
         w.call("free", ir.VoidType(), scratch)
-        w.require(b.icmp_signed("<", bad, w.number(0)))
+        w.require(w.equal(w.word(done, 0), 1))
+        w.require(b.icmp_signed("<", w.word(bad, 0), w.number(0)))
+
+    def piece(self, shares: ir.Value) -> ir.Value:
+        """Samples that a thread takes at once, as in sharing.py."""
+        w, b = self.w, self.w.b
+        small, large, grain = (w.word(self.kernel, k) for k in (SMALL, LARGE, GRAIN))
+        size = b.sdiv(self.samples, b.mul(shares, w.number(PIECES)))
+        size = b.mul(b.sdiv(size, grain), grain)
+        size = b.select(b.icmp_signed("<", size, small), small, size)
+        return b.select(b.icmp_signed("<", size, large), size, large)
 
     def hand_over(self) -> None:
         """The array, or a tuple of several."""

@@ -147,8 +147,9 @@ class Kernel:
             outs = out if isinstance(out, (tuple, list)) else (out,)
             if len(outs) != len(outputs):
                 return None
-        if self._batches.for_one_thread(math.prod(lead)):
-            return self._plain(*args, *outs)
+        done = self._plain(*args, *outs)
+        if done is not None:
+            return done
         places = self._batches.places(lead, args, outs)
         if places is None or self._shared(*places, math.prod(lead), BATCH, (args, outs)) >= 0:
             return None
@@ -181,14 +182,14 @@ class Kernel:
         counts = self._counts
         return run_shared(
             self._code[width].addresses["run"],
-            inputs,
-            strides,
-            outputs,
+            ctypes.addressof(inputs),
+            ctypes.addressof(strides),
+            ctypes.addressof(outputs),
             scratch=counts[f"scratch{width}"],
             samples=samples,
             operations=counts["operations"],
             grain=counts[f"lanes{width}"],
-            alive=alive,
+            alive=(inputs, strides, outputs, alive),
         )
 
     def _arrays(self, args: Sequence[Any], context: Context) -> tuple[list[np.ndarray], tuple[int, ...]]:
@@ -297,7 +298,8 @@ class Kernel:
                 self._single = _SINGLE(code.addresses["single"])
             self._code[width] = code
             if width == BATCH:
-                self._batches.loaded(code.addresses["run"], header[f"scratch{BATCH}"], header["operations"])
+                own = header[f"scratch{BATCH}"], header["operations"], header[f"lanes{BATCH}"]
+                self._batches.loaded(code.addresses["run"], *own)
 
     def _compile(self, width: int) -> tuple[dict[str, int], bytes]:
         counts["compiled"] += 1

@@ -46,6 +46,17 @@ def widths() -> tuple[int, ...]:
 
 
 @cache
+def has_pause() -> bool:
+    """Whether this CPU has x86's instruction for threads that wait awake."""
+    return llvm.get_default_triple().startswith(("x86_64", "i686"))
+
+
+def can_yield() -> bool:
+    """Whether the C library lets a thread give up its turn."""
+    return "sched_yield" in _library_functions()
+
+
+@cache
 def identity() -> str:
     """What compiled code depends on besides the program: CPU, features, LLVM and llvmlite versions."""
     parts = (*cpu(), llvm.llvm_version_info, llvmlite.__version__)
@@ -74,7 +85,7 @@ class Code:
     def __init__(self, object_file: bytes, exports: Sequence[str]) -> None:
         with _lock:
             library = llvm.JITLibraryBuilder().add_object_img(object_file)
-            for name, address in (*EXTERNALS.items(), *_memory_functions().items()):
+            for name, address in (*EXTERNALS.items(), *_library_functions().items()):
                 library.import_symbol(name, address)
             for name in exports:
                 library.export_symbol(name)
@@ -93,10 +104,10 @@ def _linker() -> llvm.LLJIT:
 
 
 @cache
-def _memory_functions() -> dict[str, int]:
-    """What the code generator itself calls: block copies, and fma on a CPU that has none."""
+def _library_functions() -> dict[str, int]:
+    """What the code generator itself calls: block copies, and fma on a CPU that has none; and a way to wait."""
     library = ctypes.CDLL(None)
-    names = ("memcpy", "memset", "memmove", "fma")
+    names = ("memcpy", "memset", "memmove", "fma", "sched_yield")
     return {n: ctypes.cast(getattr(library, n), ctypes.c_void_p).value or 0 for n in names if hasattr(library, n)}
 
 

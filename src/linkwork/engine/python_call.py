@@ -19,6 +19,7 @@ from llvmlite import ir
 
 from linkwork.engine import threads
 from linkwork.engine.emit import I8, I32, I64, POINTER
+from linkwork.engine.workers import workers
 
 # Offsets of PyObject and PyArrayObject (numpy 1.x and 2.x, 64 bit); `available` verifies them before use.
 TYPE, DATA, NDIM, DIMENSIONS, DESCR, FLAGS = 8, 16, 24, 32, 56, 64
@@ -36,7 +37,7 @@ _FUNCTIONS = dict(
     save_thread="PyEval_SaveThread",
     restore_thread="PyEval_RestoreThread",
 )
-TABLE = ("array_type", "float64", "array_new", "threads", *_FUNCTIONS)
+TABLE = ("array_type", "float64", "array_new", "threads", "workers", *_FUNCTIONS)
 
 
 def emit_call(
@@ -166,6 +167,7 @@ def _addresses() -> dict[str, int]:
         "float64": id(np.dtype(np.float64)),
         "array_new": _numpy_api()[_PYARRAY_NEW],
         "threads": ctypes.addressof(threads.in_use),
+        "workers": ctypes.addressof(workers.roll),
         **functions,
     }
 

@@ -1,12 +1,9 @@
-"""Threads: how many compute a batch, and the workers among them."""
+"""Threads: how many compute a batch, and from which size on."""
 
 from __future__ import annotations
 
 import ctypes
 import os
-import threading
-from collections.abc import Callable
-from queue import SimpleQueue
 
 from linkwork.errors import InvalidInput
 
@@ -27,44 +24,3 @@ def threads(n: int | None = None) -> int:
             raise InvalidInput(f"threads: n is {n!r}, expected a whole number from 1 to 1024")
         in_use.value = n
     return in_use.value
-
-
-class Workers:
-    """Threads that wait for work; a forked child has none and makes its own."""
-
-    def __init__(self) -> None:
-        self._start()
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._start)
-
-    def _start(self) -> None:
-        self._lock = threading.Lock()
-        self._work: SimpleQueue[tuple[Callable[[], None], threading.Lock]] = SimpleQueue()
-        self._count = 0
-
-    def hand_over(self, work: Callable[[], None], times: int) -> list[threading.Lock]:
-        """Have so many workers each do the work once, when they come to it; gives locks that are free afterwards."""
-        with self._lock:
-            while self._count < times:
-                threading.Thread(target=_serve, args=(self._work,), name="linkwork", daemon=True).start()
-                self._count += 1
-        locks = []
-        for _ in range(times):
-            lock = threading.Lock()
-            lock.acquire()
-            locks.append(lock)
-            self._work.put((work, lock))
-        return locks
-
-
-def _serve(queue: SimpleQueue[tuple[Callable[[], None], threading.Lock]]) -> None:
-    while True:
-        work, lock = queue.get()
-        try:
-            work()
-        finally:
-            lock.release()
-            del work  # with what it keeps alive, before the next wait
-
-
-workers = Workers()

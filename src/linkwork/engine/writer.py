@@ -65,7 +65,7 @@ class Writer:
         self.b.position_at_end(end)
 
 
-def compiled_once(name: str, emit: Callable[[ir.Module], None], exports: Sequence[str]) -> machine.Code:
+def compiled_once(name: str, emit: Callable[[ir.Module], object], exports: Sequence[str]) -> machine.Code:
     """Code that knows no robot, from the cache if it is there; it stays for the life of the process."""
     with _lock:  # two threads may want it first at the same time, and one copy would be dropped in use
         if name not in _compiled:
