@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 import linkwork as lw
-from benchmarks.measure import Row, median_seconds
+from benchmarks.measure import Row, median_of_best, median_seconds, side_by_side
 from benchmarks.peers import FILES, pair
 from linkwork import quantities
 from linkwork.engine.kernel import BATCH, counts
@@ -45,7 +45,7 @@ def import_time() -> Row:
             subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env).stdout
         )
         run()
-        taken = sorted(run() for _ in range(5))[2]
+        taken = median_of_best(run, turns=1)
     return Row("import linkwork", "seconds", taken, target=0.4, smaller_is_better=True)
 
 
@@ -65,18 +65,27 @@ def prepare_new(name: str, gravity: float) -> tuple[float, int]:
 
 def compile_and_load(name: str) -> list[Row]:
     # a gravity of its own, so that no kernel of an earlier question or run is shared
-    gravities = (9.8 + np.random.default_rng().random(5) * 1e-3).tolist()
-    compiled = sorted(prepare_new(name, gravity) for gravity in gravities)[2]
-    assert compiled[1] == 1
+    gravities = (9.8 + np.random.default_rng().random(15) * 1e-3).tolist()
+    left = iter(gravities)
+
+    def compile_one() -> float:
+        seconds, compiled = prepare_new(name, next(left))
+        assert compiled == 1
+        return seconds
+
+    compiled = median_of_best(compile_one)
     code = f"from benchmarks.engine import prepare_new; print(*prepare_new({name!r}, {gravities[0]!r}))"
-    loaded = []
-    for _ in range(5):  # each in a new process, which also pays for starting LLVM
+
+    def load_one() -> float:
+        """In a new process, which also pays for starting LLVM."""
         seconds, again = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split()
         assert again == "0", "not from the cache"
-        loaded.append(float(seconds))
+        return float(seconds)
+
+    loaded = median_of_best(load_one, turns=1)
     return [
-        Row("trace + compile inverse dynamics", name, compiled[0], target=COMPILE.get(name), smaller_is_better=True),
-        Row("the same from the cache, new process", name, sorted(loaded)[2], target=0.03, smaller_is_better=True),
+        Row("trace + compile inverse dynamics", name, compiled, target=COMPILE.get(name), smaller_is_better=True),
+        Row("the same from the cache, new process", name, loaded, target=0.03, smaller_is_better=True),
     ]
 
 
@@ -107,8 +116,6 @@ def growth_with_batch(count: int) -> Row:
 
 
 def threads_never_slower(count: int) -> Row:
-    from benchmarks.measure import side_by_side
-
     p = pair("UR5")
     (q, v, a), _ = p.samples(count)
 

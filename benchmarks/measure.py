@@ -1,4 +1,4 @@
-"""Measuring: ratios of two things taken in turns in one process, medians of several rounds, results checked first."""
+"""Measuring: two things taken in turns in one process, the best of a few turns, the median of several rounds."""
 
 from __future__ import annotations
 
@@ -44,18 +44,22 @@ def seconds(work: Callable[[], object], repeat: int = 1) -> float:
 
 
 def side_by_side(
-    ours: Callable[[], object], peer: Callable[[], object], rounds: int = 5, least: float = 0.02, turns: int = 4
+    ours: Callable[[], object], peer: Callable[[], object], rounds: int = 5, least: float = 0.005, turns: int = 6
 ) -> tuple[float, float]:
     """(ours, peer) in seconds: the round with the median ratio of several, warm.
 
-    In a round both take turns, for a machine may change its speed at any moment, and then for both.
+    In a round both take turns of the same length, and of each the best turn counts: other guests of the machine slow it
+    down for milliseconds, at any moment and by half, and who is measured for a shorter time would be disturbed less.
     """
     ours(), peer()
-    repeat_ours, repeat_peer = (max(1, int(least / turns / max(seconds(work), 1e-9))) for work in (ours, peer))
+    once = [min(seconds(work) for _ in range(2)) for work in (ours, peer)]
+    turn = max(least, *once)
+    repeat_ours, repeat_peer = (max(1, round(turn / max(one, 1e-8))) for one in once)
+    turns = max(2, min(turns, int(0.5 / turn)))  # long ones see calm and disturbed times anyway
 
     def taken() -> tuple[float, float]:
         pairs = [(seconds(ours, repeat_ours), seconds(peer, repeat_peer)) for _ in range(turns)]
-        return statistics.fmean(p[0] for p in pairs), statistics.fmean(p[1] for p in pairs)
+        return min(p[0] for p in pairs), min(p[1] for p in pairs)
 
     gc.disable()
     try:
@@ -65,6 +69,11 @@ def side_by_side(
     return sorted(found, key=lambda t: t[1] / t[0])[rounds // 2]
 
 
+def median_of_best(work: Callable[[], float], rounds: int = 5, turns: int = 3) -> float:
+    """Of what `work` says that it took: the median of several rounds, of each its best turn."""
+    return statistics.median(min(work() for _ in range(turns)) for _ in range(rounds))
+
+
 def median_seconds(work: Callable[[], object], rounds: int = 5) -> float:
     work()
-    return statistics.median(seconds(work) for _ in range(rounds))
+    return median_of_best(lambda: seconds(work), rounds)

@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 import linkwork as lw
-from benchmarks.measure import Row, seconds
+from benchmarks.measure import Row, seconds, side_by_side
 from benchmarks.peers import check, pair
 from linkwork.simulate import ComputedTorque
 
@@ -53,13 +53,11 @@ def computed_torque() -> list[Row]:
     check(ours(1)[-1:], loop(STEPS)[None], 1e-9)
     found = []
     for samples, target in ((1, 40), (256, 150)):
-        ours(samples)
-        taken = sorted(
-            ((seconds(lambda: ours(samples)) / samples, seconds(lambda: loop(STEPS))) for _ in range(5)),  # noqa: B023
-            key=lambda pair: pair[1] / pair[0],
-        )
+        taken, peer = side_by_side(lambda: ours(samples), lambda: loop(STEPS))  # noqa: B023
         case = f"UR5, {STEPS} steps of 1 ms, {samples} at once, 1 thread"
-        found.append(Row("computed torque, a trajectory", case, *taken[2], "Python loop over pin.aba", target))
+        found.append(
+            Row("computed torque, a trajectory", case, taken / samples, peer, "Python loop over pin.aba", target)
+        )
     return found
 
 
