@@ -98,9 +98,21 @@ def _emit_one(b: ir.IRBuilder, name: str, args: list[ir.Value]) -> ir.Value:
     raise NotPossible(f'operation "{name}" has no machine code')
 
 
-def _angles_of_inputs(program: Program, both: set[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """Inputs of which both sine and cosine are wanted: computed first, while no other value is alive."""
-    return sorted(args for args in both if program.code[args[0]].name == "input")
+def _early_angles(program: Program, both: set[tuple[int, ...]]) -> tuple[list[tuple[int, ...]], list[int]]:
+    """(angles, sums): what sine and cosine are wanted of that is an input or a sum of inputs and numbers, and the sums.
+
+    They are computed first, while no other value is alive. A joint whose zero is turned has such a sum.
+    """
+    early: set[int] = set()
+    sums: dict[int, set[int]] = {}  # with the sums that they are made of
+    for k, op in enumerate(program.code):
+        if op.name in ("input", "constant"):
+            early.add(k)
+        elif op.name in ("add", "sub") and early.issuperset(op.args):
+            early.add(k)
+            sums[k] = {k}.union(*(sums.get(a, ()) for a in op.args))
+    angles = sorted(args for args in both if args[0] in early)
+    return angles, sorted(set().union(*(sums.get(k, ()) for (k,) in angles)))
 
 
 def emit_body(
@@ -118,15 +130,25 @@ def emit_body(
     values: list[ir.Value] = []
     both = {op.args for op in program.code if op.name == "sin"} & {op.args for op in program.code if op.name == "cos"}
     pairs: dict[tuple[int, ...], tuple[ir.Value, ir.Value]] = {}
-    angles = _angles_of_inputs(program, both)
-    loaded = [(load(b, *program.code[k].args),) for (k,) in angles]
-    pairs.update(zip(angles, elementary.emit_together(b, "sincos", loaded), strict=True))
+    angles, sums = _early_angles(program, both)
+    first: dict[int, ir.Value] = {}
+
+    def early(k: int) -> ir.Value:
+        op = program.code[k]
+        return first[k] if k in first else constant(type_, op.value) if op.name == "constant" else load(b, *op.args)
+
+    for k in sums:
+        first[k] = _emit_one(b, program.code[k].name, [early(a) for a in program.code[k].args])
+    found = elementary.emit_together(b, "sincos", [(early(k),) for (k,) in angles])
+    pairs.update(zip(angles, found, strict=True))
     since, fenced = 0, waits(program)
     for k, op in enumerate(program.code):
         if op.name == "input":
             value = load(b, *op.args)
         elif op.name == "constant":
             value = constant(type_, op.value)
+        elif k in first:
+            value = first[k]
         elif op.name in ("sin", "cos") and op.args in both:
             if op.args not in pairs:
                 pairs[op.args] = elementary.emit(b, "sincos", values[op.args[0]])
