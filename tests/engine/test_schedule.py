@@ -93,3 +93,48 @@ def test_random_programs(seed, long, monkeypatch):
     program = Program((3,), tuple(code), tuple(tuple(new.get(v, -1) for v in o) for o in outputs))
     inputs = rng.uniform(-1, 1, size=3).tolist()
     assert computed(schedule.scheduled(program), inputs) == computed(program, inputs)
+
+
+def chains(count: int, length: int) -> Program:
+    """So many products of so many factors, one factor after the other, each of its own input; one result a chain."""
+    code = [Operation("input", (0, k)) for k in range(count)]
+    ends = list(range(count))
+    for k in range(count):
+        for _ in range(length):
+            code.append(Operation("mul", (ends[k], k)))
+            ends[k] = len(code) - 1
+    return Program((count,), tuple(code), (tuple(ends),))
+
+
+def test_the_share_of_waiting_is_the_longest_chain_by_all_operations_at_two_a_cycle():
+    assert schedule.waiting_share(chains(1, 50)) == pytest.approx(2 * 4)
+    assert schedule.waiting_share(chains(8, 50)) == pytest.approx(1.0)
+    assert schedule.waiting_share(chains(16, 50)) == pytest.approx(0.5)
+    assert schedule.waiting_share(Program((), (), ((),))) == 0
+    divided = Program((1,), (Operation("input", (0, 0)), Operation("inv", (0,)), Operation("add", (1, 1))), ((2,),))
+    assert schedule.waiting_share(divided) == pytest.approx(2 * (13 + 4) / 2)
+    assert schedule.waits(chains(8, 50)) and not schedule.waits(chains(16, 50))
+
+
+def test_two_tiles_at_once_where_a_short_program_waits_and_writes_little():
+    assert schedule.tiles_at_once(chains(4, 100)) == 2
+    assert schedule.tiles_at_once(chains(16, 50)) == 1, "other chains fill the time"
+    assert schedule.tiles_at_once(chains(4, 1 + schedule.SHORT // 4)) == 1, "too long"
+    assert schedule.tiles_at_once(chains(4, 10)) == 1, "a result for every ten operations"
+    guarded = chains(4, 100)
+    many = Program(guarded.inputs, guarded.code, (*guarded.outputs, guarded.outputs[0] * 10))
+    assert schedule.tiles_at_once(many) == 1 and schedule.tiles_at_once(many, results=1) == 2
+
+
+def test_operations_rest_until_their_operands_are_there():
+    """Eight chains, given one after the other: where the program waits, none is carried on before its time."""
+    program = chains(8, 19)  # too many results for two tiles at once
+    assert schedule.waits(program) and schedule.tiles_at_once(program) == 1
+    found = schedule.scheduled(program)
+    assert computed(found, [0.1 * k for k in range(8)]) == computed(program, [0.1 * k for k in range(8)])
+    step, steps = {}, 0
+    for k, op in enumerate(found.code):
+        if op.name == "mul":
+            step[k], steps = steps, steps + 1
+    gaps = [step[k] - step[a] for k in step for a in found.code[k].args if a in step]
+    assert min(gaps) >= 8, "a product takes four cycles of two operations"
