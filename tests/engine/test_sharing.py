@@ -25,6 +25,7 @@ from linkwork.engine.sharing_code import (
     TAKEN,
 )
 from linkwork.engine.threads import WORTH_SHARING
+from linkwork.engine.workers import workers
 
 
 @pytest.fixture
@@ -132,6 +133,18 @@ def test_workers_that_are_awake_take_the_next_batch_in_machine_code(kernel, four
     np.testing.assert_array_equal(out, expected)
     time.sleep(0.3)
     assert kernel._plain(x, out) is None  # all asleep, and somebody must wake them
+
+
+def test_more_threads_than_before_get_more_workers(kernel):
+    x, before = np.ones((enough(kernel, 4), 2)), lw.threads()
+    try:
+        for n in (2, 3, 5):
+            lw.threads(n)
+            for _ in range(50):  # some with workers awake, some without
+                kernel(x)
+            assert n - 1 <= workers.roll[1]
+    finally:
+        lw.threads(before)
 
 
 def test_a_bad_sample_is_named_by_workers_that_are_awake(kernel, four_threads):

@@ -49,7 +49,7 @@ def run_shared(
     def help_out(held: Any = held) -> None:
         take(place, parts.pop(), 0)
 
-    others = workers.hand_over(help_out, len(parts)) if parts else []
+    others = workers.hand_over(help_out, len(parts), busy=posted) if parts else []
     take(place, 0, PATIENCE)
     if posted:
         workers.retract(place)

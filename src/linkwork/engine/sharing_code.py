@@ -39,9 +39,7 @@ _ARGUMENTS = {
     "retract": 4,  # (boxes, count, job, patience): take the job out again; gives 1 if no worker has it any more
     "share": 4,  # (boxes, count, job, wanted): compute it all with so many; 0 if fewer are awake, and nothing is done
 }
-PATIENCE = 5_000  # looks at a worker that is about to finish before the system is asked to let it
-
-
+LOOKS = 5_000  # at a worker that is about to finish, some 100 us, before the system is asked to let it
 SMALLEST, LARGEST = 100_000, 2_000_000  # operations of a piece: some 10 us; so much that the cache is read in long runs
 PIECES = 32  # of each thread, unless they become smaller or larger than that
 
@@ -226,7 +224,7 @@ def _emit_share(module: ir.Module, post: ir.Function, take: ir.Function, retract
     b.call(take, [job, w.number(0), w.number(0)])
     b.branch(wait)
     b.position_at_end(wait)
-    b.cbranch(w.equal(b.call(retract, [boxes, count, job, w.number(PATIENCE)]), 1), done, rest)
+    b.cbranch(w.equal(b.call(retract, [boxes, count, job, w.number(LOOKS)]), 1), done, rest)
     b.position_at_end(rest)
     if machine.can_yield():
         known = module.globals.get("sched_yield")

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.engine.sharing_code import BOX, PATIENCE, function
+from linkwork.engine.sharing_code import BOX, LOOKS, function
 
 MOST = 1023  # workers: one less than the threads that can be asked for
 STAYS = 5_000  # looks for more work, some 100 us, before a worker goes to sleep
@@ -54,14 +54,14 @@ class Workers:
 
     def retract(self, job: int) -> None:
         """Come back when no worker reads the job any more."""
-        while not function("retract")(*self.roll, job, PATIENCE):
+        while not function("retract")(*self.roll, job, LOOKS):
             time.sleep(0)
         del self._held[job]
 
-    def hand_over(self, work: Callable[[], None], times: int) -> list[threading.Lock]:
-        """Wake so many workers to do the work once each; gives locks that are free afterwards."""
+    def hand_over(self, work: Callable[[], None], times: int, busy: int = 0) -> list[threading.Lock]:
+        """Wake so many workers to do the work once each, beside those that are busy; gives locks, free afterwards."""
         with self._lock:
-            while self.roll[1] < min(times, MOST):
+            while self.roll[1] < min(times + busy, MOST):
                 box = self.roll[0] + 8 * BOX * self.roll[1]
                 threading.Thread(target=_live, args=(self._work, box), name="linkwork", daemon=True).start()
                 self.roll[1] += 1
