@@ -6,8 +6,8 @@
 
 A flip exchanges + and -, drops a unary minus, or swaps the two arguments of a cross product. Each is tried on a copy
 of src in a temporary folder against the tests of the same name (tests/<room>/test_<module>.py, tests/truth, tests/laws;
-the whole room when there are none). A flip that no test notices survives, and the exit code is 1. A flip that cannot
-change a result is excused on its line, or on the line above, with the reason:
+the whole room when there are none, first what mentions the module). A flip that no test notices survives, and the exit
+code is 1. A flip that cannot change a result is excused on its line, or on the line above, with the reason:
 
     energy = (-v) ** 2    # flip: equivalent, because the square forgets the sign
 """
@@ -184,14 +184,16 @@ def spread(items: list[Flip], count: int) -> list[Flip]:
 
 
 def matching_tests(file: Path, root: Path) -> list[str]:
-    """Tests of the same name as the module, else those of its room."""
+    """Tests of the same name as the module, else those of its room, first those that mention it."""
     room = Path("tests", *file.relative_to(root / "src").parent.parts[1:])
     named = [
         path for place in (room, "tests/truth", "tests/laws") for path in root.glob(f"{place}/test_{file.stem}.py")
     ]
-    if not named and not any((root / room).glob("**/test_*.py")):
+    mention = re.compile(rf"\b{file.stem}\b")
+    others = sorted((root / room).glob("**/test_*.py"), key=lambda path: (not mention.search(path.read_text()), path))
+    if not named and not others:
         raise CannotTell(f"{file.relative_to(root)}: neither {room}/test_{file.stem}.py nor other tests in {room}")
-    return [str(path.relative_to(root)) for path in named] or [str(room)]
+    return [str(path.relative_to(root)) for path in named or others]
 
 
 class Copy:
@@ -254,8 +256,10 @@ def judge(targets: list[Target], root: Path, jobs: int) -> Iterator[Verdict]:
     with tempfile.TemporaryDirectory(prefix="flip-signs-") as folder, ThreadPoolExecutor(jobs) as pool:
         for k in range(jobs):
             free.put(Copy(root, Path(folder, str(k))))
-        seconds = list(pool.map(lambda target: on_a_copy(lambda copy: copy.time_green(target.tests)), targets))
-        work = [(t, flip, 60 + 10 * took) for t, took in zip(targets, seconds) for flip in t.flips]
+        distinct = {frozenset(target.tests): target.tests for target in targets}  # the same in another order: once
+        seconds = pool.map(lambda tests: on_a_copy(lambda copy: copy.time_green(tests)), distinct.values())
+        took = dict(zip(distinct, seconds))
+        work = [(t, flip, 60 + 10 * took[frozenset(t.tests)]) for t in targets for flip in t.flips]
         yield from pool.map(lambda each: on_a_copy(lambda copy: copy.try_out(*each)), work)
 
 

@@ -8,7 +8,7 @@ from casadi import SX
 from linkwork.model.tree import Tree
 from linkwork.spatial import cross, quaternion_rotation
 
-_SMALL = 1e-3  # below this angle squared the series is exact to rounding with the terms kept
+_SMALL = 1e-3  # below this angle squared what follows the terms kept is less than rounding, in the sums they go into
 
 
 def integrate(tree: Tree, q: SX, v: SX) -> SX:
@@ -24,7 +24,7 @@ def integrate(tree: Tree, q: SX, v: SX) -> SX:
         elif node.kind == "floating":
             u, w = v[node.v : node.v + 3], v[node.v + 3 : node.v + 6]
             xyzw = q[node.q + 3 : node.q + 7]
-            _, b, c = _exponential_coefficients(casadi.dot(w, w))
+            b, c = _exponential_coefficients(casadi.dot(w, w))
             step = u + b * cross(w, u) + c * cross(w, cross(w, u))
             out[node.q : node.q + 3] = q[node.q : node.q + 3] + quaternion_rotation(xyzw) @ step
             out[node.q + 3 : node.q + 7] = _turned(xyzw, w)
@@ -51,16 +51,15 @@ def difference(tree: Tree, q0: SX, q1: SX) -> SX:
     return casadi.densify(out)
 
 
-def _exponential_coefficients(tt: SX) -> tuple[SX, SX, SX]:
-    """sin(t)/t, (1 - cos t)/t^2, (t - sin t)/t^3 of t = sqrt(tt), by series near zero."""
-    safe = casadi.if_else(tt < _SMALL, 1.0, tt)
-    t = casadi.sqrt(safe)
-    s, c = casadi.sin(t), casadi.cos(t)
+def _exponential_coefficients(tt: SX) -> tuple[SX, SX]:
+    """(1 - cos t)/t^2 = 2 (sin(t/2)/t)^2 and (t - sin t)/t^3 of t = sqrt(tt), by series near zero."""
     near = tt < _SMALL
-    a = casadi.if_else(near, 1 - tt / 6 * (1 - tt / 20 * (1 - tt / 42 * (1 - tt / 72))), s / t)
-    b = casadi.if_else(near, (1 - tt / 12 * (1 - tt / 30 * (1 - tt / 56))) / 2, (1 - c) / safe)
-    d = casadi.if_else(near, (1 - tt / 20 * (1 - tt / 42 * (1 - tt / 72))) / 6, (t - s) / (safe * t))
-    return a, b, d
+    safe = casadi.if_else(near, 1.0, tt)
+    t = casadi.sqrt(safe)
+    half = casadi.sin(t / 2) / t
+    b = casadi.if_else(near, (1 - tt / 12 * (1 - tt / 30 * (1 - tt / 56))) / 2, 2 * half * half)
+    c = casadi.if_else(near, (1 - tt / 20 * (1 - tt / 42)) / 6, (t - casadi.sin(t)) / (safe * t))
+    return b, c
 
 
 def _inverse_coefficient(tt: SX) -> SX:
@@ -68,7 +67,7 @@ def _inverse_coefficient(tt: SX) -> SX:
     safe = casadi.if_else(tt < _SMALL, 1.0, tt)
     half = casadi.sqrt(safe) / 2
     exact = (1 - half * casadi.cos(half) / casadi.sin(half)) / safe
-    return casadi.if_else(tt < _SMALL, (1 + tt / 60 * (1 + tt / 42 * (1 + tt / 40))) / 12, exact)
+    return casadi.if_else(tt < _SMALL, (1 + tt / 60 * (1 + tt / 42)) / 12, exact)
 
 
 def _turned(xyzw: SX, w: SX) -> SX:
@@ -77,7 +76,7 @@ def _turned(xyzw: SX, w: SX) -> SX:
     safe = casadi.if_else(hh < _SMALL, 1.0, hh)
     t = casadi.sqrt(safe)
     sinc = casadi.if_else(hh < _SMALL, 1 - hh / 6 * (1 - hh / 20 * (1 - hh / 42)), casadi.sin(t) / t)
-    cosine = casadi.if_else(hh < _SMALL, 1 - hh / 2 * (1 - hh / 12 * (1 - hh / 30 * (1 - hh / 56))), casadi.cos(t))
+    cosine = casadi.if_else(hh < _SMALL, 1 - hh / 2 * (1 - hh / 12 * (1 - hh / 30)), casadi.cos(t))
     result = quaternion_product(xyzw, casadi.vertcat(w / 2 * sinc, cosine))
     return result / casadi.sqrt(casadi.dot(result, result))
 
