@@ -82,3 +82,20 @@ def test_a_payload_is_a_live_input():
     expected = Robot(replace(robot.model, bodies=tuple(bodies))).inverse_dynamics_derivatives(q, v, a)
     payload = lw.Payload(body, 2.0, (0.1, 0.0, 0.2), I)
     assert_all_close(robot.inverse_dynamics_derivatives(q, v, a, payload=payload), expected, 1e-12)
+
+
+def test_forces_from_outside_keep_their_direction_while_joints_turn():
+    """Central differences of inverse dynamics under the same forces, whose error is some 1e-9 of the largest entry."""
+    robot = twin("xarm/xarm7").robot
+    q, v, a = (x[0] for x in states(robot, 1))
+    forces = {
+        "link7": np.array([3.0, -20.0, 11.0, 0.7, -0.4, 0.9]),
+        "link3": np.array([-5.0, 8.0, 30.0, 1.0, 2.0, -3.0]),
+    }
+    step, unit = 1e-5, np.eye(robot.nv)
+    ahead, behind = (
+        robot.inverse_dynamics(q + sign * step * unit, np.tile(v, (7, 1)), np.tile(a, (7, 1)), forces=forces)
+        for sign in (1, -1)
+    )
+    exact = robot.inverse_dynamics_derivatives(q, v, a, forces=forces)[0]
+    np.testing.assert_allclose(exact, (ahead - behind).T / (2 * step), rtol=0, atol=1e-8 * np.abs(exact).max())
