@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import threading
-import time
 import tracemalloc
 
 import numpy as np
@@ -15,6 +14,7 @@ from linkwork.engine.buffers import SMALLEST
 from linkwork.engine.kernel import BATCH
 from linkwork.engine.threads import WORTH_SHARING
 from linkwork.errors import InvalidInput
+from tests.engine.asleep import when_all_are_asleep
 
 
 @pytest.fixture(scope="module")
@@ -97,8 +97,7 @@ def test_what_is_worth_sharing_while_no_worker_is_awake_goes_the_long_way(kernel
     before = lw.threads()
     try:
         lw.threads(2)
-        time.sleep(0.2)  # for workers of other tests to fall asleep
-        assert short(kernel, (many, many), out) is None
+        assert when_all_are_asleep(lambda: short(kernel, (many, many), out)) is None
         assert short(kernel, (many[1:], many[1:]), [o[1:] for o in out]) is not None
         lw.threads(1)
         assert short(kernel, (many, many), out)[0] is out[0]

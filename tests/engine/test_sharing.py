@@ -26,6 +26,7 @@ from linkwork.engine.sharing_code import (
 )
 from linkwork.engine.threads import WORTH_SHARING
 from linkwork.engine.workers import workers
+from tests.engine.asleep import when_all_are_asleep
 
 
 @pytest.fixture
@@ -131,8 +132,7 @@ def test_workers_that_are_awake_take_the_next_batch_in_machine_code(kernel, four
         found = kernel._plain(x, out)
     assert found is out
     np.testing.assert_array_equal(out, expected)
-    time.sleep(0.3)
-    assert kernel._plain(x, out) is None  # all asleep, and somebody must wake them
+    assert when_all_are_asleep(lambda: kernel._plain(x, out)) is None, "somebody must wake them"
 
 
 def test_more_threads_than_before_get_more_workers(kernel):

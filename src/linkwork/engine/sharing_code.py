@@ -95,6 +95,13 @@ def _pause(w: Writer) -> None:
         w.b.call(intrinsic(w.b, "llvm.x86.sse2.pause", ir.VoidType(), []), [])  # leaves the core to its other thread
 
 
+def _once_more(w: Writer, looks: ir.Value, patience: ir.Value, again: ir.Block, tired: ir.Block) -> None:
+    """Count a look that found nothing; go on with `again`, or with `tired` after so many."""
+    looked = w.b.add(w.word(looks, 0), w.number(1))
+    w.put(looked, looks, 0)
+    w.b.cbranch(w.b.icmp_signed("<", looked, patience), again, tired)
+
+
 def _emit_take(module: ir.Module) -> ir.Function:
     w, (job, part, patience) = _begin(module, "take")
     b, job = w.b, _pointer(w, job)
@@ -127,9 +134,7 @@ def _emit_take(module: ir.Module) -> ir.Function:
     b.position_at_end(rest)
     b.cbranch(b.icmp_signed("<", _read(w, job, DONE), samples), look, done)
     b.position_at_end(look)
-    looked = b.add(w.word(looks, 0), w.number(1))
-    w.put(looked, looks, 0)
-    b.cbranch(b.icmp_signed("<", looked, patience), rest, done)
+    _once_more(w, looks, patience, rest, done)
     b.position_at_end(done)
     b.ret(w.number(0))
     return w.function
@@ -153,9 +158,7 @@ def _emit_serve(module: ir.Module, take: ir.Function) -> None:
     b.branch(fresh)
     b.position_at_end(none)
     _pause(w)
-    looked = b.add(w.word(looks, 0), w.number(1))
-    w.put(looked, looks, 0)
-    b.cbranch(b.icmp_signed("<", looked, patience), look, tired)
+    _once_more(w, looks, patience, look, tired)
     b.position_at_end(tired)
     b.cbranch(_changed(w, box, STATUS, AWAKE, ASLEEP), asleep, look)
     b.position_at_end(asleep)
@@ -197,9 +200,7 @@ def _emit_retract(module: ir.Module) -> ir.Function:
         b.cbranch(w.equal(_read(w, box, STATUS), TAKEN), wait, free)
         b.position_at_end(wait)
         _pause(w)
-        looked = b.add(w.word(looks, 0), w.number(1))
-        w.put(looked, looks, 0)
-        b.cbranch(b.icmp_signed("<", looked, patience), again, late)
+        _once_more(w, looks, patience, again, late)
         b.position_at_end(late)
         b.ret(w.number(0))
         b.position_at_end(free)
