@@ -8,7 +8,6 @@ subexpression in it.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -18,9 +17,7 @@ from casadi import SX
 
 from linkwork import quantities
 from linkwork.arguments import name_list
-from linkwork.engine.fuse import optimised
 from linkwork.engine.kernel import Kernel, Signature
-from linkwork.engine.program import from_casadi
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.model.parametric import unknown_variable
 from linkwork.subject import Subject
@@ -80,9 +77,7 @@ def gradient(
     inputs += [(f"variables[{name!r}]", ()) for name in live.live]
     outputs = (("value", ()), ("gradient", (function.numel_out(1),)))
     signature = Signature(f"gradient of {quantity}", tuple(inputs), outputs, guard)
-    listing = optimised(from_casadi(function)).text()
-    key = hashlib.sha256(f"{inputs}{outputs}{listing}".encode()).hexdigest()
-    return Gradient(live, quantity, by, Kernel(signature, lambda: function, key))
+    return Gradient(live, quantity, by, Kernel(signature, lambda: function))
 
 
 def _reduction(reduce: Reduce) -> Callable[..., Any]:

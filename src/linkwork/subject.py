@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from linkwork.arguments import mapping
+from linkwork.engine import keys
 from linkwork.engine.kernel import Kernel
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.model import Model, Placement, Tree, build_tree
@@ -33,7 +34,7 @@ class Subject:
         for name in self.live:
             if parametric is None or name not in known:
                 raise unknown_variable(model, parametric, name)
-        self.kernels: dict[str, Kernel] = {}
+        self.kernels: dict[tuple[Any, str], Kernel] = {}
 
     @cached_property
     def tree(self) -> Tree:
@@ -114,13 +115,28 @@ class Subject:
         present = dict(self.model.variables)
         return [given.get(name, present[name]) for name in self.live]
 
-    def kernel(self, key: str, make: Callable[[str], Kernel]) -> Kernel:
-        """The kernel for a key, made once for all subjects with these numbers."""
-        found = self.kernels.get(key)
+    def kernel(self, name: str, make: Callable[[Any], Kernel], maker: Callable[..., Any] | None = None) -> Kernel:
+        """The kernel of a name, made once for all subjects with these numbers.
+
+        name    says everything that decides the trace besides the subject and the module it is written in
+        make    gets the kernel's key, or None, and makes it
+        maker   the function with the mathematics, if that is another one than `make`
+
+        The module is part of the key, so that rooms may use one name for two things. A function from outside linkwork
+        may change while its name stays: its kernel is keyed by what was traced, and kept for that very function only.
+        """
+        author = make if maker is None else maker
+        own = keys.is_own(author)
+        if not own and maker is None:
+            return make(None)
+        label = (keys.module_of(author) if own else author, name)
+        found = self.kernels.get(label)
+        if found is None and not own:
+            found = self.kernels.setdefault(label, make(None))
         if found is None:
-            full = f"{self.fingerprint}\n{key}"
-            found = _shared.get(full)
+            key = keys.key("subject", self.fingerprint, *label)
+            found = _shared.get(key)
             if found is None:
-                found = _shared.setdefault(full, make(full))
-            self.kernels[key] = found
+                found = _shared.setdefault(key, make(key))
+            self.kernels[label] = found
         return found

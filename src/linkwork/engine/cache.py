@@ -18,9 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import casadi
-
-from linkwork.engine import machine
+from linkwork.engine import keys, machine
 
 log = logging.getLogger("linkwork")
 _MAGIC = b"linkwork-object-1\n"
@@ -42,23 +40,12 @@ def folder() -> Path | None:
         return None
 
 
-@cache
-def sources_hash() -> str:
-    """A hash of linkwork's own sources: code written by another version is never run."""
-    digest = hashlib.sha256(casadi.CasadiMeta.version().encode())
-    root = Path(__file__).resolve().parent.parent
-    for path in sorted(root.rglob("*.py")):
-        digest.update(str(path.relative_to(root)).encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
 def file_of(key: str) -> Path | None:
     """The file for a key (which names the mathematics), for these sources and this machine."""
     place = _safe_folder()
     if place is None:
         return None
-    full = hashlib.sha256("\n".join((key, sources_hash(), machine.identity())).encode()).hexdigest()
+    full = hashlib.sha256("\n".join((key, keys.sources_hash(), machine.identity())).encode()).hexdigest()
     return place / (full + _SUFFIX)
 
 

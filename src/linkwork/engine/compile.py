@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import casadi
 from casadi import SX
 
-from linkwork.engine.fuse import optimised
 from linkwork.engine.kernel import Kernel, Signature
-from linkwork.engine.program import from_casadi
 from linkwork.errors import InvalidInput
 
 Shape = int | tuple[int, ...]
@@ -23,9 +20,8 @@ class CompiledFunction(Kernel):
     def __init__(self, name: str, inputs: Sequence[tuple[str, tuple[int, ...]]], function: casadi.Function) -> None:
         self.casadi_function = function
         outputs = tuple((function.name_out(i), _shape_of(function, i)) for i in range(function.n_out()))
-        listing = optimised(from_casadi(function)).text()
-        key = hashlib.sha256(f"{inputs}{outputs}{listing}".encode()).hexdigest()
-        super().__init__(Signature(name, tuple(inputs), outputs), lambda: function, key)
+        super().__init__(Signature(name, tuple(inputs), outputs), lambda: function)
+        assert self.program  # an operation that has no machine code is refused here, not at the first call
 
     def jacobian(self, output: int = 0, argument: int | str = 0) -> CompiledFunction:
         """The derivative of one result with respect to one argument, as another compiled function.

@@ -16,7 +16,7 @@ import casadi
 import numpy as np
 
 from linkwork.arguments import as_doubles
-from linkwork.engine import buffers, cache, codegen, machine, python_call
+from linkwork.engine import buffers, cache, codegen, keys, machine, python_call
 from linkwork.engine.batch_call import Batches
 from linkwork.engine.fuse import optimised
 from linkwork.engine.program import Program, from_casadi
@@ -50,8 +50,9 @@ class Context:
 class Kernel:
     """Compiled on first use, per vector width; results are the same bits at every width, thread count and batch place.
 
-    `trace` gives the CasADi function (its last output the guards if the signature has a guard); it is called only when
-    no compiled object for `key` exists.
+    `trace` gives the CasADi function (its last output the guards if the signature has a guard). A `key` that is known
+    before tracing names all that decides the trace (`Subject.kernel` makes such keys): `trace` is then called only when
+    no compiled object exists for it. Without one the traced program is the key.
     """
 
     def __init__(self, signature: Signature, trace: Callable[[], casadi.Function], key: str | None = None) -> None:
@@ -277,13 +278,12 @@ class Kernel:
         with self._lock:
             if width in self._code:
                 return
-            key = None if self.key is None else f"{self.key}\nwidth {width} {python_call.available()}"
-            found = cache.load(key) if key else None
+            key = keys.key("kernel", self.key or self._traced_key(), width, python_call.available())
+            found = cache.load(key)
             if found is None:
                 with _collector_at_rest():
                     header, object_file = self._compile(width)
-                if key:
-                    cache.save(key, header, object_file)
+                cache.save(key, header, object_file)
             else:
                 header, object_file = found
                 counts["loaded"] += 1
@@ -300,6 +300,11 @@ class Kernel:
             if width == BATCH:
                 own = header[f"scratch{BATCH}"], header["operations"], header[f"lanes{BATCH}"]
                 self._batches.loaded(code.addresses["run"], *own)
+
+    def _traced_key(self) -> str:
+        """What the object file depends on besides the width: the program, and the shapes of what goes in and out."""
+        sides = (self.signature.inputs, self.signature.outputs)
+        return keys.key("program", [[shape for _, shape in side] for side in sides], self.program)
 
     def _compile(self, width: int) -> tuple[dict[str, int], bytes]:
         counts["compiled"] += 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import math
 import sys
 import threading
@@ -17,7 +16,7 @@ import numpy as np
 from casadi import SX
 
 from linkwork.arguments import as_doubles, finite
-from linkwork.engine import cache, codegen, machine, python_call, scan_codegen
+from linkwork.engine import cache, codegen, keys, machine, python_call, scan_codegen
 from linkwork.engine.fuse import optimised
 from linkwork.engine.program import Program, from_casadi
 from linkwork.engine.threads import threads
@@ -185,8 +184,7 @@ class Scan:
     def _load(self, width: int) -> tuple[machine.Code, Any, int]:
         with self._lock:
             if width not in self._loaded:
-                listing = hashlib.sha256(self.program.text().encode()).hexdigest()
-                key = f"scan\n{listing}\nwidth {width}{' with a caller' if self._has_caller(width) else ''}"
+                key = keys.key("scan", self.program, width, self._has_caller(width))
                 found = cache.load(key)
                 if found is None:
                     module = codegen.new_module("scan")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
 import casadi
@@ -26,8 +25,7 @@ class TableKernel(Kernel):
     """A kernel of the torque table, merged from the programs of its columns."""
 
     def __init__(self, signature: Signature, function: casadi.Function, program: Program) -> None:
-        key = hashlib.sha256(f"{signature}{program.text()}".encode()).hexdigest()
-        super().__init__(signature, lambda: function, key)
+        super().__init__(signature, lambda: function)
         self._program = program
 
 
@@ -42,8 +40,7 @@ def make(system: System, name: str, live: tuple[str, ...]) -> Kernel:
     outputs = tuple((label, shape) for (label, _), shape in zip(line.outputs, sizes, strict=True))
     assert results == len(outputs)
     signature = Signature(name, _inputs(system, line.inputs, live), outputs, line.guard)
-    key = hashlib.sha256(f"{signature}{optimised(from_casadi(f)).text()}".encode()).hexdigest()
-    return Kernel(signature, lambda: f, key)
+    return Kernel(signature, lambda: f)
 
 
 def function(system: System, name: str, live: tuple[str, ...]) -> casadi.Function:

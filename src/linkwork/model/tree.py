@@ -136,6 +136,9 @@ class Tree:
             numbers = (n.parent, n.kind, T.rotation, T.position, n.axis, n.pitch, m.mass, m.com, m.inertia, n.armature)
             digest.update(repr((*numbers, n.damping, n.friction)).encode())
         digest.update(repr((self.gravity, sorted(self.mimic.items()))).encode())
+        # results are in the order of the described bodies, which need not be that of the nodes
+        points = [[position for _, position in self.points[body]] for body in self.bodies]
+        digest.update(repr((list(self.bodies.values()), points)).encode())
         if self.elements:  # they name bodies and joints
             where = [(name, node) for name, (node, _) in self.bodies.items()]
             digest.update(repr((self.elements, sorted(self.coordinates.items()), sorted(where))).encode())

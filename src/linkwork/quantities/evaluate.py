@@ -93,7 +93,8 @@ def kernel_of(
     places += [subject.place_of(f) for f in forces]
     loaded = [subject.place_of(p, subject.full_tree)[0] for p in payloads]
     key = repr((name, len(places) - len(forces), places, loaded, forces, payloads))
-    return subject.kernel(key, lambda full: _make(subject, line, name, frame, forces, payloads, full))
+    make = lambda full: _make(subject, line, name, frame, forces, payloads, full)
+    return subject.kernel(key, make, maker=line.trace)
 
 
 def _check(
@@ -121,7 +122,7 @@ def _make(
     frame: str | None,
     forces: tuple[str, ...],
     payloads: tuple[str, ...],
-    key: str,
+    key: str | None,
 ) -> Kernel:
     inputs: list[tuple[str, tuple[int, ...]]] = [(i, (size_of(subject, INPUT_AXES[i]),)) for i in line.inputs.split()]
     inputs += [(f"variables[{v!r}]", ()) for v in subject.live]
