@@ -13,7 +13,7 @@ import pinocchio as pin
 import linkwork as lw
 from benchmarks.measure import Row, seconds, side_by_side
 from benchmarks.peers import check, pair
-from linkwork.simulate import ComputedTorque
+from linkwork.simulation import ComputedTorque
 
 STEPS, DT, KP, KD, AMPLITUDE = 10_000, 1e-3, 100.0, 20.0, 0.3
 PENDULUMS, SWINGS = 4096, 1000

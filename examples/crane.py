@@ -11,7 +11,7 @@ import numpy as np
 from casadi import cos, sin
 
 import linkwork as lw
-from linkwork.simulate import PD, EndStop, Event, simulate
+from linkwork.simulation import PD, EndStop, Event, simulate
 
 
 def main() -> None:

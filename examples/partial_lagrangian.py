@@ -17,7 +17,7 @@ import numpy as np
 
 import linkwork as lw
 from linkwork.reproduce.paper_07 import complexity
-from linkwork.simulate import PD, PID, simulate
+from linkwork.simulation import PD, PID, simulate
 
 GAINS = {
     1: ([200], [50], [110]),

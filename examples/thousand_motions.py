@@ -11,7 +11,7 @@ import casadi
 import numpy as np
 
 import linkwork as lw
-from linkwork.simulate import ComputedTorque, Sampled, simulate
+from linkwork.simulation import ComputedTorque, Sampled, simulate
 
 
 def main() -> None:

@@ -2,35 +2,55 @@
 
   cli view reproduce > robot > applications > quantities formats > recursions engine > spatial model > arguments errors
 
-Rooms of one layer do not know each other, with the exceptions of `BESIDE`. The package's own `__init__` lists the
-public names, so it may import everything, and nobody below the command line may import it back.
+Rooms of one layer do not know each other, with the exceptions of `BESIDE`; among applications the graph of `MAY_IMPORT`
+holds, which has no cycle. No two modules import each other, not even inside a function. The package's own `__init__`
+lists the public names, so it may import everything, and nobody below the command line may import it back.
 """
 
 from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "linkwork"
 
+MAY_IMPORT = {
+    "gradient": (),
+    "loops": (),
+    "lagrange": (),
+    "polynomials": (),
+    "collision": (),
+    "convex": (),
+    "actuation": ("loops",),
+    "loads": ("actuation", "loops"),
+    "trajectory": ("lagrange",),
+    "inverse": ("actuation", "loops", "collision"),
+    "simulation": ("actuation", "loops", "lagrange", "collision"),
+    "planning": ("collision", "inverse", "trajectory"),
+    "avoidance": ("collision", "inverse", "trajectory"),
+    "control": ("simulation", "actuation", "loops", "lagrange", "trajectory", "inverse"),
+    "optimal": ("inverse", "trajectory", "simulation", "collision"),
+    "legged": ("inverse", "control", "trajectory", "convex"),
+    "synthesis": ("actuation", "loops", "polynomials"),
+    "grippers": ("actuation", "loops", "loads", "convex"),
+}
+"""Each application: which others it may import. Loops close without motors, so actuation stands on loops."""
+MAY_IMPORT["studies"] = tuple(MAY_IMPORT)
+
 LAYERS = (
     {"arguments", "errors", "results"},
     {"spatial", "model"},
     {"recursions", "engine"},
     {"subject", "configurations", "quantities", "kernel_counts", "formats"},
-    {
-        "gradient",
-        *("loops", "inverse", "lagrange", "trajectory", "simulate"),
-        *("collision", "planning", "control", "legged", "synthesis", "grippers", "studies"),
-    },
+    set(MAY_IMPORT),
     {"robot", "library"},
     {"cli", "view", "reproduce", "__main__"},
 )
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
-APPLICATIONS = LAYERS[4]
 DATA = {"robots"}
 """Folders of data: no Python to check except an empty `__init__`."""
 
@@ -43,7 +63,7 @@ BESIDE = {
     ("library", "robot"),
     ("__main__", "cli"),
     *(("cli", "view"), ("cli", "reproduce"), ("view", "reproduce")),
-    *((a, b) for a in APPLICATIONS for b in APPLICATIONS),
+    *((room, other) for room, others in MAY_IMPORT.items() for other in others),
 }
 """(importer, imported) allowed within one layer. Never recursions and engine: no kernel knows what it computes."""
 
@@ -107,7 +127,7 @@ def complaints(root: Path) -> list[str]:
             continue
         if here not in LEVEL:
             sentence = f"{file.relative_to(root.parent)}: room {here!r} stands in no layer; give it a place in LAYERS"
-            found.append(f"{sentence} of tests/test_layers.py (an application belongs to {sorted(APPLICATIONS)})")
+            found.append(f"{sentence} of tests/test_layers.py (an application gets a line in MAY_IMPORT)")
             continue
         for imported in own_imports(file, root):
             there = room_of(imported.name, root)
@@ -119,6 +139,47 @@ def complaints(root: Path) -> list[str]:
 
 def test_imports_point_down():
     assert not (found := complaints(SOURCE)), "\n".join(found)
+
+
+def test_the_order_of_applications_has_no_cycle():
+    assert list(TopologicalSorter(MAY_IMPORT).static_order())
+
+
+def modules(root: Path) -> dict[str, Path]:
+    """Every module below a root by its dotted name."""
+    found = {}
+    for file in sorted(root.rglob("*.py")):
+        parts = ("linkwork", *file.relative_to(root).with_suffix("").parts)
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
+    return found
+
+
+def module_graph(root: Path) -> dict[str, set[str]]:
+    """Which module runs an import of which, in functions too; what is imported only for types is left out."""
+    known = modules(root)
+    graph: dict[str, set[str]] = {}
+    for name, file in known.items():
+        typing_only = set()
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+                typing_only |= {child.lineno for child in node.body}
+        graph[name] = set()
+        for imported in own_imports(file, root):
+            if imported.line not in typing_only:
+                there = imported.name if imported.name in known else imported.name.rpartition(".")[0]
+                graph[name] |= {there} & set(known) - {name, "linkwork"}
+    return graph
+
+
+def test_no_two_modules_import_each_other_even_inside_functions():
+    assert list(TopologicalSorter(module_graph(SOURCE)).static_order())
+
+
+def test_a_planted_cycle_is_found(house):
+    plant(house, "loops/a.py", "def f():\n    from linkwork.loops.b import g")
+    plant(house, "loops/b.py", "from linkwork.loops import a")
+    with pytest.raises(CycleError):
+        list(TopologicalSorter(module_graph(house)).static_order())
 
 
 def test_the_source_is_read():
@@ -134,6 +195,11 @@ PLANTED = {
     "upwards, for types": ("model/tree.py", "if TYPE_CHECKING:\n    import linkwork.view", "view lies above model"),
     "sideways": ("recursions/poses.py", "from linkwork.engine.trace import trace", "engine lies beside recursions"),
     "the public surface": ("inverse/solve.py", "from linkwork import load", "may use the public surface"),
+    "sideways, between applications": (
+        "loops/close.py",
+        "from linkwork.simulation import run",
+        "simulation lies beside loops",
+    ),
     "an unknown room": ("helpers/text.py", "", "'helpers' stands in no layer"),
 }
 

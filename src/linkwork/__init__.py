@@ -11,8 +11,6 @@ A robot is described once; every quantity about it is then one call, for one con
 from __future__ import annotations
 
 import importlib
-import sys
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from linkwork import errors
@@ -25,13 +23,13 @@ from linkwork.model.payload import Payload
 from linkwork.robot import Robot
 
 if TYPE_CHECKING:
-    from linkwork import studies, trajectory
+    from linkwork import simulation, studies, trajectory
     from linkwork.inverse import tasks
     from linkwork.inverse.analytic.classify import classify
     from linkwork.inverse.cycles import cycle_drift, recorded_limits
     from linkwork.inverse.targets import Goal
     from linkwork.lagrange import System
-    from linkwork.simulate import simulate
+    from linkwork.simulation import simulate
 
 __version__ = "0.1.0"
 __all__ = [
@@ -51,6 +49,7 @@ __all__ = [
     "save",
     "scan",
     "simulate",
+    "simulation",
     "studies",
     "tasks",
     "threads",
@@ -64,6 +63,8 @@ _LATER = {
     "classify": ("linkwork.inverse.analytic", "classify"),
     "cycle_drift": ("linkwork.inverse.cycles", "cycle_drift"),
     "recorded_limits": ("linkwork.inverse.cycles", "recorded_limits"),
+    "simulate": ("linkwork.simulation", "simulate"),
+    "simulation": ("linkwork.simulation", None),
     "studies": ("linkwork.studies", None),
     "tasks": ("linkwork.inverse.tasks", None),
     "trajectory": ("linkwork.trajectory", None),
@@ -82,18 +83,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-
-
-class _Linkwork(ModuleType):
-    """This module, with `simulate` the function: importing the room of that name would put the room in its place."""
-
-    @property
-    def simulate(self) -> Any:
-        return importlib.import_module("linkwork.simulate").simulate
-
-    @simulate.setter
-    def simulate(self, room: Any) -> None:
-        """What the import of the room tries is not followed."""
-
-
-sys.modules[__name__].__class__ = _Linkwork

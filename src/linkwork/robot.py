@@ -25,18 +25,18 @@ from linkwork.subject import Subject
 
 # Applications are imported by the methods that need them: who only wants poses waits for poses alone.
 if TYPE_CHECKING:
+    from linkwork.actuation.motions import Motions, SampledMotion
     from linkwork.formats.dh import DHTable
     from linkwork.inverse.analytic import Solutions
     from linkwork.inverse.result import InverseKinematics
     from linkwork.inverse.singularity import Singularity
     from linkwork.inverse.targets import Goal
     from linkwork.inverse.tasks import Task
-    from linkwork.loops.analyse import Analysis
+    from linkwork.loads.analyse import Analysis
+    from linkwork.loads.loads import Loads
+    from linkwork.loads.members import Members
     from linkwork.loops.assembly import Assembly
-    from linkwork.loops.loads import Loads
-    from linkwork.loops.members import Members
     from linkwork.loops.mobility import Mobility
-    from linkwork.loops.motions import Motions, SampledMotion
     from linkwork.studies.bounds import ChristoffelBounds
 
 Forces = Mapping[str, ArrayLike]
@@ -127,7 +127,7 @@ class Robot:
     @property
     def motions(self) -> Motions:
         """The motions its description names: robot.motions["validation"].sample(t) -> q, v, a."""
-        from linkwork.loops.motions import Motions
+        from linkwork.actuation.motions import Motions
 
         return Motions(self.subject)
 
@@ -602,7 +602,7 @@ class Robot:
     @property
     def actuators(self) -> tuple[str, ...]:
         """Names of the commands, in the order of c: motors by their joint, transmissions by their own name."""
-        from linkwork.loops import layout
+        from linkwork.actuation import layout
 
         return layout.layout_of(self.subject).names
 
@@ -614,19 +614,19 @@ class Robot:
         q0: ArrayLike | None = None,
         variables: Variables | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """q, v, a for commands c (..., nc) [m, rad], their rates and second derivatives. See loops/commands.py.
+        """q, v, a for commands c (..., nc) [m, rad], their rates and second derivatives. See actuation/conversion.py.
 
         q0: where the search starts for loops without a closed form; left out, the robot's assembled reference.
         """
-        from linkwork.loops import commands
+        from linkwork.actuation import conversion
 
-        return commands.from_actuators(self.subject, c, cd, cdd, q0, variables)
+        return conversion.from_actuators(self.subject, c, cd, cdd, q0, variables)
 
     def to_actuators(
         self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, variables: Variables | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """c, cd, cdd (..., nc) for joint coordinates, rates and accelerations. See loops/commands.py."""
-        from linkwork.loops import commands
+        """c, cd, cdd (..., nc) for joint coordinates, rates and accelerations. See actuation/commands.py."""
+        from linkwork.actuation import commands
 
         return commands.to_actuators(self.subject, q, v, a, variables)
 
@@ -639,8 +639,8 @@ class Robot:
         payload: Payloads | None = None,
         variables: Variables | None = None,
     ) -> Loads:
-        """Wrench of every joint, force of every actuator and spring, base wrench. See loops/loads.py."""
-        from linkwork.loops.loads import loads as loads_of
+        """Wrench of every joint, force of every actuator and spring, base wrench. See loads/loads.py."""
+        from linkwork.loads.loads import loads as loads_of
 
         return loads_of(self.subject, q, v, a, forces, payload, variables)
 
@@ -653,14 +653,14 @@ class Robot:
         payload: Payloads | None = None,
         variables: Variables | None = None,
     ) -> Analysis:
-        """From a motion to every position and every load: seven steps, named columns. See loops/analyse.py."""
-        from linkwork.loops.analyse import analyse as analyse_motion
+        """From a motion to every position and every load: seven steps, named columns. See loads/analyse.py."""
+        from linkwork.loads.analyse import analyse as analyse_motion
 
         return analyse_motion(self.subject, motion, times, steps, forces, payload, variables)
 
     def members(self, q: ArrayLike, v: ArrayLike | None = None, variables: Variables | None = None) -> Members:
-        """Ends, lengths and rates of struts, springs, dampers, bars and sliders, by name. See loops/members.py."""
-        from linkwork.loops.members import members as members_of
+        """Ends, lengths and rates of struts, springs, dampers, bars and sliders, by name. See loads/members.py."""
+        from linkwork.loads.members import members as members_of
 
         return members_of(self.subject, q, v, variables)
 
@@ -687,10 +687,10 @@ class Robot:
         stabilisation: float = 0.0,
         variables: Variables | None = None,
     ) -> np.ndarray:
-        """a (..., nv) for efforts (..., nc) of `actuators`, loops kept closed. See loops/dynamics.py."""
-        from linkwork.loops import dynamics
+        """a (..., nv) for efforts (..., nc) of `actuators`, loops kept closed. See actuation/efforts.py."""
+        from linkwork.actuation import efforts
 
-        return dynamics.loop_dynamics(self.subject, q, v, effort, stabilisation, variables)
+        return efforts.loop_dynamics(self.subject, q, v, effort, stabilisation, variables)
 
     def consistent(self, q: ArrayLike | None = None, v: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
         """The nearest state q, v with closed loops, to start a simulation from. See loops/dynamics.py."""
@@ -787,7 +787,7 @@ def _bring(name: str) -> None:
     if not isinstance(name, str):
         raise UnknownName(f"there is no quantity {name!r}, expected one of the names in robot.kernels or the manual")
     if name not in quantities.QUANTITIES:
-        from linkwork.loops import loads, members, residual  # noqa: F401
+        from linkwork.loads import loads, members, residual  # noqa: F401
 
 
 def _referred(name: str, reference: str) -> str:

@@ -82,6 +82,12 @@ class Subject:
         assert self.parametric is not None
         return self.parametric.build({**dict(self.model.variables), **symbols})
 
+    def traced_tree(self, live: Mapping[str, Number], merge: bool = True) -> Tree:
+        """The tree with symbols in the place of its live variables."""
+        if not live:
+            return self.tree if merge else self.full_tree
+        return build_tree(self.traced_model(live), merge=merge)
+
     def place_of(self, frame: str, tree: Tree | None = None) -> tuple[int, Placement]:
         """(node, T_node_frame) of a body, a frame, or a point written "body.point"."""
         tree = tree or self.tree

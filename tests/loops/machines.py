@@ -9,7 +9,7 @@ import numpy as np
 
 import linkwork as lw
 from linkwork import quantities
-from linkwork.loops.loads import Loads
+from linkwork.loads.loads import Loads
 from linkwork.model import Body, Joint, MassProperties, Model, Placement, validated
 from linkwork.model.elements import LinearActuator, LoopClosure, Point, TorsionSpring
 

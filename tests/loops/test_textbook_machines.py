@@ -9,14 +9,15 @@ import pinocchio as pin
 import pytest
 
 import linkwork as lw
+from linkwork.actuation.efforts import loop_dynamics
+from linkwork.actuation.transmissions import rocker_angle
 from linkwork.errors import InvalidInput
 from linkwork.formats.mjcf import read_mjcf_text
-from linkwork.loops.dynamics import consistent, loop_dynamics
+from linkwork.loops.dynamics import consistent
 from linkwork.loops.mobility import mobility
-from linkwork.loops.transmissions import rocker_angle
 from linkwork.model import validated
 from linkwork.model.elements import Damper, FourBarLoop, LoopClosure, Point, Spring, TorsionSpring
-from linkwork.simulate.environment import Environment
+from linkwork.simulation.environment import Environment
 from tests.loops.machines import casadi_loads, scissor_lift, slope, stewart_with_legs
 from tests.pinocchio_models import twin_of
 

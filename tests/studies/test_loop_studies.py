@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 import linkwork as lw
+from linkwork.actuation.implicit import followed
 from linkwork.errors import InvalidFile, InvalidInput, UnknownName
-from linkwork.loops.commands import traced_tree
-from linkwork.loops.implicit import followed
 from linkwork.studies.actuators import Actuator, catalogue, duties, select
 from linkwork.studies.balancing import balance
 from linkwork.studies.sweep import sweep
@@ -351,7 +350,7 @@ def test_derivatives_of_followed_loops_equal_differences(parallelogram):
     subject, present = parallelogram.subject, dict(parallelogram.model.variables)
     x, c, q = casadi.SX.sym("far"), casadi.SX.sym("c"), casadi.SX.sym("q", 3)
     live = {name: x if name == "far" else casadi.SX(present[name]) for name in subject.live}
-    after = followed(subject, traced_tree(subject, live), q, c)
+    after = followed(subject, subject.traced_tree(live), q, c)
     slope = casadi.Function("slope", [x, c, q], [casadi.jacobian(after, x), after])
     h = 1e-6
     q0, low, high = (parallelogram.from_actuators([0.8], variables={"far": 0.6 + s * h})[0] for s in (0, -1, 1))

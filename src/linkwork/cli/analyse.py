@@ -16,7 +16,7 @@ from linkwork.cli.output import console, print_json, print_table
 from linkwork.cli.progress import working
 from linkwork.errors import listed
 from linkwork.formats.files import made_folder
-from linkwork.loops.analyse import Analysis
+from linkwork.loads.analyse import Analysis
 
 FORMS = {"csv": ("csv",), "parquet": ("parquet",), "both": ("csv", "parquet")}
 

@@ -9,12 +9,12 @@ import pkgutil
 import re
 import signal
 import sys
+from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
 import typer
 
-import linkwork.cli
 from linkwork import __version__
 from linkwork.cli.output import error_console
 from linkwork.errors import InvalidFile, InvalidInput, LinkworkError, UnknownName, did_you_mean
@@ -47,7 +47,7 @@ def _root(
 @functools.cache
 def load_commands() -> None:
     """Register the command of every file of this folder, once."""
-    for module in sorted(m.name for m in pkgutil.iter_modules(linkwork.cli.__path__) if m.name not in _SUPPORT):
+    for module in sorted(m.name for m in pkgutil.iter_modules([str(Path(__file__).parent)]) if m.name not in _SUPPORT):
         importlib.import_module(f"linkwork.cli.{module}").register(app)
 
 

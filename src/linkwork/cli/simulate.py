@@ -13,7 +13,7 @@ from linkwork.arguments import choice
 from linkwork.cli.arguments import Configuration, Json, RobotName, configuration, vector
 from linkwork.cli.output import console, print_json, print_table, tidy
 from linkwork.cli.progress import working
-from linkwork.simulate import ComputedTorque, GravityCompensation
+from linkwork.simulation import ComputedTorque, GravityCompensation
 
 
 def register(app: typer.Typer) -> None:

@@ -12,12 +12,12 @@ import numpy as np
 from casadi import DM, SX
 
 from linkwork import configurations
+from linkwork.actuation.layout import layout_of
+from linkwork.actuation.transmissions import Drive
 from linkwork.arguments import as_doubles
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.inverse.targets import Goal
 from linkwork.loops.constraints import Rows, closure_rows, strut_rows
-from linkwork.loops.layout import layout_of
-from linkwork.loops.transmissions import Drive
 from linkwork.model.elements import Coupling, LinearActuator, LoopClosure
 from linkwork.model.placement import Placement
 from linkwork.model.tree import Tree

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from linkwork.arguments import finite
 from linkwork.errors import ComputationError, InvalidInput, NotPossible
-from linkwork.lagrange.linear import SINGULAR
+from linkwork.spatial.linear import SINGULAR
 
 if TYPE_CHECKING:
     from linkwork.lagrange.system import System

@@ -12,8 +12,8 @@ from casadi import SX
 from linkwork.errors import NotPossible
 from linkwork.lagrange.columns import rates, together
 from linkwork.lagrange.expressions import stacked
-from linkwork.lagrange.linear import factored, solved
 from linkwork.lagrange.terms import Body
+from linkwork.spatial.linear import factored, solved
 
 if TYPE_CHECKING:
     from linkwork.lagrange.system import System

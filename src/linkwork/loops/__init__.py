@@ -1,1 +1,1 @@
-"""Closed loops: what drives joints, closes loops and shares loads beside the tree."""
+"""Closed loops: geometry, equations, assembly, mobility and dynamics of what closes beside the tree."""

@@ -243,10 +243,8 @@ def _constraint_kernel(subject: Subject, key: str) -> Kernel:
     outputs = (("residual", (rows,)), ("J", (rows, subject.nv)), ("drift", (rows,)))
 
     def trace() -> casadi.Function:
-        from linkwork.loops.commands import traced_tree
-
         live = {v: SX.sym(v) for v in subject.live}
-        tree = traced_tree(subject, live)
+        tree = subject.traced_tree(live)
         x, w = SX.sym("q", tree.nq), SX.sym("v", tree.nv)
         found = closure_rows(tree, x, w, tree.elements)
         Gq, b, G = (casadi.sparsify(casadi.DM(m)) for m in tree.mimic_map)

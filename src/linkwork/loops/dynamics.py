@@ -1,4 +1,4 @@
-"""Forward dynamics with loops: accelerations that keep every loop closed.
+"""Dynamics with loops: accelerations that keep every loop closed.
 
     M a + h = tau + Q + J' lambda          Q: springs and dampers, lambda: what the closures hold with
     J a = -Jd v - 2 alpha J v - alpha^2 r  closed loops, drift of the integration pulled back (alpha = 0: not at all)
@@ -10,7 +10,6 @@ Source: [Featherstone2008] section 8.2 (loop-closure constraints), stabilised af
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping
 from typing import Any
 
 import casadi
@@ -19,9 +18,7 @@ from casadi import DM, SX
 
 from linkwork import quantities
 from linkwork.arguments import broadcast, finite_rows
-from linkwork.engine.kernel import Kernel, Signature
-from linkwork.errors import ComputationError, InvalidInput, NotPossible
-from linkwork.lagrange.linear import factored
+from linkwork.errors import InvalidInput
 from linkwork.loops.assembly import (
     assemble,
     constraint_kernel,
@@ -30,51 +27,24 @@ from linkwork.loops.assembly import (
     reference,
     worst_row,
 )
-from linkwork.loops.commands import backward, traced_tree
 from linkwork.loops.constraints import Rows, closure_rows, rate
 from linkwork.loops.geometry import Geometry
-from linkwork.loops.layout import layout_of
 from linkwork.loops.mobility import redundant_rows
-from linkwork.loops.singular import refuse_singular, singular_reason
-from linkwork.loops.supports import pull_per_length
+from linkwork.loops.springs import pull_per_length
 from linkwork.model import Tree
 from linkwork.model.elements import Bar, Coupling, Damper, LoopClosure, Spring, TorsionSpring
 from linkwork.recursions.joints import transforms
-from linkwork.simulate.plant import Wrenches
-from linkwork.simulate.robot_plant import RobotPlant
+from linkwork.spatial.linear import factored
 from linkwork.subject import Subject
 
 START = 1e-6
 """A motion may start with loops open by this [m, rad], opening at this rate [m/s, rad/s]; stabilisation closes them."""
-ALPHA = 10.0
-"""Stabilisation of simulations [1/s]: a loop that is open by 1 mm is closed to 1 um in about a second."""
 _ACTIVE = (LoopClosure, Coupling, Spring, Damper, TorsionSpring, Bar)
 
 
 def has_loop_dynamics(subject: Subject) -> bool:
     """Whether elements change the motion of the tree: closures, couplings, springs or dampers."""
     return any(isinstance(e, _ACTIVE) for e in subject.model.elements)
-
-
-def loop_dynamics(
-    subject: Subject,
-    q: Any,
-    v: Any,
-    effort: Any,
-    stabilisation: float = 0.0,
-    variables: Mapping[str, Any] | None = None,
-) -> np.ndarray:
-    """a (..., nv) for efforts (..., nc) of motors and actuators, in the order of `robot.actuators`."""
-    if subject.model.kinematic_only:
-        who = f'robot "{subject.model.name}"'
-        raise NotPossible(f"loop_dynamics: {who} is kinematic only: no mass properties are published for it")
-    kernel = subject.kernel("loop_dynamics", lambda key: _kernel(subject, key))
-    given = [q, v, effort, stabilisation, *subject.variable_values(variables)]
-    try:
-        return kernel.call(given, None, quantities.context_of(subject))
-    except ComputationError:
-        refuse_singular(subject, "loop_dynamics", q, variables)
-        raise
 
 
 def consistent(subject: Subject, q: Any = None, v: Any = None) -> tuple[np.ndarray, np.ndarray]:
@@ -207,54 +177,3 @@ def damper_power(tree: Tree, q: SX, v: SX) -> SX:
             total = total + SX(element.damping) * casadi.jtimes(length, x, rate(tree, x, w)) ** 2
     Gq, b, G = (casadi.sparsify(DM(matrix)) for matrix in tree.mimic_map)
     return casadi.substitute([total], [x, w], [Gq @ q + b, G @ v])[0]
-
-
-def generalised(subject: Subject, tree: Tree, q: SX, effort: SX) -> SX:
-    """tau (nv) of motors and actuators: (d command rates / dv)' effort."""
-    v = SX.sym("v", subject.nv)
-    _, cd, _ = backward(subject, tree, q, v, SX.zeros(subject.nv))
-    return casadi.jacobian(cd, v).T @ effort
-
-
-class LoopPlant(RobotPlant):
-    """A robot with closures, couplings, springs or dampers, for simulations."""
-
-    def acceleration(self, q: SX, v: SX, tau: SX, t: SX, wrenches: Wrenches) -> SX:
-        h = self._traced("inverse_dynamics", [q, v, SX(self.nv, 1)], wrenches=wrenches)
-        M = self._traced("mass_matrix", [q])
-        free = tau + element_forces(self.subject.tree, q, v) - h
-        return constrained_acceleration(self.subject, self.subject.tree, q, v, free, M, SX(ALPHA))[0]
-
-    def energy(self, q: SX, v: SX, t: SX) -> SX:
-        kinetic, potential = self._all("energy", [q, v])
-        return casadi.vertcat(kinetic, potential + element_energy(self.subject.tree, q))
-
-    def dissipated(self, q: SX, v: SX, t: SX) -> SX:
-        return damper_power(self.subject.tree, q, v)
-
-    def refusal(self, q: np.ndarray, v: np.ndarray) -> str:
-        return open_loops(self.subject, q, v)
-
-    def diagnosis(self, q: np.ndarray, v: np.ndarray, t: float) -> str:
-        return singular_reason(self.subject, q)
-
-    def neutral(self) -> Any:
-        return reference(self.subject)
-
-
-def _kernel(subject: Subject, key: str) -> Kernel:
-    m = layout_of(subject).sizes[1]
-    inputs: list[tuple[str, tuple[int, ...]]] = [("q", (subject.nq,)), ("v", (subject.nv,)), ("effort", (m,))]
-    inputs += [("stabilisation", ()), *((f"variables[{v!r}]", ()) for v in subject.live)]
-
-    def trace() -> casadi.Function:
-        live = {v: SX.sym(v) for v in subject.live}
-        tree = traced_tree(subject, live)
-        q, v, effort, alpha = SX.sym("q", subject.nq), SX.sym("v", subject.nv), SX.sym("effort", m), SX.sym("alpha")
-        (M, *_) = quantities.trace(subject, "mass_matrix").call([q, *live.values()])
-        (h, *_) = quantities.trace(subject, "inverse_dynamics").call([q, v, SX(subject.nv, 1), *live.values()])
-        free = generalised(subject, tree, q, effort) + element_forces(tree, q, v) - h
-        a, _, _ = constrained_acceleration(subject, tree, q, v, free, M, alpha)
-        return casadi.Function("loop_dynamics", [q, v, effort, alpha, *live.values()], [a], {"cse": True})
-
-    return Kernel(Signature("loop_dynamics", tuple(inputs), (("a", (subject.nv,)),)), trace, key)

@@ -13,7 +13,7 @@ from linkwork.errors import InvalidInput
 from linkwork.loops.assembly import constraint_labels, has_closures
 from linkwork.loops.geometry import Geometry, has_rod
 from linkwork.loops.mobility import free_motions, mobility
-from linkwork.loops.supports import pulls_by_its_vector
+from linkwork.loops.springs import pulls_by_its_vector
 from linkwork.model.element_checks import about
 from linkwork.model.elements import Damper, LinearActuator, LoopClosure, Spring
 from linkwork.recursions.joints import transforms

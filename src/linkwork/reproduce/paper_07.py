@@ -17,7 +17,7 @@ from linkwork.engine.program import from_casadi
 from linkwork.lagrange import System, columns
 from linkwork.lagrange.columns import euler_lagrange, rates, together
 from linkwork.reproduce.case import Case, Paper
-from linkwork.simulate import PD, PID, simulate
+from linkwork.simulation import PD, PID, simulate
 
 GRAVITY = (0.0, -9.8)
 CORRECTIONS = (

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from linkwork.actuation.layout import layout_of
+from linkwork.actuation.motions import SampledMotion
 from linkwork.arguments import number
 from linkwork.errors import InvalidFile, InvalidInput
 from linkwork.formats.files import read_bounded
-from linkwork.loops.analyse import Analysis, analyse
-from linkwork.loops.layout import layout_of
-from linkwork.loops.motions import SampledMotion
+from linkwork.loads.analyse import Analysis, analyse
 from linkwork.model.elements import LinearActuator
 from linkwork.studies.columns import subject_of
 from linkwork.subject import Subject

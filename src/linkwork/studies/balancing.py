@@ -20,12 +20,12 @@ import numpy as np
 from casadi import SX
 from scipy.optimize import least_squares
 
+from linkwork.actuation.conversion import from_actuators
+from linkwork.actuation.implicit import followed
+from linkwork.actuation.layout import layout_of
 from linkwork.arguments import as_doubles, finite_rows, mapping, name_list, number
 from linkwork.engine.compile import CompiledFunction, compile
 from linkwork.errors import ComputationError, InvalidInput, UnknownName, did_you_mean
-from linkwork.loops.commands import from_actuators, traced_tree
-from linkwork.loops.implicit import followed
-from linkwork.loops.layout import layout_of
 from linkwork.studies.columns import Columns, motion_of_commands, stacked, subject_of
 from linkwork.subject import Subject
 
@@ -158,7 +158,7 @@ def _effort(subject: Subject, names: tuple[str, ...], free: tuple[str, ...]) -> 
     def at_rest(x: SX, c: SX, q: SX) -> SX:
         live = {name: x[free.index(name)] if name in free else SX(present[name]) for name in subject.live}
         if layout.implicit:
-            q = followed(subject, traced_tree(subject, live), q, c)
+            q = followed(subject, subject.traced_tree(live), q, c)
         else:
             (q, _, _), _ = motion_of_commands(subject, live, c, SX.zeros(m), SX.zeros(m))
         columns = Columns(subject, live, q, rest, rest, c, SX.zeros(m))

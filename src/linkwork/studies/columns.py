@@ -10,14 +10,14 @@ import casadi
 from casadi import SX
 
 from linkwork import quantities
+from linkwork.actuation.commands import forward
+from linkwork.actuation.cranks import crank_factors, has_cranks
+from linkwork.actuation.implicit import loop_rates, newton_step
+from linkwork.actuation.layout import layout_of
 from linkwork.errors import UnknownName, did_you_mean
-from linkwork.loops.analyse import coordinate_names, wrench_label
-from linkwork.loops.commands import forward, traced_tree
-from linkwork.loops.cranks import crank_factors, has_cranks
-from linkwork.loops.implicit import loop_rates, newton_step
-from linkwork.loops.layout import layout_of
-from linkwork.loops.loads import loads_names
-from linkwork.loops.members import member_names
+from linkwork.loads.analyse import coordinate_names, wrench_label
+from linkwork.loads.loads import loads_names
+from linkwork.loads.members import member_names
 from linkwork.subject import Subject
 
 AXES = "xyz"
@@ -55,7 +55,7 @@ class Columns:
         """Efforts at the commands themselves."""
         if not has_cranks(self.subject):
             return self.loads["effort"]
-        found, tree = SX(self.loads["effort"]), traced_tree(self.subject, self.live)
+        found, tree = SX(self.loads["effort"]), self.subject.traced_tree(self.live)
         factors = crank_factors(self.subject, tree, self.given["q"], self.given["command"])
         for k in range(factors.numel()):
             found[k] = found[k] * factors[k]
@@ -134,7 +134,7 @@ def motion_of_commands(
     margin is negative where a command is out of its range or a loop stays open: where the last step still moves far,
     for the error it leaves is about the square of its move.
     """
-    tree = traced_tree(subject, live)
+    tree = subject.traced_tree(live)
     margin = SX(1)
     if not layout_of(subject).implicit:
         motion, guards = forward(subject, tree, c, cd, cdd)

@@ -11,12 +11,12 @@ import casadi
 import numpy as np
 from casadi import SX
 
+from linkwork.actuation.implicit import attempt
+from linkwork.actuation.layout import layout_of
+from linkwork.actuation.motions import Motions, SampledMotion
 from linkwork.arguments import as_doubles, finite, finite_rows, mapping, name_list
 from linkwork.engine.scan import Scan, scan
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
-from linkwork.loops.implicit import attempt
-from linkwork.loops.layout import layout_of
-from linkwork.loops.motions import Motions, SampledMotion
 from linkwork.studies.columns import Columns, motion_of_commands, subject_of
 from linkwork.subject import Subject
 

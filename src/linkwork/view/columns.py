@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from linkwork.loops.analyse import GROUND, coordinate_names, wrench_label
-from linkwork.loops.layout import layout_of
-from linkwork.loops.loads import loads_names
-from linkwork.loops.members import member_names
+from linkwork.actuation.layout import layout_of
+from linkwork.loads.analyse import GROUND, coordinate_names, wrench_label
+from linkwork.loads.loads import loads_names
+from linkwork.loads.members import member_names
 from linkwork.model.elements import LinearActuator
 from linkwork.robot import Robot
 

@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from linkwork.loops.analyse import Analysis
-from linkwork.loops.layout import layout_of
+from linkwork.actuation.layout import layout_of
+from linkwork.loads.analyse import Analysis
 from linkwork.model import Joint
 from linkwork.model.elements import LinearActuator
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.loops.members import member_names
+from linkwork.loads.members import member_names
 from linkwork.model.elements import Bar, Damper, LinearActuator, LoopClosure, Slider, Spring
 from linkwork.robot import Robot
 from linkwork.view import triangles

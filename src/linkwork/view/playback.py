@@ -11,7 +11,7 @@ import numpy as np
 
 from linkwork.arguments import as_doubles
 from linkwork.errors import InvalidInput, LinkworkError
-from linkwork.loops.analyse import Analysis, coordinate_names
+from linkwork.loads.analyse import Analysis, coordinate_names
 from linkwork.robot import Robot
 from linkwork.view.load_vectors import LoadVectors, load_vectors
 from linkwork.view.postures import Postures, postures

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from linkwork.errors import LinkworkError
+from linkwork.loads.members import member_names, members
 from linkwork.loops.assembly import reference
-from linkwork.loops.members import member_names, members
 from linkwork.robot import Robot
 
 STILL = 1e-9

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwork.loops.analyse import Analysis
+from linkwork.loads.analyse import Analysis
 from linkwork.model.elements import Damper, Spring
 from linkwork.robot import Robot
 

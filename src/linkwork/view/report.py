@@ -15,7 +15,7 @@ import numpy as np
 
 from linkwork import __version__
 from linkwork.formats.files import write_atomically
-from linkwork.loops.analyse import Analysis
+from linkwork.loads.analyse import Analysis
 from linkwork.loops.assembly import reference
 from linkwork.robot import Robot
 from linkwork.studies.actuators import duties

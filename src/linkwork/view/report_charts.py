@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwork.loops.analyse import Analysis
+from linkwork.loads.analyse import Analysis
 from linkwork.robot import Robot
 from linkwork.studies.actuators import duties
 from linkwork.view.power import power_balance

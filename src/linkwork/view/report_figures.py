@@ -13,7 +13,7 @@ import numpy as np
 from linkwork.arguments import choice
 from linkwork.formats.files import made_folder, write_atomically
 from linkwork.formats.tables import csv_text, parquet_bytes
-from linkwork.loops.analyse import Analysis
+from linkwork.loads.analyse import Analysis
 from linkwork.robot import Robot
 from linkwork.view.drawing import COLORS, draw_columns, draw_motion
 from linkwork.view.pictures import pictures

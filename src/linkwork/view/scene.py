@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.loops.members import member_names
+from linkwork.loads.members import member_names
 from linkwork.model import Body
 from linkwork.robot import Robot
 from linkwork.view.load_arrows import LoadArrows, Pointers

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwork.loops.members import member_names, members
+from linkwork.loads.members import member_names, members
 from linkwork.model.elements import LinearActuator, Spring
 from linkwork.robot import Robot
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from linkwork.actuation.layout import layout_of
 from linkwork.configurations import places
 from linkwork.errors import LinkworkError
-from linkwork.loops.layout import layout_of
 from linkwork.model.elements import LinearActuator
 from linkwork.model.rotation import from_quaternion, from_rpy, to_rpy
 from linkwork.robot import Robot

@@ -8,7 +8,7 @@ import numpy as np
 
 from linkwork.lagrange import System
 from linkwork.reproduce.paper_07 import GRAVITY, chains, complexity
-from linkwork.simulate import PD, PID, simulate
+from linkwork.simulation import PD, PID, simulate
 from linkwork.view.redrawn.figure import Redrawn, flat, panels
 
 GAINS = {1: ([200.0], [50.0], [110.0]), 2: ([100.0, 50.0], [50.0, 20.0], [80.0, 30.0])}

@@ -1,0 +1,212 @@
+"""Commands: joint coordinates from motors and actuators, and back, with rates."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import casadi
+import numpy as np
+from casadi import SX
+
+from linkwork import quantities
+from linkwork.actuation.layout import Driven, Layout, drive_of, layout_of
+from linkwork.actuation.transmissions import StrutOnHinge, StrutOnSlide
+from linkwork.arguments import as_doubles
+from linkwork.engine.kernel import Kernel, Signature
+from linkwork.errors import ComputationError, InvalidInput, NotPossible
+from linkwork.loops.constraints import strut_rows
+from linkwork.loops.singular import refuse_singular
+from linkwork.model import Tree
+from linkwork.model.element_checks import about
+from linkwork.model.elements import Coupling, LinearActuator
+from linkwork.subject import Subject
+
+Triple = tuple[SX, SX, SX]
+Sized = list[tuple[str, tuple[int, ...]]]
+
+
+_callers: weakref.WeakKeyDictionary[Subject, dict[str, Callable[..., Any]]] = weakref.WeakKeyDictionary()
+
+
+def to_actuators(
+    subject: Subject, q: Any, v: Any = None, a: Any = None, variables: Mapping[str, Any] | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """c, cd, cdd (..., nc) for joint coordinates, rates and accelerations. Left out, v and a are zero."""
+    zeros = np.zeros(subject.nv)
+    arguments = [q, zeros if v is None else v, zeros if a is None else a]
+    try:
+        return _backward_caller(subject)(*arguments, *subject.variable_values(variables))
+    except ComputationError:
+        refuse_singular(subject, "to_actuators", q, variables)
+        raise
+
+
+def _backward_caller(subject: Subject) -> Callable[..., Any]:
+    """The fastest callable for joint coordinates."""
+    known = _callers.setdefault(subject, {})
+    if "to_actuators" not in known:
+        kernel = subject.kernel("to_actuators", lambda key: _backward_kernel(subject, key))
+        known["to_actuators"] = kernel.caller(quantities.context_of(subject))
+    return known["to_actuators"]
+
+
+def forward(subject: Subject, tree: Tree, c: SX, cd: SX, cdd: SX) -> tuple[Triple, list[SX]]:
+    """((q, v, a), guards) of a robot whose transmissions all have closed forms; guards must not be negative."""
+    if layout_of(subject).implicit:
+        raise NotPossible(f'robot "{subject.model.name}" has loops without a closed form')
+    return known_motion(subject, tree, c, cd, cdd)
+
+
+def known_motion(subject: Subject, tree: Tree, c: SX, cd: SX, cdd: SX) -> tuple[Triple, list[SX]]:
+    """As `forward`; coordinates that only loop equations decide are left at zero."""
+    layout = layout_of(subject)
+    q, v, a = SX.zeros(subject.nq), SX.zeros(subject.nv), SX.zeros(subject.nv)
+    guards: list[SX] = []
+    for at_c, at_cd, at_q, at_v, nq, nv in layout.direct:
+        q[at_q : at_q + nq] = c[at_c : at_c + nq]
+        v[at_v : at_v + nv], a[at_v : at_v + nv] = cd[at_cd : at_cd + nv], cdd[at_cd : at_cd + nv]
+    for driven, drive in drives(subject, tree):
+        given = [c[k] for k in driven.commands]
+        found = drive.forward(given, [cd[k] for k in driven.rates], [cdd[k] for k in driven.rates])
+        for target, indices, values in ((q, driven.q, found[0]), (v, driven.v, found[1]), (a, driven.v, found[2])):
+            for k, value in zip(indices, values, strict=True):
+                target[k] = value
+        guards += drive.inside(given)
+    _carry(layout, (q, v, a), -1)
+    couplings = {e.name: e for e in tree.elements if isinstance(e, Coupling)}
+    for follower in layout.followers:
+        coupling = couplings[follower.coupling.name]
+        first, *rest = [SX(k) for _, k in coupling.terms]
+        others = follower.terms[1:]
+        q[follower.q] = (SX(coupling.offset) - sum(f * q[i] for f, (i, _) in zip(rest, others, strict=True))) / first
+        v[follower.v] = -sum(f * v[i] for f, (_, i) in zip(rest, others, strict=True)) / first
+        a[follower.v] = -sum(f * a[i] for f, (_, i) in zip(rest, others, strict=True)) / first
+    return (q, v, a), guards
+
+
+def backward(subject: Subject, tree: Tree, q: SX, v: SX, a: SX) -> Triple:
+    """(c, cd, cdd) for coordinates of the robot: the closed forms the other way, struts by their lengths."""
+    layout = layout_of(subject)
+    n, m = layout.sizes
+    c, cd, cdd = SX.zeros(n), SX.zeros(m), SX.zeros(m)
+    for at_c, at_cd, at_q, at_v, nq, nv in layout.direct:
+        c[at_c : at_c + nq] = q[at_q : at_q + nq]
+        cd[at_cd : at_cd + nv], cdd[at_cd : at_cd + nv] = v[at_v : at_v + nv], a[at_v : at_v + nv]
+    wheel = (SX(q), SX(v), SX(a))
+    _carry(layout, wheel, +1)
+    for driven, drive in drives(subject, tree):
+        values = [[x[k] for k in where] for x, where in zip(wheel, (driven.q, driven.v, driven.v), strict=True)]
+        where = (driven.commands, driven.rates, driven.rates)
+        for target, places, some in zip((c, cd, cdd), where, drive.backward(*values), strict=True):
+            for k, value in zip(places, some, strict=True):
+                target[k] = value
+    if layout.struts:
+        where = (layout.strut_commands, layout.strut_rates, layout.strut_rates)
+        for target, places, some in zip((c, cd, cdd), where, _strut_motion(tree, layout, q, v, a), strict=True):
+            for row, k in enumerate(places):
+                target[k] = some[row]
+    return c, cd, cdd
+
+
+def drives(subject: Subject, tree: Tree) -> list[tuple[Driven, Any]]:
+    """The closed forms with the tree's numbers, which may be symbols."""
+    layout = layout_of(subject)
+    if tree is subject.tree:
+        return [(driven, driven.drive) for driven in layout.driven]
+    elements = {getattr(e, "name", None): e for e in tree.elements}
+    found = []
+    for driven in layout.driven:
+        element = elements[driven.element.name]
+        joint = subject.model.joint(driven.drive.joints[0])
+        found.append((driven, drive_of(tree, element, joint, driven.drive)))
+    return found
+
+
+def _carry(layout: Layout, motion: Triple, sign: int) -> None:
+    """Add or take off what a belt's carrier turns its wheel by."""
+    for driven in layout.driven:
+        if driven.carrier is not None:
+            for x in motion:
+                x[driven.q[0]] = x[driven.q[0]] + sign * x[driven.carrier]
+
+
+def _strut_motion(tree: Tree, layout: Layout, q: SX, v: SX, a: SX) -> Triple:
+    Gq, b, G = tree.mimic_map
+    x, w = SX.sym("q", tree.nq), SX.sym("v", tree.nv)
+    own = {e.name: e for e in tree.elements if isinstance(e, LinearActuator)}
+    struts = tuple(own[strut.name] for strut in layout.struts)
+    rows = strut_rows(tree, x, w, struts, tree.elements)
+    results = [rows.r, rows.J @ w, rows.J @ (casadi.DM(G) @ a) + rows.drift]
+    full_q = casadi.sparsify(casadi.DM(Gq)) @ q + b
+    c, cd, cdd = casadi.substitute(results, [x, w], [full_q, casadi.sparsify(casadi.DM(G)) @ v])
+    return c, cd, cdd
+
+
+def _backward_kernel(subject: Subject, key: str) -> Kernel:
+    n, m = layout_of(subject).sizes
+    inputs: Sized = [("q", (subject.nq,)), ("v", (subject.nv,)), ("a", (subject.nv,))]
+    inputs += [(f"variables[{v!r}]", ()) for v in subject.live]
+    outputs = (("c", (n,)), ("cd", (m,)), ("cdd", (m,)))
+
+    def trace() -> casadi.Function:
+        live = {v: SX.sym(v) for v in subject.live}
+        q, v, a = SX.sym("q", subject.nq), SX.sym("v", subject.nv), SX.sym("a", subject.nv)
+        results = backward(subject, subject.traced_tree(live), q, v, a)
+        return casadi.Function("to_actuators", [q, v, a, *live.values()], list(results), {"cse": True})
+
+    return Kernel(Signature("to_actuators", tuple(inputs), outputs), trace, key)
+
+
+def explain(subject: Subject, layout: Layout, c: Any, rates: bool, variables: Mapping[str, Any] | None) -> None:
+    """Say which command is out of its range, with the numbers; nothing if none is."""
+    commands = as_doubles(c, "from_actuators: c")
+    if commands.ndim == 0 or commands.shape[-1] != layout.sizes[0] or not np.isfinite(commands).all():
+        return
+    for driven in layout.driven:
+        if isinstance(driven.drive, (StrutOnHinge, StrutOnSlide)):
+            if variables is not None:
+                continue  # the range depends on the sample's own numbers
+            _explain_strut(driven, driven.drive, commands[..., driven.commands[0]], rates)
+        else:
+            _explain_four_bar(driven, commands[..., driven.commands[0]])
+
+
+def _explain_strut(driven: Driven, drive: StrutOnHinge | StrutOnSlide, lengths: np.ndarray, rates: bool) -> None:
+    low, high = drive.span()
+    who = about(driven.element)
+    for outside in np.argwhere((lengths < low) | (lengths > high)):
+        text = f"{who}: length {lengths[tuple(outside)]:.6g} m outside {low:.6g} .. {high:.6g} m{_sample(outside)}"
+        raise InvalidInput(f"from_actuators: {text}")
+    geometry = _geometry_ends(drive)
+    for at in np.argwhere(np.isin(lengths, geometry)):
+        if rates:
+            text = f"{who}: length {lengths[tuple(at)]:.6g} m is a dead point, where rates do not exist{_sample(at)}"
+            raise InvalidInput(f"from_actuators: {text}")
+
+
+def _explain_four_bar(driven: Driven, angles: np.ndarray) -> None:
+    x = SX.sym("c")
+    inside = driven.drive.inside([x])
+    if not inside:
+        return
+    check = casadi.Function("inside", [x], [casadi.vertcat(*inside)])
+    for at in np.ndindex(angles.shape):
+        margins = np.array(check(angles[at])).ravel()
+        if not (margins >= 0).all():
+            k = int(np.argmin(np.where(np.isnan(margins), -math.inf, margins))) // 2
+            text = f"{about(driven.element)}: at {angles[at]:.6g} rad loop {k} cannot close{_sample(np.array(at))}"
+            raise InvalidInput(f"from_actuators: {text}")
+
+
+def _geometry_ends(drive: StrutOnHinge | StrutOnSlide) -> list[float]:
+    if isinstance(drive, StrutOnSlide):
+        return [math.sqrt(float(drive.a_squared))]
+    e, r, h = float(drive.e), float(drive.r), float(drive.h)
+    return [math.hypot(e - r, h), math.hypot(e + r, h)]
+
+
+def _sample(index: np.ndarray) -> str:
+    return f" (sample {tuple(int(k) for k in index)})" if len(index) else ""

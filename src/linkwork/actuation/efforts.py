@@ -1,0 +1,66 @@
+"""Efforts: what motors and actuators do to a robot, and the accelerations that follow with loops kept closed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import casadi
+import numpy as np
+from casadi import SX
+
+from linkwork import quantities
+from linkwork.actuation.commands import backward
+from linkwork.actuation.layout import layout_of
+from linkwork.engine.kernel import Kernel, Signature
+from linkwork.errors import ComputationError, NotPossible
+from linkwork.loops.dynamics import constrained_acceleration, element_forces
+from linkwork.loops.singular import refuse_singular
+from linkwork.model import Tree
+from linkwork.subject import Subject
+
+
+def loop_dynamics(
+    subject: Subject,
+    q: Any,
+    v: Any,
+    effort: Any,
+    stabilisation: float = 0.0,
+    variables: Mapping[str, Any] | None = None,
+) -> np.ndarray:
+    """a (..., nv) for efforts (..., nc) of motors and actuators, in the order of `robot.actuators`."""
+    if subject.model.kinematic_only:
+        who = f'robot "{subject.model.name}"'
+        raise NotPossible(f"loop_dynamics: {who} is kinematic only: no mass properties are published for it")
+    kernel = subject.kernel("loop_dynamics", lambda key: _kernel(subject, key))
+    given = [q, v, effort, stabilisation, *subject.variable_values(variables)]
+    try:
+        return kernel.call(given, None, quantities.context_of(subject))
+    except ComputationError:
+        refuse_singular(subject, "loop_dynamics", q, variables)
+        raise
+
+
+def generalised(subject: Subject, tree: Tree, q: SX, effort: SX) -> SX:
+    """tau (nv) of motors and actuators: (d command rates / dv)' effort."""
+    v = SX.sym("v", subject.nv)
+    _, cd, _ = backward(subject, tree, q, v, SX.zeros(subject.nv))
+    return casadi.jacobian(cd, v).T @ effort
+
+
+def _kernel(subject: Subject, key: str) -> Kernel:
+    m = layout_of(subject).sizes[1]
+    inputs: list[tuple[str, tuple[int, ...]]] = [("q", (subject.nq,)), ("v", (subject.nv,)), ("effort", (m,))]
+    inputs += [("stabilisation", ()), *((f"variables[{v!r}]", ()) for v in subject.live)]
+
+    def trace() -> casadi.Function:
+        live = {v: SX.sym(v) for v in subject.live}
+        tree = subject.traced_tree(live)
+        q, v, effort, alpha = SX.sym("q", subject.nq), SX.sym("v", subject.nv), SX.sym("effort", m), SX.sym("alpha")
+        (M, *_) = quantities.trace(subject, "mass_matrix").call([q, *live.values()])
+        (h, *_) = quantities.trace(subject, "inverse_dynamics").call([q, v, SX(subject.nv, 1), *live.values()])
+        free = generalised(subject, tree, q, effort) + element_forces(tree, q, v) - h
+        a, _, _ = constrained_acceleration(subject, tree, q, v, free, M, alpha)
+        return casadi.Function("loop_dynamics", [q, v, effort, alpha, *live.values()], [a], {"cse": True})
+
+    return Kernel(Signature("loop_dynamics", tuple(inputs), (("a", (subject.nv,)),)), trace, key)

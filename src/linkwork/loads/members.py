@@ -1,0 +1,180 @@
+"""Members: where struts, springs, dampers, bars and sliders are, and how fast they change."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import casadi
+import numpy as np
+from casadi import SX
+
+from linkwork import quantities
+from linkwork.actuation.commands import to_actuators
+from linkwork.actuation.layout import layout_of
+from linkwork.arguments import as_doubles
+from linkwork.errors import ComputationError, InvalidInput, UnknownName, did_you_mean
+from linkwork.loops.constraints import rate
+from linkwork.loops.geometry import Geometry, Pair, has_rod
+from linkwork.loops.singular import refuse_singular
+from linkwork.model import Tree
+from linkwork.model.element_checks import about
+from linkwork.model.elements import Bar, Damper, LinearActuator, LoopClosure, Slider, Spring
+from linkwork.quantities import QUANTITIES, SIZES, Inputs, Quantity
+from linkwork.recursions.joints import transforms
+from linkwork.subject import Subject
+
+KINDS = (LinearActuator, Spring, Damper, Bar, Slider, LoopClosure)
+
+
+@dataclass(frozen=True)
+class Member:
+    """first, second (..., 3): its ends in world axes [m]; length (...) [m]; rate (...): of its length [m/s]."""
+
+    first: np.ndarray
+    second: np.ndarray
+    length: np.ndarray
+    rate: np.ndarray
+
+    @property
+    def direction(self) -> np.ndarray:
+        """(..., 3): unit vector from first to second, which keeps the sign an angle by arc cosine loses."""
+        return (self.second - self.first) / self.length[..., None]
+
+
+class Members(Mapping[str, Member]):
+    """Every member by name."""
+
+    def __init__(self, names: tuple[str, ...], ends: np.ndarray, lengths: np.ndarray, rates: np.ndarray) -> None:
+        self._members = {
+            name: Member(ends[..., k, 0, :], ends[..., k, 1, :], lengths[..., k], rates[..., k])
+            for k, name in enumerate(names)
+        }
+
+    def __getitem__(self, name: str) -> Member:
+        if name not in self._members:
+            raise UnknownName(f'there is no strut, spring, bar or slider "{name}"{did_you_mean(name, self._members)}')
+        return self._members[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._members)
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+
+def members(subject: Subject, q: Any, v: Any = None, variables: Mapping[str, Any] | None = None) -> Members:
+    """Every strut, spring, damper, bar, slider and closure for q (and v: rates; left out, zero).
+
+    Source: [Goncalves2022] eqs. 24, 25 and [Goncalves2023] eqs. 20-27 (step 5). Corrected: the papers' eqs. 25 and 21
+    lose the arc cosine; a direction vector replaces the angle.
+    """
+    given = (q, np.zeros(subject.nv) if v is None else v)
+    try:
+        if variables is None:
+            ends, lengths, rates = _caller(subject)(*given)
+        else:
+            named = dict(zip("qv", given, strict=True))
+            ends, lengths, rates = quantities.evaluate(subject, "members", named, variables=variables)
+    except ComputationError:
+        refuse_open_bars(subject, as_doubles(q, "members: q"), variables)
+        refuse_singular(subject, "members", q, variables)
+        raise
+    return Members(member_names(subject), ends, lengths, rates)
+
+
+_callers: weakref.WeakKeyDictionary[Subject, Callable[..., Any]] = weakref.WeakKeyDictionary()
+
+
+def _caller(subject: Subject) -> Callable[..., Any]:
+    """The fastest callable for plain arguments."""
+    found = _callers.get(subject)
+    if found is None:
+        found = _callers[subject] = quantities.caller(subject, "members")
+    return found
+
+
+def member_names(subject: Subject) -> tuple[str, ...]:
+    return tuple(e.name for e in subject.model.elements if isinstance(e, KINDS))
+
+
+def pair_of(geometry: Geometry, element: Any) -> Pair:
+    """The two ends of a member: a slider's are its guide's point and the tip it carries, a rod's carriage and head."""
+    if isinstance(element, LinearActuator):
+        return geometry.actuator(element).pair
+    if isinstance(element, Bar):
+        return geometry.bar(element.name).pair
+    if isinstance(element, Slider):
+        tip = geometry.bar(element.bar).pair
+        node, at = geometry.place(element.guide)
+        return Pair(tip.base, tip.second, tip.second, geometry.seen(tip.base, node, at), tip.p_second)
+    return geometry.pair(element.first, element.second)
+
+
+def _members_trace(tree: Tree, x: Inputs) -> tuple[SX, SX, SX]:
+    geometry = Geometry(tree, transforms(tree, x.q), tree.elements)
+    ends, lengths = [], []
+    for element in tree.elements:
+        if isinstance(element, KINDS):
+            pair = pair_of(geometry, element)
+            ends += [geometry.seen(0, pair.base, p).T for p in (pair.p_first, pair.p_second)]
+            lengths.append(casadi.norm_2(pair.across))
+    return casadi.vertcat(*ends, SX(0, 3)), casadi.vertcat(*lengths, SX(0, 1)), _rates(tree, x)
+
+
+def _rates(tree: Tree, x: Inputs) -> SX:
+    q, v = SX.sym("q", tree.nq), SX.sym("v", tree.nv)
+    geometry = Geometry(tree, transforms(tree, q), tree.elements)
+    changes = []
+    for element in tree.elements:
+        if isinstance(element, KINDS):
+            across = pair_of(geometry, element).across
+            length = casadi.norm_2(across)
+            moved = casadi.jtimes(across, q, rate(tree, q, v))
+            rod = isinstance(element, LinearActuator) and has_rod(element)
+            constant = isinstance(element, (LoopClosure, Bar)) or rod
+            changes.append(SX(0) if constant else casadi.dot(across, moved) / length)
+    return casadi.substitute([casadi.vertcat(*changes, SX(0, 1))], [q, v], [x.q, x.v])[0]
+
+
+SIZES["loop_members"] = lambda s: len(member_names(s))
+QUANTITIES["members"] = Quantity(
+    _members_trace,
+    "q v",
+    (("ends", "loop_members 2 3"), ("length", "loop_members"), ("rate", "loop_members")),
+)
+
+
+def strut_levers(subject: Subject, q: np.ndarray) -> np.ndarray:
+    """(..., n): d(length)/d(joint) of every strut with a closed form, in the order of the layout."""
+    found = []
+    for driven in layout_of(subject).driven:
+        if isinstance(driven.element, LinearActuator):
+            v = np.zeros(subject.nv)
+            v[driven.v[0]] = 1.0
+            found.append(to_actuators(subject, q, v)[1][..., driven.rates[0]])
+    return np.stack(found, axis=-1) if found else np.ones((*q.shape[:-1], 0))
+
+
+def refuse_open_bars(subject: Subject, q: np.ndarray, variables: Mapping[str, Any] | None = None) -> None:
+    """A bar must reach the line on which its slider moves."""
+    bars = [e for e in subject.model.elements if isinstance(e, Bar)]
+    if not bars or variables is not None or not q.size or q.ndim == 0 or q.shape[-1] != subject.nq:
+        return
+    tree = subject.tree
+    x = SX.sym("q", tree.nq)
+    geometry = Geometry(tree, transforms(tree, x), tree.elements)
+    check = casadi.Function("reach", [x], [casadi.vertcat(*[geometry.bar(bar.name).inside for bar in bars])])
+    Gq, b, _ = tree.mimic_map
+    samples = q.reshape(-1, subject.nq)
+    inside = np.array(check(Gq @ samples.T + b[:, None])).T
+    for at, k in np.argwhere(~(inside >= 0.0)):
+        bar = bars[k]
+        height = float(np.sqrt(float(bar.length) ** 2 - inside[at, k]))
+        where = f" (sample {tuple(int(i) for i in np.unravel_index(at, q.shape[:-1]))})" if q.ndim > 1 else ""
+        raise InvalidInput(
+            f"{about(bar)}: length {float(bar.length):.6g} m is shorter than the {height:.6g} m between its pivot and "
+            f"the line of its slider{where}"
+        )

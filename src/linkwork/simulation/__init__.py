@@ -1,0 +1,23 @@
+"""Simulation: motion over time of robots and systems of positions."""
+
+from linkwork.simulation.controllers import PD, PID, ComputedTorque, GravityCompensation, Sampled, Saturated
+from linkwork.simulation.events import Crossing, Event
+from linkwork.simulation.result import Simulation
+from linkwork.simulation.run import simulate
+from linkwork.simulation.signals import PerStep
+from linkwork.simulation.stops import EndStop
+
+__all__ = [
+    "PD",
+    "PID",
+    "ComputedTorque",
+    "Crossing",
+    "EndStop",
+    "Event",
+    "GravityCompensation",
+    "PerStep",
+    "Sampled",
+    "Saturated",
+    "Simulation",
+    "simulate",
+]

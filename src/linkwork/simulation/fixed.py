@@ -1,0 +1,206 @@
+"""Fixed steps inside machine code: a whole trajectory, or thousands, as one scan."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from casadi import SX
+
+from linkwork.engine import machine
+from linkwork.engine.scan import Scan, ScanResult, scan
+from linkwork.errors import ComputationError
+from linkwork.simulation.crossings import find_crossings, numbers_of
+from linkwork.simulation.loop import WORKS, Loop
+from linkwork.simulation.numeric import NumericPlant
+from linkwork.simulation.plant import Plant
+from linkwork.simulation.raw import Raw, not_finite, shown
+from linkwork.simulation.system_plant import SystemPlant
+
+SHARED_UP_TO = 12
+"""Coordinates up to which accelerations by a shared mass matrix are tried beside the shortest way."""
+
+_built: weakref.WeakKeyDictionary[Any, dict[str, Scan]] = weakref.WeakKeyDictionary()
+Tick = Callable[[int], None]
+
+
+def run(
+    loop: Loop, q: np.ndarray, v: np.ndarray, start: float, h: float, steps: int, every: int, tick: Tick | None
+) -> Raw:
+    """q (B, nq), v (B, nv) -> rows at every `every`-th step, both ends included.
+
+    One step more than asked runs, so that the last row has its force too.
+    """
+    watch = bool(loop.events.given)
+    keep = 1 if watch else every
+    compiled = _scan_of(loop)
+    parts = _pieces(steps + 1, keep, tick)
+    rows = -(-(steps + 1) // keep)
+    time = start + h * keep * np.arange(rows)
+    samples = len(q)
+    raw = Raw.empty(samples, time, loop.plant.nq, loop.plant.nv, len(WORKS))
+    kept = {name: np.full((samples, rows, n), np.nan) for name, n in loop.sizes.items()} if watch else {}
+    state = _initial(loop, q, v)
+    alive = np.arange(samples)
+    first = 0
+    for count in parts:
+        done = _advance(loop, compiled, state, alive, samples, start, h, first, count, keep)
+        at = slice(first // keep, first // keep + -(-count // keep))
+        for name, target in (("q", raw.q), ("v", raw.v), ("tau", raw.tau), ("w", raw.works), *kept.items()):
+            found = done.record[f"row_{name}"]
+            target[alive, at] = found.reshape(len(alive), at.stop - at.start, target.shape[-1])
+        for name in state:
+            state[name][alive] = done.state[name]
+        _close(loop, raw, done, alive, state, start, h, first, steps)
+        alive = alive[~(done.stopped | done.failed)]
+        first += count
+        if tick is not None:
+            tick(count)
+        if not len(alive):
+            break
+    if watch:
+        find_crossings(loop, raw, kept, h)
+        _thin(raw, every)
+    return raw
+
+
+def _advance(
+    loop: Loop,
+    compiled: Scan,
+    state: dict[str, np.ndarray],
+    alive: np.ndarray,
+    samples: int,
+    start: float,
+    h: float,
+    first: int,
+    count: int,
+    keep: int,
+) -> ScanResult:
+    """Some steps of the samples that still run."""
+
+    def own(array: np.ndarray, inner: int) -> np.ndarray:
+        """The rows of the samples alive; what all samples share stays shared."""
+        lead = array.shape[: array.ndim - inner]
+        return array[alive] if lead and lead[0] == samples and samples > 1 else array
+
+    given: dict[str, Any] = {name: x[alive] for name, x in state.items()}
+    given |= {name: own(x, 1) for name, x in loop.parameters.items()}
+    for name, x in loop.sequences.items():
+        rows = own(x, 2)[..., first : first + count, :]
+        missing = count - rows.shape[-2]
+        given[name] = np.concatenate([rows, *[x[..., -1:, :]] * missing], axis=-2) if missing > 0 else rows
+    # Two vectors a lane group hide the latency of a step that waits for itself: 8 to 28 % faster than one.
+    wide = 2 * machine.widths()[0]
+    width = wide if len(alive) >= wide else None
+    return compiled(**given, h=h, start=start, first=float(first), steps=count, every=keep, width=width)
+
+
+def _close(
+    loop: Loop,
+    raw: Raw,
+    done: ScanResult,
+    alive: np.ndarray,
+    state: dict[str, np.ndarray],
+    start: float,
+    h: float,
+    first: int,
+    steps: int,
+) -> None:
+    """Write down which samples ended in these steps, and why."""
+    for j in np.flatnonzero(done.failed) if done.failed.any() else ():
+        k = first + int(done.steps[j])
+        if k >= steps:
+            continue  # only the step beyond the end failed
+        sample = int(alive[j])
+        raw.end[sample] = start + k * h
+        last = {name: x[sample] for name, x in state.items()}
+        p = numbers_of(loop, sample, len(raw.q), k)
+        told = _control_to_blame(loop, last, p, start + k * h, h)
+        raw.failure[sample] = not_finite(loop.plant.carrying(p), start + k * h, last["q"], last["v"], h, told)
+
+
+def _control_to_blame(loop: Loop, state: dict[str, np.ndarray], p: dict[str, np.ndarray], t: float, h: float) -> str:
+    """What the control gives in the last finite state, or within a step from there, if that is no finite number."""
+    plant = NumericPlant(loop.plant).carrying(p)
+    for part in (0.0, 0.5 * h, h):
+        q = plant.integrate(state["q"], part * state["v"])
+        try:
+            loop.control.law(plant, np.asarray(t + part), q, state["v"], state.get("s", np.zeros(0)), p)
+        except ComputationError as error:
+            return f"in q = {shown(q)} there is no finite force: {error}"
+    return ""
+
+
+def _initial(loop: Loop, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
+    state = {name: np.zeros((len(q), n)) for name, n in loop.sizes.items()}
+    state["q"], state["v"] = q.copy(), v.copy()
+    return state
+
+
+def _pieces(total: int, keep: int, tick: Tick | None) -> list[int]:
+    """All steps at once, or in about a hundred pieces when somebody watches; each but the last a multiple of `keep`."""
+    if tick is None:
+        return [total]
+    size = max(keep, total // 100 // keep * keep)
+    return [min(size, total - at) for at in range(0, total, size)]
+
+
+def _thin(raw: Raw, every: int) -> None:
+    raw.time = raw.time[::every]
+    raw.q, raw.v, raw.tau, raw.works = (x[:, ::every] for x in (raw.q, raw.v, raw.tau, raw.works))
+
+
+def _scan_of(loop: Loop) -> Scan:
+    """The compiled loop of this structure for this plant, made once."""
+    owner, numbers = loop.plant.identity
+    kept, key = _built.setdefault(owner, {}), f"{loop.text}\n{numbers}"
+    if key not in kept:
+        kept[key] = _best(loop)
+    return kept[key]
+
+
+def _best(loop: Loop) -> Scan:
+    """The shortest of the loops that compute the same."""
+    plant = loop.plant
+    ways = [False]
+    constrained = isinstance(plant, SystemPlant) and bool(plant.system.constraints)
+    if loop.control.shares and plant.nv <= SHARED_UP_TO and not constrained:
+        ways.append(True)
+    found = []
+    for sharing in ways:
+        plant.sharing = sharing
+        found.append(build(loop, plant))
+    plant.sharing = False
+    return min(found, key=lambda each: each.operations)
+
+
+def build(loop: Loop, plant: Plant) -> Scan:
+    """The scan of a loop: its state carried, every row recorded as it is before the step."""
+    sizes = loop.sizes
+    parameters = {name: x.shape[-1:] for name, x in loop.parameters.items()}
+    sequences = {name: x.shape[-1:] for name, x in loop.sequences.items()}
+    rows = ["q", "v", "tau", "w"] + (
+        [name for name in sizes if name not in ("q", "v", "w")] if loop.events.given else []
+    )
+
+    def step(k: SX, h: SX, start: SX, first: SX, **symbols: SX) -> dict[str, SX]:
+        state = {name: symbols[name] for name in sizes}
+        p = {name: symbols[name] for name in (*parameters, *sequences)}
+        index = k + first
+        out = loop.step(plant.carrying(p), state, p, index, start + index * h, h)
+        before = {**state, "tau": out.pop("tau")}
+        if "g" in state:
+            before["g"] = out["g"]
+        return {**out, **{f"row_{name}": before[name] for name in rows}}
+
+    fixed = {"h": (), "start": (), "first": ()}
+    return scan(
+        step,
+        sizes,
+        {**fixed, **parameters},
+        sequences,
+        record=[f"row_{name}" for name in rows],
+        name=f"simulate {plant.who}",
+    )

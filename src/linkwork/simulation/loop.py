@@ -1,0 +1,174 @@
+"""Loop: plant, control, forces, stops and events as one step, over symbols or numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from casadi import SX
+
+from linkwork.simulation.algebra import divides, dot, is_symbolic, joined, where
+from linkwork.simulation.controllers import Bound
+from linkwork.simulation.events import Events
+from linkwork.simulation.plant import Plant
+from linkwork.simulation.signals import Signal
+from linkwork.simulation.steppers import STEPPERS
+from linkwork.simulation.stops import Stops
+
+WORKS = ("control", "external", "stops", "dissipated")
+"""Energies that are integrated beside the motion: what control, external forces and end stops put in, what is lost."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Sampled control in whole steps: every `period` steps, acting `delay` steps later."""
+
+    period: int
+    delay: int
+
+    @property
+    def slots(self) -> int:
+        """How many computed forces are under way at once."""
+        return self.delay // self.period + 1
+
+
+@dataclass
+class Loop:
+    """Everything a step needs except the numbers; the plant that a step gets carries those of its payloads.
+
+    state names: q, v, s (the control's own), w (works), u (force held), queue (forces under way), g (event values)
+    """
+
+    plant: Plant
+    control: Bound
+    forces: Mapping[str, Signal]
+    stops: Stops
+    events: Events
+    method: str
+    sampling: Sampling | None = None
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        n = self.plant.nv
+        sizes = {"q": self.plant.nq, "v": n, "s": self.control.states, "w": len(WORKS)}
+        if self.sampling is not None:
+            sizes |= {"u": n, "queue": n * self.sampling.slots}
+        if self.events.given:
+            sizes["g"] = len(self.events.given)
+        return {name: size for name, size in sizes.items() if size}
+
+    @property
+    def python(self) -> str:
+        """Why this loop cannot run inside machine code, or ""."""
+        signals = [s.python for s in self.forces.values() if s.python is not None]
+        told = [f"{f.who} cannot be traced: {f.why_not}" for f in signals]
+        return self.control.python or next(iter(told), "") or self.events.python
+
+    @property
+    def text(self) -> str:
+        """The structure, as a key of compiled loops."""
+        forces = [signal.text for signal in self.forces.values()]
+        return "\n".join(
+            [self.method, self.control.text, repr(forces), self.stops.text, self.events.text, repr(self.sampling)]
+        )
+
+    @property
+    def parameters(self) -> dict[str, np.ndarray]:
+        found = self.plant.parameters | self.control.parameters
+        for signal in self.forces.values():
+            found |= signal.parameters
+        return found
+
+    @property
+    def sequences(self) -> dict[str, np.ndarray]:
+        found = dict(self.control.sequences)
+        for signal in self.forces.values():
+            found |= signal.sequences
+        return found
+
+    def wrenches(self, t: Any, p: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: signal.at(t, p)[0] for name, signal in self.forces.items()}
+
+    def rate(
+        self, plant: Plant, p: Mapping[str, Any], held: Any = None, seen: list[Any] | None = None
+    ) -> Callable[..., Any]:
+        """(t, q, v, s) -> (a, rate of s, powers); `held`: the control's force is constant; `seen` gets the forces."""
+
+        def rate(t: Any, q: Any, v: Any, s: Any) -> tuple[Any, Any, Callable[[Any], Any]]:
+            tau, rate_s = (held, 0.0 * s) if held is not None else self.control.law(plant, t, q, v, s, p)
+            if seen is not None:
+                seen.append(tau)
+            wrenches = self.wrenches(t, p)
+            push = self.stops.force(plant, q, v) if self.stops.soft else None
+            total = tau if push is None else tau + push
+            a = plant.acceleration(q, v, total, t, wrenches)
+
+            def powers(u: Any) -> Any:
+                external = plant.external_power(q, u, t, wrenches) if wrenches else 0.0
+                stopped = dot(push, u) if push is not None else 0.0
+                return joined([dot(tau, u), external, stopped, plant.dissipated(q, u, t)])
+
+            return a, rate_s, powers
+
+        return rate
+
+    def step(
+        self, plant: Plant, state: Mapping[str, Any], p: Mapping[str, Any], k: Any, t: Any, h: Any
+    ) -> dict[str, Any]:
+        """One step from time t (the k-th): the next state, the force "tau" in action, and "stop"."""
+        q, v, w = state["q"], state["v"], state["w"]
+        s = state.get("s", _empty(q))
+        out: dict[str, Any] = {}
+        held = None
+        if self.sampling is not None:
+            held, s, out = self._sampled(plant, state, p, k, t, h)
+        seen: list[Any] = []
+        q1, v1, s1, w1 = STEPPERS[self.method](plant, self.rate(plant, p, held, seen), t, q, v, s, w, h)
+        tau = seen[0]
+        if self.stops.hard:
+            wrenches = self.wrenches(t + h, p)
+            before = _total(plant, q1, v1, t + h)
+            q1, v1 = self.stops.impact(plant, q1, v1, tau, t + h, wrenches)
+            w1 = w1 + joined([0.0, 0.0, _total(plant, q1, v1, t + h) - before, 0.0])
+        out |= {"q": q1, "v": v1, "w": w1, "tau": tau}
+        if self.control.states:
+            out["s"] = s1
+        if self.events.given:
+            now = self.events.values(t, q, v)
+            stop: Any = 0.0
+            for j, event in enumerate(self.events.given):
+                if event.terminal:
+                    stop = stop + (k > 0) * self.events.crossed(j, state["g"][j], now[j])
+            out |= {"g": joined(now), "stop": stop}
+        return out
+
+    def _sampled(
+        self, plant: Plant, state: Mapping[str, Any], p: Mapping[str, Any], k: Any, t: Any, h: Any
+    ) -> tuple[Any, Any, dict[str, Any]]:
+        """(force in action, control state, what is carried on): measured every period, acting delay steps later.
+
+        The force that acts is the one measured `delay` steps ago: `delay // period` newer ones are under way.
+        """
+        assert self.sampling is not None
+        n, period, delay = plant.nv, self.sampling.period, self.sampling.delay
+        s, queue = state.get("s", _empty(state["q"])), state["queue"]
+        measures = divides(k, period)
+        if is_symbolic(state["q"]) or bool(measures):
+            u, rate_s = self.control.law(plant, t, state["q"], state["v"], s, p)
+            s = where(measures, s + (h * period) * rate_s, s) if self.control.states else s
+            newer = [queue[: n * (self.sampling.slots - 1)]] if self.sampling.slots > 1 else []
+            queue = where(measures, joined([u, *newer]), queue)
+        acts = divides(k - delay, period) * (k >= delay)
+        held = where(acts, queue[n * (self.sampling.slots - 1) :], state["u"])
+        return held, s, {"u": held, "queue": queue}
+
+
+def _total(plant: Plant, q: Any, v: Any, t: Any) -> Any:
+    kinetic_potential = plant.energy(q, v, t)
+    return kinetic_potential[0] + kinetic_potential[1]
+
+
+def _empty(like: Any) -> Any:
+    return SX(0, 1) if is_symbolic(like) else np.zeros(0)

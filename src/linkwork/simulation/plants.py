@@ -1,0 +1,40 @@
+"""Plants: the one that belongs to a robot or to a System."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.lagrange.system import System
+from linkwork.loops.dynamics import has_loop_dynamics
+from linkwork.model.payload import Payload
+from linkwork.quantities.evaluate import carried
+from linkwork.simulation.loop_plant import LoopPlant
+from linkwork.simulation.plant import Plant
+from linkwork.simulation.robot_plant import RobotPlant
+from linkwork.simulation.system_plant import SystemPlant
+from linkwork.subject import Subject
+
+
+def plant_of(mechanism: Any, payload: Payload | Sequence[Payload] | None = None) -> Plant:
+    """The plant of a robot, its subject, or a System."""
+    payloads = carried(payload, "simulate")
+    if isinstance(mechanism, System):
+        if payloads:
+            raise InvalidInput("simulate: a System takes no payload; add a body instead")
+        return SystemPlant(mechanism)
+    subject = getattr(mechanism, "subject", mechanism)
+    if not isinstance(subject, Subject):
+        raise InvalidInput(f"simulate: got {type(mechanism).__name__}, expected a Robot or a System")
+    for held in payloads:
+        _check_payload(held, subject)
+    kind = LoopPlant if has_loop_dynamics(subject) else RobotPlant
+    return kind(subject, payloads)
+
+
+def _check_payload(payload: Payload, subject: Subject) -> None:
+    bodies = [body.name for body in subject.model.bodies]
+    if payload.body not in bodies:
+        known = did_you_mean(str(payload.body), bodies)
+        raise UnknownName(f'simulate: payload on unknown body "{payload.body}" of robot "{subject.model.name}"{known}')

@@ -1,0 +1,99 @@
+"""Results of a simulation as named columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linkwork.arguments import number
+from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.simulation.events import Crossing
+
+
+@dataclass(frozen=True)
+class Simulation(Mapping[str, np.ndarray]):
+    """A motion, or a batch of motions, over time; result["q.elbow"], result["energy.total"], ... are columns (..., T).
+
+    time          (T,) [s]
+    q, v, tau     (..., T, nq), (..., T, nv), (..., T, nv): configuration, velocity, force of the control
+    columns       every column by name, in order; rows after a sample's end are NaN
+    events        what happened, in order of time
+    success       (...,) whether the sample ran to its end or to a terminal event; reason (...,) in words
+    end           (...,) the time each sample reached
+    method, step  the integrator and its step [s] (None: adaptive)
+    where         "machine code", or "Python" where something could not be traced; why says what
+    """
+
+    time: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    tau: np.ndarray
+    columns: Mapping[str, np.ndarray]
+    events: tuple[Crossing, ...]
+    success: np.ndarray
+    reason: np.ndarray
+    end: np.ndarray
+    method: str
+    step: float | None
+    where: str
+    why: str = ""
+
+    def __getitem__(self, column: str) -> np.ndarray:
+        if column not in self.columns:
+            raise UnknownName(f'simulation has no column "{column}"{did_you_mean(column, self.columns)}')
+        return self.columns[column]
+
+    def __contains__(self, column: object) -> bool:
+        return column in self.columns
+
+    def get(self, column: str, default: Any = None) -> Any:
+        return self.columns.get(column, default)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __repr__(self) -> str:
+        batch = f"{self.success.shape} " if self.success.ndim else ""
+        good = "" if self.success.all() else f", {int((~self.success).sum())} failed"
+        step = "adaptive" if self.step is None else f"step {self.step:g} s"
+        return (
+            f"<Simulation {batch}{float(self.time[0]):g} to {float(self.time[-1]):g} s, {len(self.time)} rows, "
+            f"{self.method}, {step}{good}>"
+        )
+
+    def at(self, t: float) -> tuple[np.ndarray, np.ndarray]:
+        """(q, v) of the row nearest to a time."""
+        k = int(np.argmin(np.abs(self.time - number(t, "at: t"))))
+        return self.q[..., k, :], self.v[..., k, :]
+
+    def to_csv(self, path: str | Path) -> Path:
+        """One motion as a table: a header with the names, one row a time."""
+        from linkwork.formats.files import write_atomically
+
+        if self.success.ndim:
+            raise InvalidInput("to_csv: this is a batch of motions; a table holds one")
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows(zip(*[column.tolist() for column in self.columns.values()], strict=True))
+        write_atomically(Path(path), text.getvalue())
+        return Path(path)
+
+
+def columns_of(
+    q_names: tuple[str, ...], v_names: tuple[str, ...], time: np.ndarray, **parts: np.ndarray
+) -> dict[str, np.ndarray]:
+    """The columns in order: time, q.*, v.*, tau.*, then what is named already."""
+    found: dict[str, Any] = {"time": time}
+    for label, names in (("q", q_names), ("v", v_names), ("tau", v_names)):
+        found |= {f"{label}.{name}": parts[label][..., k] for k, name in enumerate(names)}
+    return found

@@ -1,0 +1,159 @@
+"""Robots as plants: their recursions, with payloads as parameters of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import casadi
+import numpy as np
+from casadi import SX
+
+from linkwork import quantities
+from linkwork.arguments import as_doubles, broadcast
+from linkwork.configurations import neutral, places
+from linkwork.errors import ComputationError, InvalidInput, LinkworkError, NotPossible
+from linkwork.model.payload import Payload
+from linkwork.simulation.plant import Plant, Wrenches
+from linkwork.spatial import cross
+from linkwork.spatial.linear import factored
+from linkwork.subject import Subject
+
+
+class RobotPlant(Plant):
+    """A robot: its quantities traced and inlined, live variables at their present values, payloads as parameters."""
+
+    def __init__(self, subject: Subject, payloads: Sequence[Payload] = ()) -> None:
+        self.subject, self.bodies = subject, tuple(held.body for held in payloads)
+        self.parameters = {f"payload{k}": _flat(held) for k, held in enumerate(payloads)}
+        self.who = f'robot "{subject.model.name}"'
+        if subject.model.kinematic_only:
+            raise NotPossible(f"simulate: {self.who} is kinematic only: no mass properties are published for it")
+        self.nq, self.nv = subject.nq, subject.nv
+        self.q_names, self.v_names = _names(subject)
+        self.quaternions = tuple(slice(at.stop - 4, at.stop) for joint, at, _ in places(subject) if joint.nq > joint.nv)
+        self._functions: dict[Any, casadi.Function] = {}
+
+    def acceleration(self, q: SX, v: SX, tau: SX, t: SX, wrenches: Wrenches) -> SX:
+        if self.sharing:
+            h = self._traced("inverse_dynamics", [q, v, SX(self.nv, 1)], wrenches=wrenches)
+            return factored(self._traced("mass_matrix", [q])).solve(tau - h)
+        return self._traced("forward_dynamics", [q, v, tau], wrenches=wrenches)
+
+    def inverse(self, q: SX, v: SX, a: SX, t: SX) -> SX:
+        if self.sharing:
+            return self._traced("mass_matrix", [q]) @ a + self._traced("inverse_dynamics", [q, v, SX(self.nv, 1)])
+        return self._traced("inverse_dynamics", [q, v, a])
+
+    def gravity(self, q: SX, t: SX) -> SX:
+        return self._traced("gravity_torque", [q])
+
+    def energy(self, q: SX, v: SX, t: SX) -> SX:
+        return casadi.vertcat(*self._all("energy", [q, v]))
+
+    def external_power(self, q: SX, v: SX, t: SX, wrenches: Wrenches) -> SX:
+        power = SX(0.0)
+        for frame, wrench in wrenches.items():
+            power = power + casadi.dot(wrench, self._traced("velocity", [q, v], frame=frame))
+        return power
+
+    def integrate(self, q: SX, dv: SX) -> SX:
+        return q + dv if self.flat else self._traced("integrate", [q, dv])
+
+    def difference(self, q0: SX, q1: SX) -> SX:
+        return q1 - q0 if self.flat else self._traced("difference", [q0, q1])
+
+    def rate(self, q: SX, v: SX) -> SX:
+        """d/ds of q (+) s v at s = 0."""
+        if self.flat:
+            return v
+        d, at = SX.sym("d", self.nv), SX.sym("q", self.nq)
+        moved = casadi.jacobian(self._traced("integrate", [at, d]), d)
+        f = casadi.Function("rate", [at], [casadi.substitute(moved, d, SX.zeros(self.nv))])
+        return f(q) @ v
+
+    def pulled(self, d: SX, v: SX) -> SX:
+        """v + [d, v] / 2 + [d, [d, v]] / 12: the first terms of the inverse of the exponential's derivative.
+
+        Their error is of fourth order in d, which keeps a Runge-Kutta step of fourth order
+        (Munthe-Kaas; [Hairer2006] section IV.8).
+        """
+        if self.flat:
+            return v
+        once = self._bracket(d, v)
+        return v + once / 2 + self._bracket(d, once) / 12
+
+    def _bracket(self, x: SX, y: SX) -> SX:
+        """The Lie bracket of body velocities, joint by joint; zero where coordinates simply add."""
+        out = SX(self.nv, 1)
+        for joint, _, at in places(self.subject):
+            if joint.type == "ball":
+                out[at] = cross(x[at], y[at])
+            elif joint.type == "floating":
+                u, w = slice(at.start, at.start + 3), slice(at.start + 3, at.stop)
+                out[u] = cross(x[w], y[u]) + cross(x[u], y[w])
+                out[w] = cross(x[w], y[w])
+        return out
+
+    def neutral(self) -> Any:
+        return neutral(self.subject)
+
+    def diagnosis(self, q: np.ndarray, v: np.ndarray, t: float) -> str:
+        state = {"q": q, "v": v, "tau": np.zeros(self.nv)}
+        loads = zip(self.bodies, self.parameters.values(), strict=True)
+        held = [Payload(body, x[0], x[1:4], x[4:].reshape(3, 3)) for body, x in loads]
+        try:
+            quantities.evaluate(self.subject, "forward_dynamics", state, payload=held)
+        except ComputationError as error:
+            reason = quantities.explained(error, self.subject, "forward_dynamics", q, payload=held)
+            return "" if reason is error else str(reason)
+        except LinkworkError:
+            return ""  # a state that is off in another way is not the reason
+        return ""
+
+    @property
+    def identity(self) -> tuple[Any, str]:
+        return self.subject, repr((self.subject.variable_values(None), self.bodies))
+
+    def force_size(self, name: str, size: int) -> None:
+        self.subject.place_of(name)
+        if size != 6:
+            raise InvalidInput(f'simulate: force on "{name}" has {size} elements, expected 6 (force, moment)')
+
+    def _traced(self, name: str, arguments: list[SX], frame: str | None = None, wrenches: Wrenches | None = None) -> SX:
+        return self._all(name, arguments, frame, wrenches)[0]
+
+    def _all(
+        self, name: str, arguments: list[SX], frame: str | None = None, wrenches: Wrenches | None = None
+    ) -> list[SX]:
+        forces = tuple(wrenches or ())
+        dynamic = quantities.quantity(name).dynamic
+        key = (name, frame, forces)
+        if key not in self._functions:
+            bodies = self.bodies if dynamic else ()
+            self._functions[key] = quantities.trace(self.subject, name, frame, forces, bodies)
+        given: list[Any] = [*arguments, *self.subject.variable_values(None), *(wrenches or {}).values()]
+        for x in self.parameters.values() if dynamic else ():
+            given += [x[0], x[1:4], casadi.reshape(x[4:], 3, 3).T]  # CasADi counts by columns
+        results = self._functions[key].call([SX(x) for x in given])
+        return results[: len(quantities.quantity(name).outputs)]
+
+
+def _flat(payload: Payload) -> np.ndarray:
+    """Mass, centre of mass and inertia by rows (..., 13)."""
+    who = f'simulate: payload on "{payload.body}"'
+    mass, com, inertia = (as_doubles(x, who) for x in payload.arrays())
+    lead = broadcast({"mass": mass.shape, "com": com.shape[:-1], "inertia": inertia.shape[:-2]}, who)
+    parts = (mass[..., None], com, inertia.reshape(*inertia.shape[:-2], 9))
+    return np.concatenate([np.broadcast_to(x, (*lead, x.shape[-1])) for x in parts], axis=-1)
+
+
+def _names(subject: Subject) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """A name for every coordinate of q and of v: the joint's, numbered where it has several."""
+    q: list[str] = []
+    v: list[str] = []
+    for joint, at_q, at_v in places(subject):
+        for names, at in ((q, at_q), (v, at_v)):
+            n = at.stop - at.start
+            names += [joint.name] if n == 1 else [f"{joint.name}[{k}]" for k in range(n)]
+    return tuple(q), tuple(v)

@@ -1,0 +1,337 @@
+"""simulate: motion over time of robots and systems, with controllers, forces, events and energy accounts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkwork.arguments import as_doubles, choice, mapping, number
+from linkwork.errors import InvalidInput, NotPossible, SimulationStopped
+from linkwork.model.payload import Payload
+from linkwork.simulation import accounts, adaptive, fixed, stepwise
+from linkwork.simulation.controllers import Bound, Sampled, as_controller, nothing
+from linkwork.simulation.events import Crossing, Event, Events
+from linkwork.simulation.loop import Loop, Sampling
+from linkwork.simulation.plant import Plant
+from linkwork.simulation.plants import plant_of
+from linkwork.simulation.raw import Raw
+from linkwork.simulation.result import Simulation, columns_of
+from linkwork.simulation.signals import Signal, Source
+from linkwork.simulation.steppers import STEPPERS
+from linkwork.simulation.stops import EndStop, Stops
+from linkwork.simulation.system_plant import SystemPlant
+
+Item = TypeVar("Item", EndStop, Event)
+DEFAULT_STEP = 1e-3
+_WHOLE = 1e-6  # a duration may miss a whole number of steps by this part of a step: decimals are not binary
+
+
+def simulate(
+    mechanism: Any,
+    q: ArrayLike | None = None,
+    v: ArrayLike | None = None,
+    *,
+    duration: float,
+    method: str | None = None,
+    step: float | None = None,
+    sample: float | None = None,
+    control: Any = None,
+    forces: Mapping[str, Any] | None = None,
+    payload: Payload | Sequence[Payload] | None = None,
+    stops: Sequence[EndStop] = (),
+    events: Sequence[Event] = (),
+    start: float = 0.0,
+    tolerance: float = 1e-9,
+    energy_tolerance: float = 0.1,
+    failures: str = "raise",
+    progress: bool | Callable[[int, int], None] = False,
+) -> Simulation:
+    """The motion of a Robot or a System from a state, or from a batch of states (..., nq), (..., nv).
+
+    method    "dop853" or "lsoda" (adaptive, SciPy, relative error `tolerance`), "rk4" or "semi_implicit_euler" (fixed
+              `step` [s], a whole trajectory in machine code, batches on all lanes and threads). Default: dop853 for
+              one state without `step`, else rk4.
+    sample    time between rows of the result [s] (a multiple of step); default: every step, or a thousandth of the
+              duration for adaptive methods
+    control   a controller (PD, PID, GravityCompensation, ComputedTorque, sums of them, Saturated, Sampled) or a
+              function tau(t, q, v). What CasADi can trace runs inside machine code; anything else runs step by step in
+              Python, and the result says so (`where`, `why`).
+    forces    {body or frame: force}: six numbers (force, moment; world axes, at that origin), a function of time that
+              gives them, or PerStep rows; on bodies of a System three numbers will do
+    payload   a Payload or several, the same for all samples or a batch that broadcasts with the states; new numbers
+              compile nothing. GravityCompensation and ComputedTorque know what their sample carries; a function
+              tau(t, q, v) knows what it is told.
+    stops     EndStop for coordinates that reach the end of their range; events: Event, watched for their zeros
+    energy_tolerance  part of the energy moved by which the balance of energies may be off before a fixed step counts as
+              too large
+    failures  "raise": SimulationStopped with the sentence and `.partial`, everything computed until then; "keep": the
+              result, with success and reason for every sample
+    progress  True shows a bar while it runs, on the error stream; a function is called with (rows done, all rows)
+    """
+    plant = plant_of(mechanism, payload)
+    if not plant.nv:
+        raise NotPossible(f"simulate: {plant.who} has no joint that moves")
+    start = number(start, "simulate: start")
+    energy_tolerance = _positive("energy_tolerance", energy_tolerance, endless=True)
+    q0, v0, batch = _initial(plant, q, v, start)
+    adaptive_method, method = _method(method, step, len(batch) > 0, control)
+    bound, sampled = _control(control, plant)
+    signals = _forces(forces, plant)
+    ends, watched = _listed(stops, EndStop, "stops"), _listed(events, Event, "events")
+    loop = Loop(plant, bound, signals, Stops(ends, plant), Events(watched, plant), method)
+    choice(failures, ("raise", "keep"), "simulate: failures")
+    batch = _with_parameters(batch, loop)
+    q0, v0 = (_rows(x, batch) for x in (q0, v0))
+    _spread(loop, batch)
+    h = None
+    if adaptive_method:
+        times = _times(duration, sample, start)
+        with _bar(progress, len(times) * len(q0)) as tick:
+            raw = adaptive.run(loop, q0, v0, times, method, _positive("tolerance", tolerance), sampled, tick)
+        where = "Python"
+        why = loop.python or f"{method} is SciPy's; it calls compiled functions"
+    else:
+        h = _positive("step", DEFAULT_STEP if step is None else step)
+        steps, every = _whole(duration, h, "duration", "step"), 1
+        if sample is not None:
+            every = _whole(sample, h, "sample", "step")
+            if steps % every:
+                raise InvalidInput(f"simulate: duration {duration:g} s is no multiple of sample {sample:g} s")
+        _check_rows(loop, steps)
+        if sampled is not None:
+            loop.sampling = Sampling(
+                _whole(sampled.period, h, "period", "step"), _whole(sampled.delay, h, "delay", "step", zero=True)
+            )
+        why = loop.python
+        where = "Python" if why else "machine code"
+        runner = stepwise.run if why else fixed.run
+        total = (steps + 1) * (len(q0) if why else 1)
+        with _bar(progress, total) as tick:
+            raw = runner(loop, q0, v0, start, h, steps, every, tick)
+    return _result(loop, raw, batch, h, where, why, energy_tolerance, failures)
+
+
+def _result(
+    loop: Loop, raw: Raw, batch: tuple[int, ...], h: float | None, where: str, why: str, tolerance: float, failures: str
+) -> Simulation:
+    plant = loop.plant
+    columns = columns_of(plant.q_names, plant.v_names, raw.time, q=raw.q, v=raw.v, tau=raw.tau)
+    columns |= accounts.energies(plant, raw.time, raw.q, raw.v, raw.works)
+    if plant.time_dependent:
+        del columns["energy.balance"]  # what moves a mechanism by the clock does work that no column counts
+    elif h is not None:
+        _judge_step(raw, columns, h, tolerance)
+    reason = np.full(len(raw.q), "", dtype=object)
+    for sample, words in raw.failure.items():
+        reason[sample] = words
+    terminal = {event.name for event in loop.events.given if event.terminal}
+    for crossing in raw.crossings:
+        if crossing.name in terminal and not reason[crossing.sample[0]]:
+            reason[crossing.sample[0]] = f'event "{crossing.name}"'
+    success = np.array([sample not in raw.failure for sample in range(len(raw.q))])
+
+    def shaped(x: np.ndarray) -> np.ndarray:
+        return x.reshape(batch + x.shape[1:]) if batch else x.reshape(x.shape[1:])
+
+    result = Simulation(
+        time=raw.time,
+        q=shaped(raw.q),
+        v=shaped(raw.v),
+        tau=shaped(raw.tau),
+        columns={name: x if name == "time" else shaped(x) for name, x in columns.items()},
+        events=tuple(_placed(crossing, batch) for crossing in raw.crossings),
+        success=shaped(success),
+        reason=shaped(reason),
+        end=shaped(raw.end),
+        method=loop.method,
+        step=h,
+        where=where,
+        why=why,
+    )
+    if raw.failure and failures == "raise":
+        sample, words = min(raw.failure.items())
+        many = f" ({len(raw.failure)} of {len(raw.q)} samples)" if len(raw.q) > 1 else ""
+        at = f" of sample {tuple(map(int, np.unravel_index(sample, batch)))}" if batch else ""
+        raise SimulationStopped(f"simulate{at}: {words}{many}; the rows until then are in the error's .partial", result)
+    return result
+
+
+def _judge_step(raw: Raw, columns: dict[str, np.ndarray], h: float, tolerance: float) -> None:
+    """Cut a sample where its energies no longer balance: its step is too large."""
+    rows = accounts.first_imbalance(columns, tolerance)
+    for sample in np.flatnonzero(rows < len(raw.time)):
+        k = int(rows[sample])
+        off = columns["energy.balance"][sample, k]
+        q, v = raw.q[sample, k], raw.v[sample, k]
+        raw.failure[int(sample)] = (
+            f"the energies are off by {off:.3g} J at t = {raw.time[k]:.6g} s in q = {np.round(q, 4).tolist()}, "
+            f"v = {np.round(v, 4).tolist()}: the step of {h:g} s is too large"
+        )
+        raw.end[sample] = raw.time[k]
+        for rows_of in (raw.q, raw.v, raw.tau, raw.works):
+            rows_of[sample, k + 1 :] = np.nan
+        for name, column in columns.items():
+            if name.startswith("energy"):
+                column[sample, k + 1 :] = np.nan
+
+
+def _placed(crossing: Crossing, batch: tuple[int, ...]) -> Crossing:
+    at = tuple(int(i) for i in np.unravel_index(crossing.sample[0], batch)) if batch else ()
+    return Crossing(crossing.name, crossing.time, crossing.q, crossing.v, at)
+
+
+def _initial(plant: Plant, q: Any, v: Any, t: float) -> tuple[np.ndarray, np.ndarray, tuple[int, ...]]:
+    q0 = as_doubles(plant.neutral() if q is None else q, "simulate: q")
+    v0 = as_doubles(np.zeros(plant.nv) if v is None else v, "simulate: v")
+    for name, x, n in (("q", q0, plant.nq), ("v", v0, plant.nv)):
+        if x.ndim < 1 or x.shape[-1] != n:
+            raise InvalidInput(f"simulate: {name} has shape {x.shape}, expected (..., {n}): {plant.who}")
+        if not np.isfinite(x).all():
+            raise InvalidInput(f"simulate: {name} contains {x[~np.isfinite(x)][0]}, expected finite numbers")
+    try:
+        batch = np.broadcast_shapes(q0.shape[:-1], v0.shape[:-1])
+    except ValueError:
+        raise InvalidInput(f"simulate: q {q0.shape} and v {v0.shape} do not broadcast") from None
+    for at in plant.quaternions:
+        if (np.abs((q0[..., at] ** 2).sum(-1) - 1) > 2e-6).any():
+            raise InvalidInput("simulate: the quaternion of a floating or ball joint in q is off unit length")
+    if isinstance(plant, SystemPlant) and plant.system.constraints:
+        phi, rate = plant.system.constraint_residual(q0, v0, t)
+        worst = max(np.abs(phi).max(initial=0.0), np.abs(rate).max(initial=0.0))
+        if worst > 1e-6:
+            raise InvalidInput(
+                f"simulate: the initial state breaks the constraints of {plant.who} by {worst:.3g}; "
+                "q, v = system.consistent(q, v) gives the nearest state that obeys them"
+            )
+    if words := plant.refusal(q0, v0):
+        raise InvalidInput(f"simulate: {words}")
+    return q0, v0, batch
+
+
+def _method(method: str | None, step: float | None, batch: bool, control: Any) -> tuple[bool, str]:
+    if method is None:
+        method = "rk4" if step is not None or batch else "dop853"
+    choice(method, (*adaptive.METHODS, *STEPPERS), "simulate: method")
+    if method in adaptive.METHODS and step is not None:
+        raise InvalidInput(f'simulate: step is given, but "{method}" chooses its own; use tolerance, or method="rk4"')
+    return method in adaptive.METHODS, method
+
+
+def _control(control: Any, plant: Plant) -> tuple[Bound, Sampled | None]:
+    if control is None:
+        return nothing(), None
+    if isinstance(control, Sampled):
+        return control.controller.bound(plant), control
+    return as_controller(control).bound(plant), None
+
+
+def _forces(forces: Mapping[str, Any] | None, plant: Plant) -> dict[str, Signal]:
+    signals = {}
+    for k, (name, given) in enumerate(mapping(forces, "simulate: forces").items()):
+        signal = Signal(Source(given, f'simulate: force on "{name}"'), (2, 3, 6), f"force{k}")
+        if signal.source.rows:
+            raise InvalidInput(f"{signal.source.who} has rates, expected rows alone")
+        plant.force_size(name, signal.size)
+        signals[name] = signal
+    return signals
+
+
+def _with_parameters(batch: tuple[int, ...], loop: Loop) -> tuple[int, ...]:
+    """The batch of the initial states together with that of payloads, gains, targets and forces."""
+    leads = {name: x.shape[:-1] for name, x in loop.parameters.items()}
+    leads |= {name: x.shape[:-2] for name, x in loop.sequences.items()}
+    if not any(leads.values()):
+        return batch
+    try:
+        return np.broadcast_shapes(batch, *leads.values())
+    except ValueError:
+        told = ", ".join(f"{name} {lead}" for name, lead in leads.items() if lead)
+        raise InvalidInput(f"simulate: batch shapes do not broadcast: states {batch}, {told}") from None
+
+
+def _spread(loop: Loop, batch: tuple[int, ...]) -> None:
+    """Parameters and rows that differ between samples as one row a sample; what all share stays one."""
+    holders: list[Bound | Signal] = [loop.control, *loop.forces.values()]
+    groups = [(loop.plant.parameters, 1)]
+    for holder in holders:
+        groups += [(holder.parameters, 1), (holder.sequences, 2)]
+    for numbers, inner in groups:
+        for name, x in numbers.items():
+            own = x.shape[x.ndim - inner :]
+            if math.prod(x.shape[: x.ndim - inner]) == 1:
+                numbers[name] = x.reshape(own)
+            else:
+                numbers[name] = np.broadcast_to(x, batch + own).reshape(-1, *own)
+
+
+def _rows(x: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:
+    """A copy with one row a sample."""
+    n = x.shape[-1]
+    return np.array(np.broadcast_to(x, (*batch, n)) if x.shape[:-1] != batch else x).reshape(-1, n)
+
+
+def _check_rows(loop: Loop, steps: int) -> None:
+    for name, x in loop.sequences.items():
+        if x.shape[-2] < steps:
+            raise InvalidInput(f"simulate: {name} has {x.shape[-2]} rows, expected one a step: {steps}")
+
+
+def _times(duration: float, sample: float | None, start: float) -> np.ndarray:
+    duration = _positive("duration", duration)
+    rows = 1000 if sample is None else _whole(duration, _positive("sample", sample), "duration", "sample")
+    return start + duration * np.arange(rows + 1) / rows
+
+
+def _listed(given: Any, kind: type[Item], name: str) -> tuple[Item, ...]:
+    if isinstance(given, Iterable):
+        found = tuple(given)
+        if all(isinstance(each, kind) for each in found):
+            return found
+    raise InvalidInput(f"simulate: {name} is {type(given).__name__}, expected a list of {kind.__name__}")
+
+
+def _positive(name: str, given: Any, endless: bool = False) -> float:
+    try:
+        value = float(given)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"simulate: {name} is {given!r}, expected a positive number") from None
+    if not value > 0 or (np.isinf(value) and not endless):
+        raise InvalidInput(f"simulate: {name} is {given!r}, expected a positive number")
+    return value
+
+
+def _whole(long: float, short: float, name: str, of: str, zero: bool = False) -> int:
+    """How many times one time fits into another; a whole number or refused."""
+    ratio = (0.0 if zero and long == 0 else _positive(name, long)) / short
+    count = round(ratio)
+    if abs(ratio - count) > _WHOLE * max(1.0, ratio) or (count == 0 and not zero):
+        raise InvalidInput(f"simulate: {name} {long:g} s is no whole number of {of}s of {short:g} s ({ratio:.6g})")
+    return count
+
+
+@contextmanager
+def _bar(wanted: bool | Callable[[int, int], None], total: int) -> Iterator[Callable[[int], None] | None]:
+    if not wanted:
+        yield None
+        return
+    if callable(wanted):
+        done = 0
+
+        def tick(count: int) -> None:
+            nonlocal done
+            done += count
+            wanted(done, total)
+
+        yield tick
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True)) as progress:
+        task = progress.add_task("simulating", total=total)
+        yield lambda count: progress.update(task, advance=count)

@@ -1,0 +1,66 @@
+"""Fixed steps in Python, for what cannot be traced: the same step as inside machine code, over numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from linkwork.errors import ComputationError
+from linkwork.simulation.crossings import find_crossings, numbers_of
+from linkwork.simulation.loop import WORKS, Loop
+from linkwork.simulation.numeric import NumericPlant
+from linkwork.simulation.raw import Raw, not_finite
+from linkwork.simulation.tracing import NotFinite
+
+
+def run(
+    loop: Loop,
+    q: np.ndarray,
+    v: np.ndarray,
+    start: float,
+    h: float,
+    steps: int,
+    every: int,
+    tick: Callable[[int], None] | None,
+) -> Raw:
+    """As `fixed.run`, one sample after the other."""
+    plant = NumericPlant(loop.plant)
+    watch = bool(loop.events.given)
+    time = start + h * np.arange(steps + 1)
+    raw = Raw.empty(len(q), time, plant.nq, plant.nv, len(WORKS))
+    kept = {name: np.full((len(q), steps + 1, n), np.nan) for name, n in loop.sizes.items()}
+    for sample in range(len(q)):
+        state = {name: np.zeros(n) for name, n in loop.sizes.items()}
+        state["q"], state["v"] = q[sample].copy(), v[sample].copy()
+        for k in range(steps + 1):
+            t, told = time[k], ""
+            try:
+                p = numbers_of(loop, sample, len(q), k)
+                done = loop.step(plant.carrying(p), state, p, k, np.asarray(t), np.asarray(h))
+                finite = all(np.isfinite(x).all() for x in done.values())
+            except ComputationError as error:
+                finite, told = False, str(error) if isinstance(error, NotFinite) else ""
+            before = {**state, "tau": done["tau"] if finite else np.full(plant.nv, np.nan)}
+            if watch and finite:
+                before["g"] = done["g"]
+            for name, rows in (("q", raw.q), ("v", raw.v), ("tau", raw.tau), ("w", raw.works)):
+                rows[sample, k] = before[name]
+            for name, rows in kept.items():
+                rows[sample, k] = before[name]
+            if not finite:
+                if k < steps:
+                    raw.end[sample] = t
+                    raw.failure[sample] = not_finite(loop.plant.carrying(p), t, state["q"], state["v"], h, told)
+                break
+            if watch and np.any(done.pop("stop") > 0):
+                break
+            done.pop("tau")
+            state = {name: np.asarray(done[name], dtype=float) for name in loop.sizes}
+            if tick is not None:
+                tick(1)
+    if watch:
+        find_crossings(loop, raw, kept, h)
+    raw.time = raw.time[::every]
+    raw.q, raw.v, raw.tau, raw.works = (x[:, ::every] for x in (raw.q, raw.v, raw.tau, raw.works))
+    return raw
