@@ -1,1 +1,5 @@
 """Reading and writing of robot descriptions: the only room that knows a file format."""
+
+from linkwork.formats.srdf import Semantics, read_srdf, read_srdf_text
+
+__all__ = ["Semantics", "read_srdf", "read_srdf_text"]
