@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from linkwork import errors
 from linkwork.engine.compile import compile
 from linkwork.engine.scan import scan
+from linkwork.engine.staged import staged
 from linkwork.engine.threads import threads
 from linkwork.errors import LinkworkError
 from linkwork.library import load, robots, save
@@ -50,6 +51,7 @@ __all__ = [
     "scan",
     "simulate",
     "simulation",
+    "staged",
     "studies",
     "tasks",
     "threads",

@@ -11,7 +11,8 @@ from linkwork.engine.program import Program
 from linkwork.engine.schedule import waits
 from linkwork.errors import NotPossible
 
-DOUBLE, I1, I8, I32, I64 = ir.DoubleType(), ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
+DOUBLE, FLOAT = ir.DoubleType(), ir.FloatType()
+I1, I8, I32, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
 POINTER = ir.PointerType()
 STORE = 9  # operations that a store counts for: the code generator compares every store of a block with every other
 FENCE = 64  # operations that the code generator may reorder among themselves in a program that waits for results
@@ -40,7 +41,7 @@ def suffix(type_: ir.Type) -> str:
     """How LLVM names a type in an intrinsic: f64, v4f64, v4i64."""
     if isinstance(type_, ir.VectorType):
         return f"v{type_.count}{suffix(type_.element)}"
-    return "f64" if type_ == DOUBLE else f"i{type_.width}"
+    return {DOUBLE: "f64", FLOAT: "f32"}.get(type_) or f"i{type_.width}"
 
 
 def _fma(b: ir.IRBuilder, x: ir.Value, y: ir.Value, z: ir.Value) -> ir.Value:
@@ -121,12 +122,13 @@ def emit_body(
     width: int,
     load: Callable[[ir.IRBuilder, int, int], ir.Value],
     finished: Callable[[ir.IRBuilder, int, ir.Value], int] | None = None,
+    scalar: ir.Type = DOUBLE,
 ) -> list[ir.Value]:
     """Emit every operation; gives all values. `load(builder, argument, element)` supplies inputs.
 
     `finished(builder, k, value)` is told each value as soon as it exists, to store results early; gives its stores.
     """
-    type_ = lanes(width)
+    type_ = lanes(width, scalar)
     values: list[ir.Value] = []
     both = {op.args for op in program.code if op.name == "sin"} & {op.args for op in program.code if op.name == "cos"}
     pairs: dict[tuple[int, ...], tuple[ir.Value, ir.Value]] = {}

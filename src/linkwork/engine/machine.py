@@ -68,11 +68,21 @@ def _target_machine() -> llvm.TargetMachine:
     return _new_target_machine()
 
 
-def compile_object(text: str) -> bytes:
-    """Machine code, as an object file, of a module in LLVM's text form."""
+def compile_object(text: str, registers: bool = False) -> bytes:
+    """Machine code, as an object file, of a module in LLVM's text form.
+
+    `registers`: let LLVM turn memory of a call into registers and simplify conditions first; no arithmetic changes.
+    """
     with _lock:
         module = llvm.parse_assembly(text)
         module.verify()
+        if registers:
+            builder = llvm.create_pass_builder(_target_machine(), llvm.create_pipeline_tuning_options(speed_level=1))
+            passes = llvm.create_new_module_pass_manager()
+            passes.add_sroa_pass()
+            passes.add_instruction_combine_pass()
+            passes.add_simplify_cfg_pass()
+            passes.run(module, builder)
         return _target_machine().emit_object(module)
 
 

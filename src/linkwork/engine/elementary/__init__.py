@@ -27,6 +27,7 @@ from llvmlite import ir
 from linkwork.engine.elementary import basic, exponential, hyperbolic, inverse_trigonometric, logarithmic, trigonometric
 from linkwork.engine.elementary.guarded import Formula, inline, results_of, whole
 from linkwork.engine.elementary.libm import EXTERNALS, per_lane
+from linkwork.engine.elementary.narrow import emit_narrow, is_narrow
 from linkwork.errors import UnknownName, did_you_mean
 
 __all__ = ["EXTERNALS", "FUNCTIONS", "emit", "emit_together"]
@@ -101,6 +102,8 @@ def emit_together(
         return []
     formula, arguments, in_place, results = _TABLE[name]
     kind = calls[0][0].type
+    if is_narrow(kind):
+        return emit_narrow(builder, name, calls, emit_together)
 
     def function() -> ir.Function:
         return whole(builder.module, name, formula, arguments, results, kind)

@@ -1,0 +1,55 @@
+"""Functions of floats: the few that the processor has itself, and those of doubles, rounded once.
+
+Sine and cosine of a float are those of the same number in doubles: half a unit in the last place, at every width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from llvmlite import ir
+
+from linkwork.engine.elementary.packets import declared, lanes, width
+
+FLOAT, DOUBLE = ir.FloatType(), ir.DoubleType()
+
+
+def is_narrow(kind: ir.Type) -> bool:
+    """Whether a type is floats, one or several."""
+    return (kind.element if isinstance(kind, ir.VectorType) else kind) == FLOAT
+
+
+def _intrinsic(name: str) -> Callable[..., ir.Value]:
+    def emit(b: ir.IRBuilder, *args: ir.Value) -> ir.Value:
+        kind = args[0].type
+        suffix = "f32" if kind == FLOAT else f"v{kind.count}f32"
+        return b.call(declared(b.module, f"llvm.{name}.{suffix}", kind, [kind] * len(args)), list(args))
+
+    return emit
+
+
+def _sign(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
+    zero, one, minus = (ir.Constant(x.type, number) for number in (0.0, 1.0, -1.0))
+    negative = b.select(b.fcmp_ordered("<", x, zero), minus, x)
+    return b.select(b.fcmp_ordered(">", x, zero), one, negative)
+
+
+IN_PLACE: dict[str, Callable[..., ir.Value]] = {
+    **{name: _intrinsic(name) for name in ("sqrt", "fabs", "floor", "ceil", "copysign")},
+    "sign": _sign,
+    # of finite numbers: one instruction each
+    "fmin": lambda b, x, y: b.select(b.fcmp_ordered("<", y, x), y, x),
+    "fmax": lambda b, x, y: b.select(b.fcmp_ordered(">", y, x), y, x),
+}
+
+
+def emit_narrow(
+    b: ir.IRBuilder, name: str, calls: Sequence[Sequence[ir.Value]], wide: Callable[..., list]
+) -> list[ir.Value | tuple[ir.Value, ...]]:
+    """`name` of floats; `wide(builder, name, calls)` emits that of doubles."""
+    if name in IN_PLACE:
+        return [IN_PLACE[name](b, *call) for call in calls]
+    kind = calls[0][0].type
+    double = lanes(DOUBLE, width(kind))
+    found = wide(b, name, [[b.fpext(x, double) for x in call] for call in calls])
+    return [tuple(b.fptrunc(x, kind) for x in r) if isinstance(r, tuple) else b.fptrunc(r, kind) for r in found]
