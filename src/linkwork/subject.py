@@ -75,6 +75,12 @@ class Subject:
             parts.append(repr((self.model.configurations, limits)))
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
+    @cached_property
+    def identity(self) -> str:
+        """The key of the whole description, names included: for what depends on more than `fingerprint` says."""
+        described = None if self.parametric is None or not self.live else self.parametric.fingerprint
+        return keys.key(self.model, self.live, described)
+
     def traced_model(self, symbols: Mapping[str, Number]) -> Model:
         """The model with symbols in the place of its live variables."""
         if not self.live:

@@ -193,8 +193,8 @@ def test_new_numbers_neither_trace_nor_compile(name, monkeypatch):
         raise AssertionError("traced again")
 
     monkeypatch.setattr(fixed, "build", refuse)
-    for room in (accounts, adaptive, numeric):
-        monkeypatch.setattr(room, "compiled", refuse)
+    for room, maker in ((adaptive, "_rate_kernel"), (accounts, "_energy_kernel"), (numeric, "compiled")):
+        monkeypatch.setattr(room, maker, refuse)
     after = run(one(2))
     assert np.abs(after.q[-1] - before.q[-1]).max() > 1e-5
     more = run(lw.Payload(TOOL, MASSES + 1.0, COMS[::-1], INERTIAS))

@@ -278,7 +278,7 @@ class Kernel:
         with self._lock:
             if width in self._code:
                 return
-            key = keys.key("kernel", self.key or self._traced_key(), width, python_call.available())
+            key = keys.key("kernel", self.key or self.traced_key(), width, python_call.available())
             found = cache.load(key)
             if found is None:
                 with _collector_at_rest():
@@ -301,7 +301,7 @@ class Kernel:
                 own = header[f"scratch{BATCH}"], header["operations"], header[f"lanes{BATCH}"]
                 self._batches.loaded(code.addresses["run"], *own)
 
-    def _traced_key(self) -> str:
+    def traced_key(self) -> str:
         """What the object file depends on besides the width: the program, and the shapes of what goes in and out."""
         sides = (self.signature.inputs, self.signature.outputs)
         return keys.key("program", [[shape for _, shape in side] for side in sides], self.program)

@@ -99,7 +99,7 @@ def _write(x: Any, lines: list[str]) -> None:
         lines.append(f"object {_name_of(type(x))}")
         for each in fields(x):
             _write(getattr(x, each.name), lines)
-    elif hasattr(x, "__dict__") and not callable(x):
+    elif hasattr(x, "__dict__"):
         lines.append(f"object {_name_of(type(x))}")
         _write_mapping(vars(x), lines)
     else:

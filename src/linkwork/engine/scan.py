@@ -4,36 +4,35 @@ from __future__ import annotations
 
 import ctypes
 import math
-import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import casadi
 import numpy as np
-from casadi import SX
 
 from linkwork.arguments import as_doubles, finite
 from linkwork.engine import cache, codegen, keys, machine, python_call, scan_codegen
 from linkwork.engine.fuse import optimised
+from linkwork.engine.kernel import counts
 from linkwork.engine.program import Program, from_casadi
+from linkwork.engine.scan_trace import (
+    ARGUMENTS_OF,
+    Declaration,
+    Shape,
+    Shapes,
+    Step,
+    Traced,
+    declared,
+    start_of_reductions,
+    traced,
+)
 from linkwork.engine.threads import threads
 from linkwork.errors import InvalidInput, did_you_mean
 
 _SCAN = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-_RESERVED = ("k", "stop", "advance", "steps", "every")
-# kind -> (start value, next value from (so far, new, step index)); "mean" and "rms" are finished after the run.
-# Start values are finite because a state that is not finite means that the step failed.
-_REDUCTIONS: dict[str, tuple[float, Callable[[SX, SX, SX], SX]]] = {
-    "max": (-sys.float_info.max, lambda r, x, k: casadi.fmax(r, x)),
-    "min": (sys.float_info.max, lambda r, x, k: casadi.fmin(r, x)),
-    "sum": (0.0, lambda r, x, k: r + x),
-    "mean": (0.0, lambda r, x, k: r + x),
-    "rms": (0.0, lambda r, x, k: r + x * x),
-}
-_ARG = {"argmax": "max", "argmin": "min"}
 
 
 @dataclass(frozen=True)
@@ -41,8 +40,8 @@ class ScanResult:
     """What a scan gives for every sample of the batch.
 
     state     final state by name (..., n); of a failed sample the last finite one
-    record    by name (..., rows, m): the values at steps 0, every, 2 every, ...; NaN after the sample's last step
-    reduced   by name (..., m)
+    record    by name (..., rows, shape): the values at steps 0, every, 2 every, ...; NaN after the sample's last step
+    reduced   by name (..., shape)
     steps     steps taken (...,); stopped: ended by its stop condition; failed: a step gave a number that is not finite
     """
 
@@ -54,33 +53,70 @@ class ScanResult:
     failed: np.ndarray
 
 
+@dataclass(frozen=True)
+class _Facts:
+    """What is known of a step once it was traced, and kept beside its compiled code."""
+
+    record: dict[str, Shape]
+    reduce: dict[str, Shape]
+    operations: int
+
+    @staticmethod
+    def of(header: Mapping[str, Any]) -> _Facts:
+        record, reduce = ({n: tuple(shape) for n, shape in header[side].items()} for side in ("record", "reduce"))
+        return _Facts(record, reduce, header["operations"])
+
+
 class Scan:
     """A compiled loop; see `scan`. The same bits for any batch size, place in the batch and number of threads."""
 
-    def __init__(
-        self,
-        function: casadi.Function,
-        names: dict[str, dict[str, tuple[int, ...]]],
-        reduce: dict[str, str],
-        name: str,
-    ) -> None:
-        self.name, self.names, self.reduce = name, names, reduce
-        self.function = function
-        self._program: Program | None = None
+    def __init__(self, declaration: Declaration, trace: Callable[[], Traced], key: str | None = None) -> None:
+        self.name, self.reduce, self.key = declaration.name, declaration.reduce, key
+        self._declared, self._trace = declaration, trace
+        self._inputs: dict[str, dict[str, Shape]] = {
+            "state": declaration.state,
+            "parameters": declaration.parameters,
+            "sequences": declaration.sequences,
+        }
+        self._facts: _Facts | None = None  # known from the trace, or from a compiled object
+        self._found: tuple[Traced, Program] | None = None
         self._lock = threading.RLock()
         self._loaded: dict[int, tuple[machine.Code, Any, int]] = {}
 
     @property
+    def function(self) -> casadi.Function:
+        """(state, parameters, sequence) -> (next state, record, stop[, advance]) of one step."""
+        return self._program_of_step()[0].function
+
+    @property
     def program(self) -> Program:
-        with self._lock:
-            if self._program is None:
-                self._program = optimised(from_casadi(self.function))
-            return self._program
+        """The operations of a step."""
+        return self._program_of_step()[1]
 
     @property
     def operations(self) -> int:
         """Arithmetic operations a step."""
-        return self.program.operations
+        return self._known().operations
+
+    @property
+    def names(self) -> dict[str, dict[str, Shape]]:
+        """Shapes by name of state, parameters, sequences, record and reduce."""
+        known = self._known()
+        return {**self._inputs, "record": known.record, "reduce": known.reduce}
+
+    def _known(self) -> _Facts:
+        if self._facts is None:
+            found, program = self._program_of_step()
+            self._facts = _Facts(found.record, found.reduce, program.operations)
+        return self._facts
+
+    def _program_of_step(self) -> tuple[Traced, Program]:
+        with self._lock:
+            if self._found is None:
+                counts["traced"] += 1
+                found = self._trace()
+                self._found = found, optimised(from_casadi(found.function))
+            return self._found
 
     def prepare(self, *widths: int) -> Scan:
         """Compile (or load from the cache) for the given widths; without any: for one sample and for batches."""
@@ -97,20 +133,19 @@ class Scan:
         given = self._arrays(values, steps)
         batch = self._batch(given)
         samples = math.prod(batch)
+        wide = width or (1 if samples == 1 else machine.widths()[0])
+        self._load(wide)
         start = self._joined(given, "state", batch, samples, first=np.zeros(()))
-        start = np.concatenate(
-            [start, np.broadcast_to(self._start_of_reductions(), (len(start), self._reductions))], axis=1
-        )
-        start = np.ascontiguousarray(start)
+        reductions = start_of_reductions(self.reduce, self._known().reduce)
+        start = np.concatenate([start, np.tile(reductions, (len(start), 1))], axis=1)
         parameters = self._joined(given, "parameters", batch, samples)
         sequences = self._joined(given, "sequences", batch, samples, steps=steps)
         rows = -(-steps // every)
-        m = sum(math.prod(s) for s in self.names["record"].values())
+        m = sum(math.prod(s) for s in self._known().record.values())
         final = np.empty((samples, start.shape[1]))
         verdicts = np.zeros(samples)
         records = np.full((samples, rows, m), np.nan)
         if samples:
-            wide = width or (1 if samples == 1 else machine.widths()[0])
             self._run(wide, samples, steps, every, start, parameters, sequences, final, verdicts, records)
         return self._result(batch, final, verdicts, records)
 
@@ -121,7 +156,7 @@ class Scan:
         Verdict: 0 ran all steps, 1 stopped by its condition, 2 not finite. For scans without sequences, records and
         reductions.
         """
-        if self.names["sequences"] or self.names["record"] or self.reduce:
+        if not self._is_plain():
             raise InvalidInput(f"{self.name}: only a scan without sequences, records and reductions has a caller")
         if not python_call.available():
             return self._one_slowly
@@ -129,7 +164,9 @@ class Scan:
         return python_call.builtin(self.name, code.addresses["call"], self._one_slowly)
 
     def _one_slowly(self, state: Any, parameters: Any, steps: Any) -> tuple[np.ndarray, np.ndarray]:
-        shapes = [(self.function.numel_in(k),) for k in (0, 1)]
+        own = self._declared
+        sizes = [sum(math.prod(shape) for shape in side.values()) for side in (own.state, own.parameters)]
+        shapes = [(1 + sizes[0],), (sizes[1],)]
         start, given = (
             finite(x, shape, f"{self.name}: {label}")[None]
             for x, shape, label in zip((state, parameters), shapes, ("state", "parameters"), strict=True)
@@ -184,19 +221,16 @@ class Scan:
     def _load(self, width: int) -> tuple[machine.Code, Any, int]:
         with self._lock:
             if width not in self._loaded:
-                key = keys.key("scan", self.program, width, self._has_caller(width))
+                own = self.key or keys.key("program", self.program)
+                key = keys.key("scan", own, width, self._has_caller(width))
                 found = cache.load(key)
                 if found is None:
-                    module = codegen.new_module("scan")
-                    layout = scan_codegen.emit_scan(module, self.program, width)
-                    if self._has_caller(width):
-                        one = scan_codegen.emit_one(module, layout)
-                        shapes = [(layout.state,), (layout.parameter,), ()], [(layout.state,), ()]
-                        python_call.emit_call(module, one, *shapes)
-                    header, object_file = {"scratch": layout.size}, machine.compile_object(str(module))
+                    header, object_file = self._compile(width)
                     cache.save(key, header, object_file)
                 else:
                     header, object_file = found
+                    counts["loaded"] += 1
+                self._facts = _Facts.of(header)
                 exports = ("scan", "call", "call_table") if self._has_caller(width) else ("scan",)
                 code = machine.Code(object_file, exports)
                 if self._has_caller(width):
@@ -204,24 +238,25 @@ class Scan:
                 self._loaded[width] = (code, _SCAN(code.addresses["scan"]), header["scratch"])
             return self._loaded[width]
 
+    def _compile(self, width: int) -> tuple[dict[str, Any], bytes]:
+        counts["compiled"] += 1
+        module = codegen.new_module("scan")
+        layout = scan_codegen.emit_scan(module, self.program, width)
+        if self._has_caller(width):
+            one = scan_codegen.emit_one(module, layout)
+            shapes = [(layout.state,), (layout.parameter,), ()], [(layout.state,), ()]
+            python_call.emit_call(module, one, *shapes)
+        header = {**asdict(self._known()), "scratch": layout.size}
+        return header, machine.compile_object(str(module))
+
+    def _is_plain(self) -> bool:
+        return not (self._declared.sequences or self._declared.record or self.reduce)
+
     def _has_caller(self, width: int) -> bool:
-        plain = not (self.names["sequences"] or self.names["record"] or self.reduce)
-        return width == 1 and plain and python_call.available()
-
-    @property
-    def _reductions(self) -> int:
-        return len(self._start_of_reductions())
-
-    def _start_of_reductions(self) -> np.ndarray:
-        start: list[float] = []
-        for label, kind in self.reduce.items():
-            count = math.prod(self.names["reduce"][label])
-            start += [_REDUCTIONS[_ARG.get(kind, kind)][0]] * count
-            start += [0.0] * count if kind in _ARG else []
-        return np.array(start)
+        return width == 1 and self._is_plain() and python_call.available()
 
     def _arrays(self, values: Mapping[str, Any], steps: int) -> dict[str, np.ndarray]:
-        expected = {**self.names["state"], **self.names["parameters"], **self.names["sequences"]}
+        expected = {**self._inputs["state"], **self._inputs["parameters"], **self._inputs["sequences"]}
         for label in values:
             if label not in expected:
                 raise InvalidInput(f"{self.name}: there is no argument {label!r}{did_you_mean(label, expected)}")
@@ -230,13 +265,13 @@ class Scan:
             if label not in values:
                 raise InvalidInput(f"{self.name}: {label} is missing, expected shape (..., {_shown(shape)})")
             array = as_doubles(values[label], f"{self.name}: {label}")
-            lead = len(shape) + (label in self.names["sequences"])
+            lead = len(shape) + (label in self._inputs["sequences"])
             if array.ndim < lead or array.shape[array.ndim - len(shape) :] != shape:
-                extra = "T, " if label in self.names["sequences"] else ""
+                extra = "T, " if label in self._inputs["sequences"] else ""
                 raise InvalidInput(
                     f"{self.name}: {label} has shape {array.shape}, expected (..., {extra}{_shown(shape)})"
                 )
-            if label in self.names["sequences"] and array.shape[array.ndim - lead] < steps:
+            if label in self._inputs["sequences"] and array.shape[array.ndim - lead] < steps:
                 raise InvalidInput(
                     f"{self.name}: {label} has {array.shape[array.ndim - lead]} rows, expected at least steps = {steps}"
                 )
@@ -251,8 +286,8 @@ class Scan:
     def _batch(self, given: dict[str, np.ndarray]) -> tuple[int, ...]:
         batches = {}
         for label, array in given.items():
-            side = next(s for s in ("state", "parameters", "sequences") if label in self.names[s])
-            inner = len(self.names[side][label]) + (side == "sequences")
+            side = next(s for s in ("state", "parameters", "sequences") if label in self._inputs[s])
+            inner = len(self._inputs[side][label]) + (side == "sequences")
             batches[label] = array.shape[: array.ndim - inner]
         try:
             return np.broadcast_shapes(*batches.values())
@@ -270,7 +305,7 @@ class Scan:
     ) -> np.ndarray:
         """All arrays of one side as rows (samples or 1, n), or (samples or 1, T, n) for sequences."""
         parts: list[tuple[np.ndarray, tuple[int, ...]]] = [] if first is None else [(first, ())]
-        parts += [(given[label], shape) for label, shape in self.names[side].items()]
+        parts += [(given[label], shape) for label, shape in self._inputs[side].items()]
         time = () if steps is None else (steps,)
         shared = True
         for array, shape in parts:
@@ -293,16 +328,16 @@ class Scan:
         steps = final[:, 0].astype(np.int64).reshape(batch)
         column = 1
         state, reduced = {}, {}
-        for label, shape in self.names["state"].items():
+        for label, shape in self._inputs["state"].items():
             n = math.prod(shape)
             state[label] = final[:, column : column + n].reshape(batch + shape).copy()
             column += n
         taken = np.maximum(final[:, :1], 1.0)
         for label, kind in self.reduce.items():
-            shape = self.names["reduce"][label]
+            shape = self._known().reduce[label]
             n = math.prod(shape)
             block = final[:, column : column + n]
-            if kind in _ARG:
+            if kind in ARGUMENTS_OF:
                 block = final[:, column + n : column + 2 * n]
                 column += n
             column += n
@@ -310,7 +345,7 @@ class Scan:
                 block = block / taken
             reduced[label] = (np.sqrt(block) if kind == "rms" else block).reshape(batch + shape).copy()
         record, column = {}, 0
-        for label, shape in self.names["record"].items():
+        for label, shape in self._known().record.items():
             n = math.prod(shape)
             block = records[:, :, column : column + n]
             record[label] = block.reshape((*batch, records.shape[1], *shape)).copy()
@@ -319,11 +354,11 @@ class Scan:
 
 
 def scan(
-    step: Callable[..., Mapping[str, Any]],
-    state: Mapping[str, int | tuple[int, ...]],
-    parameters: Mapping[str, int | tuple[int, ...]] | None = None,
-    sequences: Mapping[str, int | tuple[int, ...]] | None = None,
-    record: Sequence[str] = (),
+    step: Step,
+    state: Shapes,
+    parameters: Shapes | None = None,
+    sequences: Shapes | None = None,
+    record: Sequence[str] | Shapes = (),
     reduce: Mapping[str, str] | None = None,
     name: str | None = None,
 ) -> Scan:
@@ -334,6 +369,9 @@ def scan(
     a number, > 0 ends that sample after this step. `reduce` maps names to "max", "min", "argmax", "argmin" (index of
     the step), "sum", "mean" or "rms" over the steps.
 
+    `record` may give shapes, as `state` does: {"q": 1, "error": ()} is recorded as (..., rows, 1) and (..., rows).
+    Without a shape a state has its own, n > 1 numbers are (n,) or a matrix, and one number has no axis.
+
     With "advance" among the results a step moves on only where that number is > 0: otherwise k and the rows of the
     sequences stay, and nothing is recorded or reduced. So a solver iterates on one row of a path as long as it needs
     and then goes to the next. `steps` then counts the steps that move on; the step function has to see to it that one
@@ -342,89 +380,38 @@ def scan(
     Each sample runs in a lane of the vector unit; a lane whose sample has ended takes the next one of the batch.
     """
     label = name or str(getattr(step, "__name__", "scan"))
-    sides = {
-        "state": _shapes(label, "state", state),
-        "parameters": _shapes(label, "parameters", parameters or {}),
-        "sequences": _shapes(label, "sequences", sequences or {}),
-    }
-    names = [n for side in sides.values() for n in side]
-    for n in names:
-        if n in _RESERVED or names.count(n) > 1:
-            raise InvalidInput(f"{label}: name {n!r} is reserved or used twice")
-    symbols = {n: SX.sym(n, *_size(shape)) for side in sides.values() for n, shape in side.items()}
-    k = SX.sym("k")
-    out = dict(step(**symbols, k=k))
-    kinds = dict(reduce or {})
-    for n, kind in kinds.items():
-        if kind not in _REDUCTIONS and kind not in _ARG:
-            raise InvalidInput(f"{label}: reduce {n!r} is {kind!r}, expected one of {[*_REDUCTIONS, *_ARG]}")
-    for n in [*sides["state"], *record, *kinds]:
-        if n not in out:
-            raise InvalidInput(f"{label}: the step does not give {n!r}; it gives {sorted(out)}")
-    unknown = set(out) - {*sides["state"], *record, *kinds, "stop", "advance"}
-    if unknown:
-        raise InvalidInput(f"{label}: the step gives {sorted(unknown)}, which is neither state nor record nor reduce")
-
-    for n, shape in sides["state"].items():
-        if SX(out[n]).numel() != math.prod(shape):
-            raise InvalidInput(f"{label}: next {n!r} has size {SX(out[n]).shape}, expected {shape}")
-    extra, extra_next = [], []
-    shapes_reduced, shapes_recorded = {}, {}
-    for n, kind in kinds.items():
-        x = SX(out[n])
-        shapes_reduced[n] = _shape_of(x)
-        best = SX.sym(f"{n}_{kind}", x.numel())
-        flat = _flat(x)
-        rule = _REDUCTIONS[_ARG.get(kind, kind)][1]
-        extra.append(best)
-        extra_next.append(casadi.vertcat(*[rule(best[i], flat[i], k) for i in range(x.numel())]))
-        if kind in _ARG:
-            where = SX.sym(f"{n}_where", x.numel())
-            better = (flat > best) if kind == "argmax" else (flat < best)
-            extra.append(where)
-            extra_next.append(casadi.if_else(better, k, where))
-    for n in record:
-        shapes_recorded[n] = _shape_of(SX(out[n]))
-    decides = "advance" in out
-    moves = SX(out["advance"]) > 0 if decides else SX(1)
-    if decides:
-        extra_next = [casadi.if_else(moves, new, old) for old, new in zip(extra, extra_next, strict=True)]
-
-    before = casadi.vertcat(k, *[_flat(symbols[n]) for n in sides["state"]], *extra)
-    after = casadi.vertcat(k + moves, *[_flat(SX(out[n])) for n in sides["state"]], *extra_next)
-    given = casadi.vertcat(SX(0, 1), *[_flat(symbols[n]) for n in sides["parameters"]])
-    fed = casadi.vertcat(SX(0, 1), *[_flat(symbols[n]) for n in sides["sequences"]])
-    kept = casadi.vertcat(SX(0, 1), *[_flat(SX(out[n])) for n in record])
-    results = [after, kept, SX(out.get("stop", 0)), *([moves] if decides else [])]
-    try:
-        function = casadi.Function("scan", [before, given, fed], results, {"cse": True, "allow_free": True})
-    except RuntimeError as error:
-        raise InvalidInput(f"{label}: {str(error).strip().splitlines()[-1]}") from None
-    if function.has_free():
-        raise InvalidInput(f"{label}: the step uses symbols that it was not given: {', '.join(function.get_free())}")
-    return Scan(function, {**sides, "record": shapes_recorded, "reduce": shapes_reduced}, kinds, label)
+    declaration = declared(label, state, parameters, sequences, record, reduce)
+    found = traced(step, declaration)
+    return Scan(declaration, lambda: found)
 
 
-def _shapes(label: str, side: str, given: Mapping[str, int | tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
-    shapes = {n: (s,) if isinstance(s, int) else tuple(s) for n, s in given.items()}
-    for n, shape in shapes.items():
-        if len(shape) > 2 or any(not isinstance(x, int) or x < 0 for x in shape):
-            raise InvalidInput(f"{label}: {side} {n!r} has shape {shape}, expected at most two whole numbers")
-    return shapes
+def keyed_scan(
+    key: str | None,
+    steps: Sequence[Step],
+    state: Shapes,
+    parameters: Shapes | None = None,
+    sequences: Shapes | None = None,
+    record: Sequence[str] | Shapes = (),
+    reduce: Mapping[str, str] | None = None,
+    name: str = "scan",
+) -> Scan:
+    """Like `scan`, for a key that names all that decides the trace (`keys.key`).
 
+    Where code for the key is kept, no step is called. Of several steps that compute the same the shortest is compiled.
+    Without a key the traced program is the key.
+    """
+    declaration = declared(name, state, parameters, sequences, record, reduce)
 
-def _size(shape: tuple[int, ...]) -> tuple[int, int]:
-    return (*shape, 1, 1)[:2]  # type: ignore[return-value]
+    def shortest() -> Traced:
+        found = [traced(step, declaration) for step in steps]
+        if len(found) == 1:
+            return found[0]
+        return min(found, key=lambda each: optimised(from_casadi(each.function)).operations)
 
-
-def _shape_of(x: SX) -> tuple[int, ...]:
-    rows, columns = x.shape
-    return () if (rows, columns) == (1, 1) else (rows,) if columns == 1 else (rows, columns)
-
-
-def _flat(x: SX) -> SX:
-    """Elements in row-major order, as numpy counts them."""
-    return casadi.densify(x.T.reshape((x.numel(), 1)))
+    made = Scan(declaration, shortest, key)
+    if key is None:
+        assert made.function  # what is wrong with a step is said here, not at the first call
+    return made
 
 
 def _whole(label: str, what: str, n: Any) -> int:

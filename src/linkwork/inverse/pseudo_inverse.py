@@ -116,7 +116,7 @@ def _scan_of(solver: Solver, limits: tuple[np.ndarray, np.ndarray], settings: Se
         {"x": len(m.q)},
         {"gain": (), "dt": ()},
         {"target": solver.size, "velocity": size},
-        record=("q",),
+        record={"q": len(m.q)},
         name=solver.who,
     )
 

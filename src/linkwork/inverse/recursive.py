@@ -64,7 +64,7 @@ class Sweeper:
         parameters: Shapes = {"lower": n, "upper": n, "tolerance": 2, "most": (), "kick": ()}
         if limited:
             parameters |= {"slowest": n, "fastest": n}
-        record = ("reached", "sweeps", "code")
+        record: Shapes = {"reached": n, "sweeps": (), "code": ()}
         self.scan: Scan = scan(self._step, state, parameters, {"target": solver.size}, record, name=solver.who)
 
     def walk(self, x: SX, target: SX) -> Walk:

@@ -90,7 +90,7 @@ def _scan_of(solver: Solver, wish: bool) -> Scan:
         parameters: Shapes = {"lower": s, "upper": s, "farthest": s, "tolerance": ()}
         if wish:
             parameters["preferred"] = s
-        record = ("reached", "count")
+        record: Shapes = {"reached": n, "count": ()}
 
         def step(k: SX, **given: SX) -> dict[str, SX]:
             return _step(solver, wish, given)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+import casadi
 import numpy as np
 from casadi import SX
 
-from linkwork.engine.compile import compile as compiled
-from linkwork.engine.kernel import Kernel
+from linkwork.engine import keys
+from linkwork.engine.kernel import Kernel, Signature
 from linkwork.simulation.loop import WORKS
 from linkwork.simulation.plant import Plant
 
@@ -18,17 +19,25 @@ _kernels: weakref.WeakKeyDictionary[Any, dict[str, Kernel]] = weakref.WeakKeyDic
 
 def energy_kernel_of(plant: Plant) -> Kernel:
     """The compiled energies of a plant, made once for its robot or system."""
-    owner, key = plant.identity
+    owner, numbers = plant.identity
     kept = _kernels.setdefault(owner, {})
-    if key not in kept:
-        names = tuple(plant.parameters)
+    if numbers not in kept:
+        kept[numbers] = _energy_kernel(plant)
+    return kept[numbers]
 
-        def energy(q: SX, v: SX, t: SX, *p: SX) -> SX:
-            return plant.carrying(dict(zip(names, p, strict=True))).energy(q, v, t)
 
-        shapes = {"q": plant.nq, "v": plant.nv, "t": (), **{name: x.shape[-1] for name, x in plant.parameters.items()}}
-        kept[key] = compiled(energy, shapes, "energy")
-    return kept[key]
+def _energy_kernel(plant: Plant) -> Kernel:
+    own: dict[str, tuple[int, ...]] = {name: x.shape[-1:] for name, x in plant.parameters.items()}
+    inputs = {"q": (plant.nq,), "v": (plant.nv,), "t": (), **own}
+
+    def trace() -> casadi.Function:
+        symbols = {name: SX.sym(name, *shape) for name, shape in inputs.items()}
+        q, v, t = (symbols[name] for name in ("q", "v", "t"))
+        energies = plant.carrying({name: symbols[name] for name in own}).energy(q, v, t)
+        return casadi.Function("energy", list(symbols.values()), [energies], {"cse": True})
+
+    key = None if plant.key is None else keys.key("energy", plant.key, own)
+    return Kernel(Signature("energy", tuple(inputs.items()), (("o0", (2,)),)), trace, key)
 
 
 def energies(plant: Plant, time: np.ndarray, q: np.ndarray, v: np.ndarray, works: np.ndarray) -> dict[str, np.ndarray]:

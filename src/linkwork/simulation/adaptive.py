@@ -10,8 +10,8 @@ import casadi
 import numpy as np
 from casadi import SX
 
-from linkwork.engine.compile import compile as compiled
-from linkwork.engine.kernel import Context
+from linkwork.engine import keys
+from linkwork.engine.kernel import Context, Kernel, Signature
 from linkwork.errors import ComputationError, NotPossible
 from linkwork.simulation.controllers import Sampled
 from linkwork.simulation.crossings import numbers_of
@@ -19,6 +19,7 @@ from linkwork.simulation.events import Crossing
 from linkwork.simulation.loop import WORKS, Loop
 from linkwork.simulation.numeric import NumericPlant
 from linkwork.simulation.raw import Raw, shown
+from linkwork.simulation.structure import bare
 
 METHODS = {"dop853": "DOP853", "lsoda": "LSODA"}
 _SAME = 1e-9  # of a period: two instants that differ by less are one
@@ -194,26 +195,42 @@ class _Motion:
 
 
 _rates: weakref.WeakKeyDictionary[Any, dict[str, Callable[..., np.ndarray]]] = weakref.WeakKeyDictionary()
+_RATES = "the equations of motion"
 
 
 def _compiled_rate(loop: Loop, held: bool) -> Callable[..., np.ndarray]:
     """The rates of everything that is integrated as one compiled function, made once for a plant and a structure."""
-    plant = loop.plant
-    owner, numbers = plant.identity
-    kept, key = _rates.setdefault(owner, {}), f"{loop.text}\n{numbers}\n{held}"
+    owner, numbers = loop.plant.identity
+    template, structure = bare(loop)
+    kept = _rates.setdefault(owner, {})
+    if structure is None:  # the loop can do what no key knows
+        made = _rate_kernel(template, held, None)
+        return kept.setdefault(made.traced_key(), made.caller(Context(loop.plant.who)))
+    key = keys.key(structure, numbers, held)
     if key not in kept:
-        names = list(loop.parameters)
-
-        def rate(t: SX, q: SX, v: SX, s: SX, *rest: SX) -> SX:
-            p = dict(zip(names, rest, strict=False))
-            a, rate_s, powers = loop.rate(plant.carrying(p), p, rest[-1] if held else None)(t, q, v, s)
-            return casadi.vertcat(plant.rate(q, v), a, rate_s, powers(v))
-
-        shapes: dict[str, Any] = {"t": (), "q": plant.nq, "v": plant.nv, "s": loop.control.states}
-        shapes |= {name: x.shape[-1:] for name, x in loop.parameters.items()}
-        shapes |= {"held": plant.nv} if held else {}
-        kept[key] = compiled(rate, shapes, "the equations of motion").caller(Context(plant.who))
+        plant_key = loop.plant.key
+        full = None if plant_key is None else keys.key("rates", structure, plant_key, held)
+        kept[key] = _rate_kernel(template, held, full).caller(Context(loop.plant.who))
     return kept[key]
+
+
+def _rate_kernel(loop: Loop, held: bool, key: str | None) -> Kernel:
+    """(t, q, v, s, parameters ..., held force) -> the rates of q, v, s and of the works."""
+    plant, states = loop.plant, loop.control.states
+    inputs: dict[str, tuple[int, ...]] = {"t": (), "q": (plant.nq,), "v": (plant.nv,), "s": (states,)}
+    inputs |= {name: x.shape[-1:] for name, x in loop.parameters.items()}
+    inputs |= {"held": (plant.nv,)} if held else {}
+
+    def trace() -> casadi.Function:
+        symbols = {name: SX.sym(name, *shape) for name, shape in inputs.items()}
+        p = {name: symbols[name] for name in loop.parameters}
+        t, q, v, s = (symbols[name] for name in ("t", "q", "v", "s"))
+        a, rate_s, powers = loop.rate(plant.carrying(p), p, symbols["held"] if held else None)(t, q, v, s)
+        rates = casadi.vertcat(plant.rate(q, v), a, rate_s, powers(v))
+        return casadi.Function("rates", list(symbols.values()), [rates], {"cse": True})
+
+    results = (("rates", (plant.nq + plant.nv + states + len(WORKS),)),)
+    return Kernel(Signature(_RATES, tuple(inputs.items()), results), trace, key)
 
 
 def _instants(begin: float, end: float, sampled: Sampled) -> Iterator[tuple[float, float, int | None, int | None]]:

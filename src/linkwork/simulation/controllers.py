@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from casadi import SX
@@ -32,7 +32,7 @@ class Bound:
 
     parameters, sequences   numbers and rows by name, for the scan
     states                  how many numbers the law integrates
-    text                    the structure, as a key of compiled loops
+    of_a_run                attributes with numbers that a run brings: tracing sees only their shapes
     python                  why the law cannot run inside machine code, or ""
     shares                  the law uses the mass matrix, which accelerations can share
     """
@@ -40,11 +40,11 @@ class Bound:
     states = 0
     python = ""
     shares = False
+    of_a_run: ClassVar[tuple[str, ...]] = ("parameters", "sequences")
 
     def __init__(self) -> None:
         self.parameters: dict[str, np.ndarray] = {}
         self.sequences: dict[str, np.ndarray] = {}
-        self.text = type(self).__name__
 
     def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
         """(tau, rate of the law's own state)."""
@@ -188,7 +188,6 @@ class _BoundPD(Bound):
                 raise InvalidInput(
                     f"{who}: target: {rate} has {rows.shape[-1]} elements a row, expected {plant.nv}: {plant.who}"
                 )
-        self.text = f"{who} {prefix} {self.target.text}"
         if self.target.python is not None:
             self.python = f"{who}: target: {self.target.python.why_not}"
 
@@ -212,7 +211,6 @@ class _BoundPID(_BoundPD):
         self.limited = given.limit is not None
         if given.limit is not None:
             self._number(f"{prefix}_limit", given.limit, plant.nv, "PID: limit")
-        self.text += f" {self.limited}"
 
     def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
         e, ed, _ = self.errors(plant, t, q, v, p)
@@ -244,7 +242,6 @@ class _BoundSaturated(Bound):
         self.inner, self.name = given.controller.bound(plant, prefix), f"{prefix}_saturation"
         self._number(self.name, given.limit, plant.nv, "Saturated: limit")
         _absorb(self, [self.inner])
-        self.text = f"Saturated {prefix} {self.inner.text}"
 
     def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
         tau, rate = self.inner.law(plant, t, q, v, s, p)
@@ -256,7 +253,6 @@ class _BoundSum(Bound):
         super().__init__()
         self.parts = parts
         _absorb(self, parts)
-        self.text = f"Sum({', '.join(part.text for part in parts)})"
 
     def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
         total, rates, at = 0.0, [], 0
@@ -275,7 +271,6 @@ class _BoundLaw(Bound):
         if self.function.function is None:
             self.python = f"{who} cannot be traced: {self.function.why_not}"
         else:
-            self.text = f"Law {self.function.text}"
             found = self.function.sizes()
             if found != [plant.nv]:
                 raise InvalidInput(f"{who} gives {found} numbers, expected {plant.nv}: {plant.who}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,6 +24,7 @@ class Event:
     function: Callable[[Any, Any, Any], Any]
     terminal: bool = False
     direction: int = 0
+    of_a_run: ClassVar[tuple[str, ...]] = ("name", "function")  # its trace is among the functions of `Events`
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,6 @@ class Events:
         arguments: list[tuple[str, Any]] = [("t", ()), ("q", plant.nq), ("v", plant.nv)]
         self.functions = [UserFunction(event.function, arguments, f'event "{event.name}"') for event in given]
         self.python = next((f"{f.who} cannot be traced: {f.why_not}" for f in self.functions if f.function is None), "")
-        self.text = repr(
-            [(e.terminal, e.direction, f.text) for e, f in zip(given, self.functions, strict=True) if f.function]
-        )
 
     def values(self, t: Any, q: Any, v: Any) -> list[Any]:
         return [f(t, q, v)[0][0] for f in self.functions]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -9,14 +11,15 @@ from typing import Any
 import numpy as np
 from casadi import SX
 
-from linkwork.engine import machine
-from linkwork.engine.scan import Scan, ScanResult, scan
+from linkwork.engine import keys, machine
+from linkwork.engine.scan import Scan, ScanResult, keyed_scan
 from linkwork.errors import ComputationError
 from linkwork.simulation.crossings import find_crossings, numbers_of
 from linkwork.simulation.loop import WORKS, Loop
 from linkwork.simulation.numeric import NumericPlant
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.raw import Raw, not_finite, shown
+from linkwork.simulation.structure import bare
 from linkwork.simulation.system_plant import SystemPlant
 
 SHARED_UP_TO = 12
@@ -155,37 +158,36 @@ def _thin(raw: Raw, every: int) -> None:
 def _scan_of(loop: Loop) -> Scan:
     """The compiled loop of this structure for this plant, made once."""
     owner, numbers = loop.plant.identity
-    kept, key = _built.setdefault(owner, {}), f"{loop.text}\n{numbers}"
+    template, structure = bare(loop)
+    kept = _built.setdefault(owner, {})
+    if structure is None:  # the loop can do what no key knows
+        made = build(template, None)
+        return kept.setdefault(keys.key("traced", made.program), made)
+    key = keys.key(structure, numbers)
     if key not in kept:
-        kept[key] = _best(loop)
+        plant_key = loop.plant.key
+        kept[key] = build(template, None if plant_key is None else keys.key(structure, plant_key))
     return kept[key]
 
 
-def _best(loop: Loop) -> Scan:
-    """The shortest of the loops that compute the same."""
-    plant = loop.plant
-    ways = [False]
+def build(loop: Loop, key: str | None) -> Scan:
+    """The scan of a loop: its state carried, every row recorded as it is before the step.
+
+    Accelerations come by the shortest way, or by a mass matrix that the control shares, whichever is shorter in all.
+    """
+    plant, sizes = loop.plant, loop.sizes
+    ways = [plant]
     constrained = isinstance(plant, SystemPlant) and bool(plant.system.constraints)
     if loop.control.shares and plant.nv <= SHARED_UP_TO and not constrained:
-        ways.append(True)
-    found = []
-    for sharing in ways:
-        plant.sharing = sharing
-        found.append(build(loop, plant))
-    plant.sharing = False
-    return min(found, key=lambda each: each.operations)
-
-
-def build(loop: Loop, plant: Plant) -> Scan:
-    """The scan of a loop: its state carried, every row recorded as it is before the step."""
-    sizes = loop.sizes
+        ways.append(copy.copy(plant))
+        ways[1].sharing = True
     parameters = {name: x.shape[-1:] for name, x in loop.parameters.items()}
     sequences = {name: x.shape[-1:] for name, x in loop.sequences.items()}
     rows = ["q", "v", "tau", "w"] + (
         [name for name in sizes if name not in ("q", "v", "w")] if loop.events.given else []
     )
 
-    def step(k: SX, h: SX, start: SX, first: SX, **symbols: SX) -> dict[str, SX]:
+    def step(plant: Plant, k: SX, h: SX, start: SX, first: SX, **symbols: SX) -> dict[str, SX]:
         state = {name: symbols[name] for name in sizes}
         p = {name: symbols[name] for name in (*parameters, *sequences)}
         index = k + first
@@ -196,11 +198,12 @@ def build(loop: Loop, plant: Plant) -> Scan:
         return {**out, **{f"row_{name}": before[name] for name in rows}}
 
     fixed = {"h": (), "start": (), "first": ()}
-    return scan(
-        step,
+    return keyed_scan(
+        key,
+        [functools.partial(step, way) for way in ways],
         sizes,
         {**fixed, **parameters},
         sequences,
-        record=[f"row_{name}" for name in rows],
+        record={f"row_{name}": sizes.get(name, plant.nv) for name in rows},
         name=f"simulate {plant.who}",
     )

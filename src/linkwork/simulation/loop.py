@@ -67,14 +67,6 @@ class Loop:
         return self.control.python or next(iter(told), "") or self.events.python
 
     @property
-    def text(self) -> str:
-        """The structure, as a key of compiled loops."""
-        forces = [signal.text for signal in self.forces.values()]
-        return "\n".join(
-            [self.method, self.control.text, repr(forces), self.stops.text, self.events.text, repr(self.sampling)]
-        )
-
-    @property
     def parameters(self) -> dict[str, np.ndarray]:
         found = self.plant.parameters | self.control.parameters
         for signal in self.forces.values():

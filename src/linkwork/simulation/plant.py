@@ -87,6 +87,11 @@ class Plant:
         """(what compiled functions belong to, the numbers they contain)."""
         raise NotImplementedError
 
+    @property
+    def key(self) -> str | None:
+        """The key of everything that decides the equations, or None: only their program can say."""
+        return None
+
     def force_size(self, name: str, size: int) -> None:
         """Refuse a force on something unknown or with the wrong number of elements."""
         raise NotImplementedError

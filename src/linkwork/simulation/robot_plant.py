@@ -12,6 +12,7 @@ from casadi import SX
 from linkwork import quantities
 from linkwork.arguments import as_doubles, broadcast
 from linkwork.configurations import neutral, places
+from linkwork.engine import keys
 from linkwork.errors import ComputationError, InvalidInput, LinkworkError, NotPossible
 from linkwork.model.payload import Payload
 from linkwork.simulation.plant import Plant, Wrenches
@@ -114,6 +115,11 @@ class RobotPlant(Plant):
     @property
     def identity(self) -> tuple[Any, str]:
         return self.subject, repr((self.subject.variable_values(None), self.bodies))
+
+    @property
+    def key(self) -> str | None:
+        known = keys.is_own(type(self))
+        return keys.key(type(self), self.subject.identity, self.bodies) if known else None
 
     def force_size(self, name: str, size: int) -> None:
         self.subject.place_of(name)

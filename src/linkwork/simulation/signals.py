@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import casadi
 import numpy as np
@@ -30,6 +30,8 @@ class PerStep:
 
 class Source:
     """What a user gave for a signal, read once: a function is traced when the controller or the run is made."""
+
+    of_a_run: ClassVar[tuple[str, ...]] = ("who", "array", "rows")
 
     def __init__(self, given: Any, who: str) -> None:
         self.who, self.function, self.array, self.kind = who, None, np.zeros(0), "numbers"
@@ -91,6 +93,8 @@ class Signal:
     sequences    rows a step, by name
     """
 
+    of_a_run: ClassVar[tuple[str, ...]] = ("parameters", "sequences")
+
     def __init__(self, source: Source, sizes: tuple[int, ...], name: str) -> None:
         self.source, self.name, self.kind, self.size = source, name, source.kind, source.found[0]
         if self.size not in sizes:
@@ -104,13 +108,6 @@ class Signal:
         """The function, if it must be called in Python."""
         function = self.source.function
         return function if function is not None and function.function is None else None
-
-    @property
-    def text(self) -> str:
-        """The structure of the signal, as a key; numbers are not part of it."""
-        function = self.source.function
-        traced = function.text if function is not None and function.function is not None else ""
-        return f"{self.name} {self.kind} {self.size} {list(self.source.rows)} {traced}"
 
     def at(self, t: Any, p: Mapping[str, Any]) -> list[Any]:
         """The vector at time t, and its derivatives where the function gives them."""

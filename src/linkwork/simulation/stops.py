@@ -57,7 +57,6 @@ class Stops:
     def __init__(self, given: Sequence[EndStop], plant: Plant) -> None:
         self.soft = [(stop.check(plant), stop) for stop in given if stop.restitution is None]
         self.hard = [(stop.check(plant), stop) for stop in given if stop.restitution is not None]
-        self.text = repr([*self.soft, *self.hard])
 
     def force(self, plant: Plant, q: Any, v: Any) -> Any:
         """Joint forces of the soft stops: they push and never pull."""

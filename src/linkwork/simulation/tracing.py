@@ -10,8 +10,7 @@ import copy
 import types
 import warnings
 from collections.abc import Callable, Sequence
-from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import casadi
 import numpy as np
@@ -36,18 +35,14 @@ class UserFunction:
     sizes      numbers of elements of the results
     """
 
+    of_a_run: ClassVar[tuple[str, ...]] = ("given", "who", "why_not", "_kernel")
+
     def __init__(self, given: Callable[..., Any], arguments: Sequence[tuple[str, int | tuple[()]]], who: str) -> None:
         self.given, self.arguments, self.who = given, tuple(arguments), who
         self.function: casadi.Function | None = None
         self.why_not = ""
         self._trace()
         self._kernel: Callable[..., Any] | None = None
-
-    @cached_property
-    def text(self) -> str:
-        """What the trace computes, as a key."""
-        assert self.function is not None
-        return _listing(self.function)
 
     def __call__(self, *args: Any) -> list[Any]:
         """Results as columns of symbols or as arrays, by what comes in."""

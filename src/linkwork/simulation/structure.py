@@ -1,0 +1,59 @@
+"""Structure: what of a loop decides its machine code, without the numbers that each run brings.
+
+A loop is traced from its bare copy, in which numbers of a run are only shapes and functions of a user only their
+traces. The key is made of that same copy, of every attribute of it: what tracing can see is in the key. A controller
+whose class is not linkwork's own may do anything, so that it has no such key; its loop is traced whenever it is asked
+for, and kept by its program.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from linkwork.engine import keys
+from linkwork.simulation.loop import Loop
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Stands for numbers of a run: how many there are a sample, and a step."""
+
+    shape: tuple[int, ...]
+
+
+def bare(loop: Loop) -> tuple[Loop, str | None]:
+    """(the loop without numbers, the key of all it consists of except the plant's own equations)."""
+    parts = (loop.control, loop.forces, loop.stops, loop.events, loop.sampling)
+    control, forces, stops, events, sampling = (_without_numbers(part) for part in parts)
+    template = replace(loop, control=control, forces=forces, stops=stops, events=events, sampling=sampling)
+    shapes = {name: x.shape[-1:] for name, x in loop.plant.parameters.items()}
+    try:
+        return template, keys.key("loop", loop.method, control, forces, stops, events, sampling, shapes)
+    except keys.NoKey:
+        return loop, None
+
+
+def _without_numbers(x: Any) -> Any:
+    """A copy in which the attributes that a class lists in `of_a_run` have shapes instead of contents."""
+    if isinstance(x, (list, tuple)):
+        return type(x)(_without_numbers(each) for each in x)
+    if isinstance(x, Mapping):
+        return {name: _without_numbers(each) for name, each in x.items()}
+    if not hasattr(x, "__dict__") or isinstance(x, type) or not keys.is_own(type(x)):
+        return x
+    found = copy.copy(x)
+    hidden = getattr(type(x), "of_a_run", ())
+    for name, value in vars(x).items():
+        object.__setattr__(found, name, _shapes(value) if name in hidden else _without_numbers(value))
+    return found
+
+
+def _shapes(x: Any) -> Any:
+    if isinstance(x, Mapping):
+        return {name: _shapes(each) for name, each in x.items()}
+    return Numbers(x.shape[-1:]) if isinstance(x, np.ndarray) else None
