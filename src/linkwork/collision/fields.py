@@ -1,0 +1,94 @@
+"""Obstacles of many small pieces: clouds of points and height fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from linkwork.arguments import as_doubles, finite, number
+from linkwork.collision.shapes import _points, _set, length
+from linkwork.errors import InvalidInput, NotPossible
+from linkwork.model.placement import Placement
+
+MOST_POINTS = 20_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cloud:
+    """Points (n, 3) in world axes, each a ball of `radius` [m]."""
+
+    kind: ClassVar[str] = "cloud"
+    points: np.ndarray
+    radius: float = 0.0
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        shape = np.shape(self.points)
+        if shape and shape[0] > MOST_POINTS:
+            size = 12.0 * shape[0] / 1e9
+            raise NotPossible(
+                f"Cloud: {shape[0]} points need about {size:.3g} GB, expected at most {MOST_POINTS}; "
+                "thin it out first, for example one point a cell of the resolution you need"
+            )
+        _set(self, points=_points(self.points, "Cloud: points", least=1), radius=length(self.radius, "Cloud: radius"))
+
+    def moved(self, T: Placement) -> Cloud:
+        return replace(self, points=self.points @ np.array(T.rotation).T + np.array(T.position))
+
+    def grown(self, by: float) -> Cloud:
+        return replace(self, radius=length(self.radius + by, "Cloud: radius"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeightField:
+    """Ground: `heights` (nx, ny) [m] on a grid of `cell` (x, y) [m] whose first corner is at `origin` (3,).
+
+    The surface between grid points is that of two triangles a cell; everything below it is solid.
+    """
+
+    kind: ClassVar[str] = "height_field"
+    heights: np.ndarray
+    cell: tuple[float, float] = (1.0, 1.0)
+    origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        heights = as_doubles(self.heights, "HeightField: heights")
+        if heights.ndim != 2 or min(heights.shape) < 2:
+            raise InvalidInput(
+                f"HeightField: heights has shape {heights.shape}, expected (nx, ny) with at least two rows and columns"
+            )
+        if not np.isfinite(heights).all():
+            raise InvalidInput("HeightField: heights is not finite")
+        cell: Any = self.cell
+        x, y = finite(np.broadcast_to(as_doubles(cell, "HeightField: cell"), (2,)), (2,), "HeightField: cell").tolist()
+        if min(x, y) <= 0.0:
+            raise InvalidInput(f"HeightField: cell is {[x, y]}, expected positive lengths")
+        a, b, c = finite(self.origin, (3,), "HeightField: origin").tolist()
+        heights = heights.copy()
+        heights.flags.writeable = False
+        _set(self, heights=heights, cell=(x, y), origin=(a, b, c))
+
+    def moved(self, T: Placement) -> HeightField:
+        """Moved without turning: a height field stands upright."""
+        if not np.allclose(T.rotation, np.eye(3), rtol=0.0, atol=1e-12):
+            raise NotPossible("HeightField: a height field can be shifted, not turned")
+        shifted = np.array(self.origin) + T.position
+        return replace(self, origin=tuple(shifted.tolist()))
+
+    def grown(self, by: float) -> HeightField:
+        """Raised: a padding of ground is height."""
+        lift = number(by, "HeightField: padding")
+        return replace(self, heights=self.heights + lift)
+
+    def triangles(self) -> tuple[np.ndarray, np.ndarray]:
+        """(vertices (n, 3), faces (m, 3)) of the surface."""
+        nx, ny = self.heights.shape
+        x, y = np.meshgrid(np.arange(nx) * self.cell[0], np.arange(ny) * self.cell[1], indexing="ij")
+        vertices = np.stack([x, y, self.heights], axis=-1).reshape(-1, 3) + self.origin
+        corner = (np.arange(nx - 1)[:, None] * ny + np.arange(ny - 1)[None, :]).ravel()
+        lower = np.stack([corner, corner + ny, corner + 1], axis=1)
+        upper = np.stack([corner + 1, corner + ny, corner + ny + 1], axis=1)
+        return vertices, np.concatenate([lower, upper])

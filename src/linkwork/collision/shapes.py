@@ -1,0 +1,379 @@
+"""Shapes that can touch each other: frozen values in SI units, placed in the axes of a body or of the world.
+
+`Sphere`, `Capsule`, `TaperedCapsule`, `Box`, `HalfSpace` and `Cylinder` are numbers: `columns()` gives them in the
+order of `distances.COLUMNS`, and machine code works on them. `Convex` and `Mesh` hold triangles and are compared by
+coal. `Cloud` and `HeightField` (in `fields.py`) are obstacles only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkwork.arguments import as_doubles, finite, number
+from linkwork.errors import InvalidInput, InvalidModel
+from linkwork.formats.mesh_file import read_mesh
+from linkwork.model.number import Vector
+from linkwork.model.placement import HERE, Placement
+from linkwork.model.rotation import from_matrix
+
+Pose: TypeAlias = Placement | ArrayLike | None
+"""Where a shape is: a 4 x 4 matrix, a position (3,), a Placement, or None for the origin."""
+
+MOST_TRIANGLES = 5_000_000
+
+
+def placed(pose: Pose, who: str) -> Placement:
+    """A pose in any of its notations, checked: finite, and a rotation."""
+    if pose is None:
+        return HERE
+    if isinstance(pose, Placement):
+        pose = matrix_of(pose)
+    array = as_doubles(pose, f"{who}: pose")
+    if array.shape == (3,):
+        return Placement(position=vector(array, f"{who}: pose"))
+    T = finite(array, (4, 4), f"{who}: pose")
+    if not np.array_equal(T[3], (0.0, 0.0, 0.0, 1.0)):
+        raise InvalidInput(f"{who}: the last row of pose is {T[3].tolist()}, expected [0, 0, 0, 1]")
+    try:
+        rotation = from_matrix(T[:3, :3].tolist())
+    except InvalidModel as error:
+        raise InvalidInput(f"{who}: pose: {error}") from None
+    return Placement(rotation, vector(T[:3, 3], f"{who}: pose"))
+
+
+def matrix_of(T: Placement) -> np.ndarray:
+    """A placement as a 4 x 4 matrix."""
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = T.rotation, T.position
+    return matrix
+
+
+def vector(x: Any, who: str) -> Vector:
+    """Three finite numbers."""
+    a, b, c = finite(x, (3,), who).tolist()
+    return a, b, c
+
+
+def length(x: Any, who: str) -> float:
+    """A finite number that is not negative."""
+    size = number(x, who)
+    if size < 0.0:
+        raise InvalidInput(f"{who} is {size:g} m, expected no negative length")
+    return size
+
+
+@dataclass(frozen=True, slots=True)
+class Sphere:
+    """A ball; radius 0 is a point."""
+
+    kind: ClassVar[str] = "sphere"
+    center: Vector
+    radius: float
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        _set(self, center=vector(self.center, "Sphere: center"), radius=length(self.radius, "Sphere: radius"))
+
+    def columns(self) -> np.ndarray:
+        return np.array([*self.center, self.radius])
+
+    def moved(self, T: Placement) -> Sphere:
+        return replace(self, center=T.at(self.center))
+
+    def grown(self, by: float) -> Sphere:
+        return replace(self, radius=_more(self.radius, by, "Sphere"))
+
+    def ball(self) -> tuple[Vector, float]:
+        return self.center, self.radius
+
+
+@dataclass(frozen=True, slots=True)
+class Capsule:
+    """All points within `radius` of the segment from `start` to `end`; start = end is a sphere, radius 0 a segment."""
+
+    kind: ClassVar[str] = "capsule"
+    start: Vector
+    end: Vector
+    radius: float
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        ends = {key: vector(getattr(self, key), f"Capsule: {key}") for key in ("start", "end")}
+        _set(self, **ends, radius=length(self.radius, "Capsule: radius"))
+
+    def columns(self) -> np.ndarray:
+        return np.array([*self.start, *self.end, self.radius])
+
+    def moved(self, T: Placement) -> Capsule:
+        return replace(self, start=T.at(self.start), end=T.at(self.end))
+
+    def grown(self, by: float) -> Capsule:
+        return replace(self, radius=_more(self.radius, by, "Capsule"))
+
+    def ball(self) -> tuple[Vector, float]:
+        return _middle(self.start, self.end), 0.5 * math.dist(self.start, self.end) + self.radius
+
+
+@dataclass(frozen=True, slots=True)
+class TaperedCapsule:
+    """The hull of two balls."""
+
+    kind: ClassVar[str] = "tapered_capsule"
+    start: Vector
+    end: Vector
+    start_radius: float
+    end_radius: float
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        ends = {key: vector(getattr(self, key), f"TaperedCapsule: {key}") for key in ("start", "end")}
+        radii = {key: length(getattr(self, key), f"TaperedCapsule: {key}") for key in ("start_radius", "end_radius")}
+        _set(self, **ends, **radii)
+
+    def columns(self) -> np.ndarray:
+        return np.array([*self.start, *self.end, self.start_radius, self.end_radius])
+
+    def moved(self, T: Placement) -> TaperedCapsule:
+        return replace(self, start=T.at(self.start), end=T.at(self.end))
+
+    def grown(self, by: float) -> TaperedCapsule:
+        radii = (_more(radius, by, "TaperedCapsule") for radius in (self.start_radius, self.end_radius))
+        return replace(self, **dict(zip(("start_radius", "end_radius"), radii)))
+
+    def ball(self) -> tuple[Vector, float]:
+        half = 0.5 * math.dist(self.start, self.end)
+        return _middle(self.start, self.end), half + max(self.start_radius, self.end_radius)
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A box of full lengths `size` (x, y, z) about the origin of its pose."""
+
+    kind: ClassVar[str] = "box"
+    size: Vector
+    pose: Placement = HERE
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        size = vector(self.size, "Box: size")
+        if min(size) < 0.0:
+            raise InvalidInput(f"Box: size is {list(size)}, expected no negative length")
+        _set(self, size=size, pose=placed(self.pose, "Box"))
+
+    def columns(self) -> np.ndarray:
+        return np.array([*self.pose.position, *np.ravel(self.pose.rotation), *(0.5 * np.array(self.size))])
+
+    def moved(self, T: Placement) -> Box:
+        return replace(self, pose=T @ self.pose)
+
+    def grown(self, by: float) -> Box:
+        x, y, z = (_more(side, 2.0 * by, "Box") for side in self.size)
+        return replace(self, size=(x, y, z))
+
+    def ball(self) -> tuple[Vector, float]:
+        return self.pose.position, 0.5 * math.hypot(*self.size)
+
+
+@dataclass(frozen=True, slots=True)
+class HalfSpace:
+    """Everything on and below a plane: normal' x <= offset. The normal points to the free side and is made a unit."""
+
+    kind: ClassVar[str] = "half_space"
+    normal: Vector
+    offset: float
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        n = np.array(vector(self.normal, "HalfSpace: normal"))
+        size = np.linalg.norm(n)
+        if not size > 0.0:
+            raise InvalidInput("HalfSpace: normal is [0, 0, 0], expected a direction")
+        _set(self, normal=tuple((n / size).tolist()), offset=number(self.offset, "HalfSpace: offset"))
+
+    def columns(self) -> np.ndarray:
+        return np.array([*self.normal, self.offset])
+
+    def moved(self, T: Placement) -> HalfSpace:
+        n = np.array(T.rotation) @ self.normal
+        return replace(self, normal=tuple(n.tolist()), offset=self.offset + float(n @ T.position))
+
+    def grown(self, by: float) -> HalfSpace:
+        return replace(self, offset=self.offset + by)
+
+    def ball(self) -> tuple[Vector, float]:
+        x, y, z = (self.offset * n for n in self.normal)
+        return (x, y, z), math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Cylinder:
+    """A cylinder about the z axis of its pose, which is in its middle."""
+
+    kind: ClassVar[str] = "cylinder"
+    radius: float
+    length: float
+    pose: Placement = HERE
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        sizes = {key: length(getattr(self, key), f"Cylinder: {key}") for key in ("radius", "length")}
+        _set(self, **sizes, pose=placed(self.pose, "Cylinder"))
+
+    @property
+    def axis(self) -> Vector:
+        x, y, z = (row[2] for row in self.pose.rotation)
+        return x, y, z
+
+    def columns(self) -> np.ndarray:
+        return np.array([*self.pose.position, *self.axis, self.radius, 0.5 * self.length])
+
+    def moved(self, T: Placement) -> Cylinder:
+        return replace(self, pose=T @ self.pose)
+
+    def grown(self, by: float) -> Cylinder:
+        radius, height = _more(self.radius, by, "Cylinder"), _more(self.length, 2.0 * by, "Cylinder")
+        return replace(self, radius=radius, length=height)
+
+    def ball(self) -> tuple[Vector, float]:
+        return self.pose.position, math.hypot(self.radius, 0.5 * self.length)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Triangles:
+    """What shapes made of points have together: compared by content, grown by a margin around them."""
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._key() == other._key()  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[Any, ...]:
+        arrays = (getattr(self, key) for key in ("vertices", "faces") if hasattr(self, key))
+        digest = b"".join(hashlib.sha256(np.ascontiguousarray(array)).digest() for array in arrays)
+        return digest, self.pose, self.margin, self.name  # type: ignore[attr-defined]
+
+    def world(self) -> np.ndarray:
+        """The vertices (n, 3) in the axes in which the shape is placed."""
+        R, p = np.array(self.pose.rotation), np.array(self.pose.position)  # type: ignore[attr-defined]
+        return self.vertices @ R.T + p  # type: ignore[attr-defined]
+
+    def moved(self, T: Placement) -> Any:
+        return replace(self, pose=T @ self.pose)  # type: ignore[attr-defined, type-var]
+
+    def grown(self, by: float) -> Any:
+        return replace(self, margin=_more(self.margin, by, type(self).__name__))  # type: ignore[attr-defined, type-var]
+
+    def ball(self) -> tuple[Vector, float]:
+        points = self.world()
+        middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
+        x, y, z = middle.tolist()
+        return (x, y, z), float(np.linalg.norm(points - middle, axis=1).max()) + self.margin  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Convex(_Triangles):
+    """The convex hull of points `vertices` (n, 3) in axes of its pose, grown by `margin` [m]."""
+
+    kind: ClassVar[str] = "convex"
+    vertices: np.ndarray
+    pose: Placement = HERE
+    name: str | None = None
+    margin: float = 0.0
+
+    def __post_init__(self) -> None:
+        points = _points(self.vertices, "Convex: vertices", least=1)
+        _set(self, vertices=points, pose=placed(self.pose, "Convex"), margin=length(self.margin, "Convex: margin"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mesh(_Triangles):
+    """The surface of triangles: `vertices` (n, 3), `faces` (m, 3) indices into them, grown by `margin` [m]."""
+
+    kind: ClassVar[str] = "mesh"
+    vertices: np.ndarray
+    faces: np.ndarray
+    pose: Placement = HERE
+    name: str | None = None
+    margin: float = 0.0
+    file: str | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        points = _points(self.vertices, "Mesh: vertices", least=3)
+        faces = np.asarray(self.faces)
+        if faces.dtype.kind not in "iu" or faces.ndim != 2 or faces.shape[1] != 3 or not len(faces):
+            raise InvalidInput(f"Mesh: faces has shape {faces.shape}, expected (m, 3) whole numbers, at least one row")
+        if len(faces) > MOST_TRIANGLES:
+            raise InvalidInput(f"Mesh: {len(faces)} triangles came, expected at most {MOST_TRIANGLES}")
+        if faces.min() < 0 or faces.max() >= len(points):
+            bad = int(faces.min()) if faces.min() < 0 else int(faces.max())
+            raise InvalidInput(f"Mesh: faces name vertex {bad}, expected 0 .. {len(points) - 1}")
+        faces = np.ascontiguousarray(faces, dtype=np.int64)
+        faces.flags.writeable = False
+        pose, margin = placed(self.pose, "Mesh"), length(self.margin, "Mesh: margin")
+        _set(self, vertices=points, faces=faces, pose=pose, margin=margin)
+
+    @classmethod
+    def read(
+        cls, path: str | os.PathLike[str], scale: ArrayLike = 1.0, pose: Pose = None, name: str | None = None
+    ) -> Mesh:
+        """The triangles of a file (STL; OBJ, DAE, PLY and others by trimesh), scaled, as one mesh."""
+        from linkwork.formats.files import file_name, read_bounded
+
+        shown = file_name(path)
+        read_bounded(shown, largest=2**30)  # the refusals of files, in words
+        factors = np.broadcast_to(as_doubles(scale, "Mesh: scale"), (3,))
+        vertices, faces, count = [], [], 0
+        for part in read_mesh(shown):
+            vertices.append(part.vertices * factors)
+            faces.append(part.faces.astype(np.int64) + count)
+            count += len(part.vertices)
+        triangles = np.concatenate(faces)
+        if np.prod(factors) < 0.0:  # a mirror turns triangles inside out
+            triangles = triangles[:, ::-1]
+        return cls(np.concatenate(vertices), triangles, pose, name, file=shown)  # type: ignore[arg-type]
+
+
+Shape: TypeAlias = Sphere | Capsule | TaperedCapsule | Box | HalfSpace | Cylinder | Convex | Mesh
+PRIMITIVES = (Sphere, Capsule, TaperedCapsule, Box, HalfSpace, Cylinder)
+SHAPES = (*PRIMITIVES, Convex, Mesh)
+
+
+def _points(x: Any, who: str, least: int) -> np.ndarray:
+    """Points (n, 3), a copy that nobody writes to."""
+    points = as_doubles(x, who)
+    if points.ndim != 2 or points.shape[1] != 3 or len(points) < least:
+        some = f", at least {least} of them" if least > 1 or not len(points) else ""
+        raise InvalidInput(f"{who} has shape {points.shape}, expected (n, 3){some}")
+    if not np.isfinite(points).all():
+        raise InvalidInput(f"{who} is not finite")
+    points = points.copy()
+    points.flags.writeable = False
+    return points
+
+
+def _more(size: float, by: float, who: str) -> float:
+    """A length grown by a padding, which may shrink it down to nothing."""
+    if size + by < 0.0:
+        raise InvalidInput(f"{who}: a padding of {by:g} m shrinks a length of {size:g} m below zero")
+    return size + by
+
+
+def _middle(a: Vector, b: Vector) -> Vector:
+    return 0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2])
+
+
+def _set(shape: Any, **values: Any) -> None:
+    """The checked values in the place of what came; dataclasses are frozen for everybody else."""
+    name = shape.name
+    if name is not None and (not isinstance(name, str) or not name):
+        raise InvalidInput(f"{type(shape).__name__}: name is {name!r}, expected a name or None")
+    for key, value in values.items():
+        object.__setattr__(shape, key, value)
