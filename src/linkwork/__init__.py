@@ -24,7 +24,7 @@ from linkwork.model.payload import Payload
 from linkwork.robot import Robot
 
 if TYPE_CHECKING:
-    from linkwork import simulation, studies, trajectory
+    from linkwork import collision, simulation, studies, trajectory
     from linkwork.inverse import tasks
     from linkwork.inverse.analytic.classify import classify
     from linkwork.inverse.cycles import cycle_drift, recorded_limits
@@ -41,6 +41,7 @@ __all__ = [
     "System",
     "__version__",
     "classify",
+    "collision",
     "compile",
     "cycle_drift",
     "errors",
@@ -63,6 +64,7 @@ _LATER = {
     "Goal": ("linkwork.inverse.targets", "Goal"),
     "System": ("linkwork.lagrange", "System"),
     "classify": ("linkwork.inverse.analytic", "classify"),
+    "collision": ("linkwork.collision", None),
     "cycle_drift": ("linkwork.inverse.cycles", "cycle_drift"),
     "recorded_limits": ("linkwork.inverse.cycles", "recorded_limits"),
     "simulate": ("linkwork.simulation", "simulate"),

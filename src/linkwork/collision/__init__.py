@@ -1,3 +1,30 @@
 """Collision: shapes, obstacles, and how far a robot is from them and from itself."""
 
-__all__: list[str] = []
+from linkwork.collision.fields import Cloud, HeightField
+from linkwork.collision.model import CollisionModel, model
+from linkwork.collision.obstacle_files import load_obstacles, save_obstacles
+from linkwork.collision.obstacles import Obstacles
+from linkwork.collision.pairs import Pair, Pairs
+from linkwork.collision.sampled_pairs import pairs
+from linkwork.collision.shapes import Box, Capsule, Convex, Cylinder, HalfSpace, Mesh, Sphere, TaperedCapsule
+
+__all__ = [
+    "Box",
+    "Capsule",
+    "Cloud",
+    "CollisionModel",
+    "Convex",
+    "Cylinder",
+    "HalfSpace",
+    "HeightField",
+    "Mesh",
+    "Obstacles",
+    "Pair",
+    "Pairs",
+    "Sphere",
+    "TaperedCapsule",
+    "load_obstacles",
+    "model",
+    "pairs",
+    "save_obstacles",
+]

@@ -84,7 +84,8 @@ def put(shape: Obstacle, pose: Pose, who: str) -> Any:
     if not isinstance(pose, Placement) and as_doubles(pose, f"{who}: pose").shape == (3,):
         return shape.moved(Placement(position=_way(shape, placed(pose, who))))
     T = placed(where, who)
-    R, p = np.array(T.rotation), np.array(T.position)
+    R: np.ndarray = np.array(T.rotation)
+    p: np.ndarray = np.array(T.position)
     match shape:
         case Sphere():
             return replace(shape, center=T.position)
@@ -92,7 +93,7 @@ def put(shape: Obstacle, pose: Pose, who: str) -> Any:
             half = 0.5 * np.linalg.norm(np.subtract(shape.end, shape.start)) * R[:, 2]
             return replace(shape, start=p - half, end=p + half)
         case HalfSpace():
-            return replace(shape, normal=R[:, 2], offset=float(R[:, 2] @ p))
+            return replace(shape, normal=tuple(R[:, 2].tolist()), offset=float(R[:, 2] @ p))
         case Cloud() | HeightField():
             return shape.moved(T)
     return replace(shape, pose=T)

@@ -1,15 +1,16 @@
 """The .obstacles.yaml format: obstacles by name, in any unit, each with a type; read and written.
 
-    units: {length: mm, angle: deg}
-    obstacles:
-      table: {type: box, size: [800, 1200, 50], placement: [500, 0, -25]}
-      pole:  {type: cylinder, radius: 40, length: 900, placement: {xyz: [300, 300, 450], rpy: [0, 10, 0]}}
-      floor: {type: half_space, normal: z, offset: -50}
+units: {length: mm, angle: deg}
+obstacles:
+  table: {type: box, size: [800, 1200, 50], placement: [500, 0, -25]}
+  pole:  {type: cylinder, radius: 40, length: 900, placement: {xyz: [300, 300, 450], rpy: [0, 10, 0]}}
+  floor: {type: half_space, normal: z, offset: -50}
 """
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,18 @@ from linkwork.formats.meshes import MeshFinder
 from linkwork.formats.robot_yaml import write
 from linkwork.formats.robot_yaml.document import LARGEST, Node, parse_document
 from linkwork.formats.robot_yaml.placements import axis, placement
-from linkwork.formats.robot_yaml.schema import Either, Entry, Kind, Listed, Named, Numbers, Reader, Record, Text, Variant
+from linkwork.formats.robot_yaml.schema import (
+    Either,
+    Entry,
+    Kind,
+    Listed,
+    Named,
+    Numbers,
+    Reader,
+    Record,
+    Text,
+    Variant,
+)
 from linkwork.formats.robot_yaml.units import Units
 from linkwork.formats.robot_yaml.variables import Scope, empty_scope
 from linkwork.formats.robot_yaml.vocabulary import AXIS, LENGTH, PLACEMENT, PLAIN, POSITION, UNITS
@@ -64,7 +76,10 @@ OBSTACLE = Variant(
         ),
         "cloud": _record("cloud", {"points": _POINTS}, radius=LENGTH),
         "height_field": _record(
-            "height_field", {"heights": Listed(Numbers("length", None, 100_000))}, cell=Numbers("length", 2), origin=POSITION
+            "height_field",
+            {"heights": Listed(Numbers("length", None, 100_000))},
+            cell=Numbers("length", 2),
+            origin=POSITION,
         ),
     },
 )
@@ -138,7 +153,7 @@ def _mesh(name: str, entry: Entry, values: dict[str, Any], pose: Any, scope: Sco
     if "vertices" not in entry or "faces" not in entry:
         scope.reader.refuse(entry.place, 'mesh has no "file", and not both "vertices" and "faces"')
     faces = np.array(values["faces"])
-    if faces.size and not (np.abs(faces) < 1e9).all() or not np.array_equal(faces, np.rint(faces)):
+    if (faces.size and not (np.abs(faces) < 1e9).all()) or not np.array_equal(faces, np.rint(faces)):
         scope.reader.refuse(entry.at("faces"), "faces holds a number that is no index")
     return shapes.Mesh(np.array(values["vertices"]), faces.astype(np.int64), pose, name, margin)
 
@@ -150,9 +165,7 @@ def _plain(value: Any, scope: Scope) -> Any:
     return value if isinstance(value, str) else scope.number(value)
 
 
-def _folder(shown: str) -> Any:
-    from pathlib import Path
-
+def _folder(shown: str) -> Path:
     return Path(os.path.dirname(os.path.abspath(shown)))
 
 

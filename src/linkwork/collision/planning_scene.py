@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -177,11 +178,9 @@ class _Scene:
             self.refuse(node, path, f'has no "{key}"')
         return entry[key]
 
-    def refuse(self, node: Node, path: str, sentence: str) -> Any:
+    def refuse(self, node: Node, path: str, sentence: str) -> NoReturn:
         self.reader.refuse(Place(node.line, node.column, path), sentence)
 
 
 def _renamed(shape: Any, name: str) -> Any:
-    from dataclasses import replace
-
     return replace(shape, name=name)

@@ -144,8 +144,8 @@ class TaperedCapsule:
         return replace(self, start=T.at(self.start), end=T.at(self.end))
 
     def grown(self, by: float) -> TaperedCapsule:
-        radii = (_more(radius, by, "TaperedCapsule") for radius in (self.start_radius, self.end_radius))
-        return replace(self, **dict(zip(("start_radius", "end_radius"), radii)))
+        start, end = (_more(radius, by, "TaperedCapsule") for radius in (self.start_radius, self.end_radius))
+        return replace(self, start_radius=start, end_radius=end)
 
     def ball(self) -> tuple[Vector, float]:
         half = 0.5 * math.dist(self.start, self.end)
@@ -201,8 +201,9 @@ class HalfSpace:
         return np.array([*self.normal, self.offset])
 
     def moved(self, T: Placement) -> HalfSpace:
-        n = np.array(T.rotation) @ self.normal
-        return replace(self, normal=tuple(n.tolist()), offset=self.offset + float(n @ T.position))
+        n: np.ndarray = np.array(T.rotation) @ np.array(self.normal)
+        a, b, c = n.tolist()
+        return replace(self, normal=(a, b, c), offset=self.offset + float(n @ T.position))
 
     def grown(self, by: float) -> HalfSpace:
         return replace(self, offset=self.offset + by)
@@ -245,37 +246,42 @@ class Cylinder:
         return self.pose.position, math.hypot(self.radius, 0.5 * self.length)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class _Triangles:
     """What shapes made of points have together: compared by content, grown by a margin around them."""
 
+    __slots__ = ()
+    vertices: Any
+    pose: Any
+    margin: Any
+    name: Any
+
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self._key() == other._key()  # type: ignore[attr-defined]
+        return type(other) is type(self) and isinstance(other, _Triangles) and self._key() == other._key()
 
     def __hash__(self) -> int:
         return hash(self._key())
 
     def _key(self) -> tuple[Any, ...]:
         arrays = (getattr(self, key) for key in ("vertices", "faces") if hasattr(self, key))
-        digest = b"".join(hashlib.sha256(np.ascontiguousarray(array)).digest() for array in arrays)
-        return digest, self.pose, self.margin, self.name  # type: ignore[attr-defined]
+        digest = b"".join(hashlib.sha256(np.ascontiguousarray(array).data).digest() for array in arrays)
+        return digest, self.pose, self.margin, self.name
 
     def world(self) -> np.ndarray:
         """The vertices (n, 3) in the axes in which the shape is placed."""
-        R, p = np.array(self.pose.rotation), np.array(self.pose.position)  # type: ignore[attr-defined]
-        return self.vertices @ R.T + p  # type: ignore[attr-defined]
+        R, p = np.array(self.pose.rotation), np.array(self.pose.position)
+        return self.vertices @ R.T + p
 
     def moved(self, T: Placement) -> Any:
-        return replace(self, pose=T @ self.pose)  # type: ignore[attr-defined, type-var]
+        return replace(self, pose=T @ self.pose)  # type: ignore[type-var]
 
     def grown(self, by: float) -> Any:
-        return replace(self, margin=_more(self.margin, by, type(self).__name__))  # type: ignore[attr-defined, type-var]
+        return replace(self, margin=_more(self.margin, by, type(self).__name__))  # type: ignore[type-var]
 
     def ball(self) -> tuple[Vector, float]:
         points = self.world()
         middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
         x, y, z = middle.tolist()
-        return (x, y, z), float(np.linalg.norm(points - middle, axis=1).max()) + self.margin  # type: ignore[attr-defined]
+        return (x, y, z), float(np.linalg.norm(points - middle, axis=1).max()) + self.margin
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,0 +1,75 @@
+"""The shapes of a description as shapes that collide."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from linkwork.collision.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
+from linkwork.errors import NotPossible
+from linkwork.model.body import Shape as DescribedShape
+from linkwork.model.placement import Placement
+
+
+def shape_of(shape: DescribedShape, who: str) -> Shape:
+    """One described shape, in axes of its body; a mesh whose file is not there is refused by name."""
+    T, name = shape.placement, shape.name
+    sizes: Any = shape.size
+    match shape.kind:
+        case "sphere":
+            return Sphere(T.position, sizes[0], name)
+        case "box":
+            return Box(sizes, T, name)
+        case "cylinder":
+            return Cylinder(sizes[0], sizes[1], T, name)
+        case "capsule":
+            half = 0.5 * sizes[1]
+            return Capsule(T.at((0.0, 0.0, -half)), T.at((0.0, 0.0, half)), sizes[0], name)
+        case "mesh":
+            return replace(_mesh(str(shape.mesh), tuple(map(float, sizes)), who), pose=T, name=name)
+    raise NotPossible(f'{who}: a shape of kind "{shape.kind}" cannot be used for collisions')
+
+
+@lru_cache(maxsize=256)
+def _mesh(file: str, scale: tuple[float, ...], who: str) -> Mesh:
+    """The triangles of a file, read once."""
+    try:
+        with open(file, "rb"):
+            pass
+    except (OSError, ValueError):
+        raise NotPossible(
+            f'{who}: the mesh "{file}" is not on this disk; visuals=True takes the visual shapes, '
+            "or give shapes={body: [...]}"
+        ) from None
+    return Mesh.read(file, np.array(scale))
+
+
+def described_shape(shape: Shape) -> DescribedShape:
+    """A colliding shape as a description writes it; what no description knows is refused."""
+    match shape:
+        case Sphere():
+            return DescribedShape("sphere", (shape.radius,), Placement(position=shape.center), name=shape.name)
+        case Box():
+            return DescribedShape("box", shape.size, shape.pose, name=shape.name)
+        case Cylinder():
+            return DescribedShape("cylinder", (shape.radius, shape.length), shape.pose, name=shape.name)
+        case Capsule():
+            start, end = np.array(shape.start), np.array(shape.end)
+            T = Placement(_axes_along(end - start), tuple((0.5 * (start + end)).tolist()))
+            size = (shape.radius, float(np.linalg.norm(end - start)))
+            return DescribedShape("capsule", size, T, name=shape.name)
+        case Mesh() if shape.file is not None:
+            return DescribedShape("mesh", (1.0, 1.0, 1.0), shape.pose, mesh=shape.file, name=shape.name)
+    raise NotPossible(f"a shape of kind {shape.kind} cannot be written to a robot description")
+
+
+def _axes_along(u: np.ndarray) -> Any:
+    """A rotation whose z axis points along u, as nested tuples."""
+    size = float(np.linalg.norm(u))
+    z = u / size if size > 0.0 else np.array([0.0, 0.0, 1.0])
+    side = np.cross(np.eye(3)[np.argmin(np.abs(z))], z)
+    x = side / np.linalg.norm(side)
+    return tuple(map(tuple, np.stack([x, np.cross(z, x), z], axis=1).tolist()))
