@@ -3,7 +3,8 @@
   cli view reproduce > robot > applications > quantities formats > recursions engine > spatial model > arguments errors
 
 Rooms of one layer do not know each other, with the exceptions of `BESIDE`; among applications the graph of `MAY_IMPORT`
-holds, which has no cycle. No two modules import each other, not even inside a function. The package's own `__init__`
+holds, which has no cycle. Files by which a room plugs in above (`ABOVE`) stand where they plug in, and nobody imports
+them. No two modules import each other, not even inside a function. The package's own `__init__`
 lists the public names, so it may import everything, and nobody below the command line may import it back.
 """
 
@@ -42,7 +43,7 @@ MAY_IMPORT = {
 MAY_IMPORT["studies"] = tuple(MAY_IMPORT)
 
 LAYERS = (
-    {"arguments", "errors", "results"},
+    {"arguments", "errors", "results", "rooms"},
     {"spatial", "model"},
     {"recursions", "engine"},
     {"subject", "configurations", "quantities", "kernel_counts", "formats"},
@@ -51,6 +52,8 @@ LAYERS = (
     {"cli", "view", "reproduce", "__main__"},
 )
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
+ABOVE = {"commands": "cli", "panel": "view", "section": "view"}
+"""Files of a room that are found from above: file -> where it belongs."""
 DATA = {"robots"}
 """Folders of data: no Python to check except an empty `__init__`."""
 
@@ -107,6 +110,9 @@ def complaint(here: str, imported: Import, root: Path) -> str | None:
     """Why this import points up or sideways, or None when it may stand."""
     there = room_of(imported.name, root)
     where = f"{imported.file.relative_to(root.parent)}:{imported.line}: {here} imports {imported.name}"
+    parts = imported.name.split(".")
+    if len(parts) > 2 and parts[2] in ABOVE and (root / parts[1] / f"{parts[2]}.py").is_file():
+        return f"{where}: {parts[2]}.py is found by its name; nobody imports it"
     if there is None:
         public = imported.name in ("linkwork", "linkwork.__version__") or LEVEL[here] == len(LAYERS) - 1
         return (
@@ -129,6 +135,8 @@ def complaints(root: Path) -> list[str]:
             sentence = f"{file.relative_to(root.parent)}: room {here!r} stands in no layer; give it a place in LAYERS"
             found.append(f"{sentence} of tests/test_layers.py (an application gets a line in MAY_IMPORT)")
             continue
+        inside = file.relative_to(root).parts[1:]
+        here = ABOVE.get(inside[0].removesuffix(".py"), here) if len(inside) == 1 else here
         for imported in own_imports(file, root):
             there = room_of(imported.name, root)
             if there is None or there in LEVEL or there in DATA:
@@ -200,6 +208,8 @@ PLANTED = {
         "from linkwork.simulation import run",
         "simulation lies beside loops",
     ),
+    "upwards, into a command": ("loops/close.py", "from linkwork.cli import output", "cli lies above loops"),
+    "a command": ("loops/close.py", "from linkwork.loops.commands import close", "nobody imports it"),
     "an unknown room": ("helpers/text.py", "", "'helpers' stands in no layer"),
 }
 
@@ -211,6 +221,7 @@ def house(tmp_path):
     for room in [*LEVEL, *DATA]:
         (root / room).mkdir(parents=True)
         (root / room / "__init__.py").write_text("")
+    (root / "loops" / "commands.py").write_text("")
     return root
 
 
@@ -234,6 +245,8 @@ def test_a_planted_violation_is_found(house, path, text, expected):
         ("inverse/solve.py", "from . import sweep\nfrom .sweep import sweep"),
         ("robot/__init__.py", "from linkwork.inverse import solve\nimport numpy"),
         ("cli/fk.py", "import linkwork\nfrom linkwork import load"),
+        ("inverse/commands.py", "import linkwork\nfrom linkwork.cli import output\nfrom linkwork.inverse import ik"),
+        ("inverse/panel.py", "from linkwork.view import stand\nfrom linkwork.robot import Robot"),
         ("formats/names.py", "from linkwork.robots import FOLDER"),
     ],
 )

@@ -10,10 +10,10 @@ A robot is described once; every quantity about it is then one call, for one con
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
 from linkwork import errors
+from linkwork import rooms as _rooms
 from linkwork.engine.compile import compile
 from linkwork.engine.scan import scan
 from linkwork.engine.staged import staged
@@ -23,12 +23,28 @@ from linkwork.library import load, robots, save
 from linkwork.model.payload import Payload
 from linkwork.robot import Robot
 
-if TYPE_CHECKING:
-    from linkwork import collision, simulation, studies, trajectory
-    from linkwork.inverse import tasks
-    from linkwork.inverse.analytic.classify import classify
-    from linkwork.inverse.cycles import cycle_drift, recorded_limits
-    from linkwork.inverse.targets import Goal
+if TYPE_CHECKING:  # rooms are found by their files; type checkers are told here, and a test compares
+    from linkwork import (  # noqa: F401
+        actuation,
+        cli,
+        collision,
+        engine,
+        formats,
+        inverse,
+        lagrange,
+        loads,
+        loops,
+        model,
+        quantities,
+        recursions,
+        reproduce,
+        simulation,
+        spatial,
+        studies,
+        trajectory,
+        view,
+    )
+    from linkwork.inverse import Goal, classify, cycle_drift, recorded_limits, tasks
     from linkwork.lagrange import System
     from linkwork.simulation import simulate
 
@@ -41,7 +57,6 @@ __all__ = [
     "System",
     "__version__",
     "classify",
-    "collision",
     "compile",
     "cycle_drift",
     "errors",
@@ -51,39 +66,30 @@ __all__ = [
     "save",
     "scan",
     "simulate",
-    "simulation",
     "staged",
-    "studies",
     "tasks",
     "threads",
-    "trajectory",
 ]
 
-# Rooms that not everybody enters are loaded when they are first named: (module, name in it, or the module itself).
-_LATER = {
-    "Goal": ("linkwork.inverse.targets", "Goal"),
-    "System": ("linkwork.lagrange", "System"),
-    "classify": ("linkwork.inverse.analytic", "classify"),
-    "collision": ("linkwork.collision", None),
-    "cycle_drift": ("linkwork.inverse.cycles", "cycle_drift"),
-    "recorded_limits": ("linkwork.inverse.cycles", "recorded_limits"),
-    "simulate": ("linkwork.simulation", "simulate"),
-    "simulation": ("linkwork.simulation", None),
-    "studies": ("linkwork.studies", None),
-    "tasks": ("linkwork.inverse.tasks", None),
-    "trajectory": ("linkwork.trajectory", None),
+_LIFTED = {
+    "inverse": ("Goal", "classify", "cycle_drift", "recorded_limits", "tasks"),
+    "lagrange": ("System",),
+    "simulation": ("simulate",),
 }
+"""Names of rooms that stand at the top as well. Rooms themselves need no line: `linkwork.<room>` finds them."""
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATER:
+    """A room, or a name of one, loaded when it is first asked for."""
+    for room, names in _LIFTED.items():
+        if name in names:
+            value = getattr(_rooms.room(room), name)
+            globals()[name] = value
+            return value
+    if name not in _rooms.rooms():
         raise AttributeError(f"module 'linkwork' has no attribute {name!r}")
-    module, attribute = _LATER[name]
-    found = importlib.import_module(module)
-    found = found if attribute is None else getattr(found, attribute)
-    globals()[name] = found
-    return found
+    return _rooms.room(name)
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__, *_rooms.rooms()})

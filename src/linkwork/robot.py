@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from linkwork import configurations, quantities
 from linkwork.arguments import choice, number
-from linkwork.errors import ComputationError, InvalidInput, UnknownName
+from linkwork.errors import ComputationError, InvalidInput
 from linkwork.gradient import Gradient, Reduce
 from linkwork.gradient import gradient as gradient_of
 from linkwork.kernel_counts import Kernels
@@ -625,10 +625,10 @@ class Robot:
     def to_actuators(
         self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, variables: Variables | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """c, cd, cdd (..., nc) for joint coordinates, rates and accelerations. See actuation/commands.py."""
-        from linkwork.actuation import commands
+        """c, cd, cdd (..., nc) for joint coordinates, rates and accelerations. See actuation/coordinates.py."""
+        from linkwork.actuation import coordinates
 
-        return commands.to_actuators(self.subject, q, v, a, variables)
+        return coordinates.to_actuators(self.subject, q, v, a, variables)
 
     def loads(
         self,
@@ -711,12 +711,10 @@ class Robot:
         The result is called with the quantity's arguments:
         value, gradient = robot.gradient("gravity_torque", "upper_arm", "norm")(q, variables={"upper_arm": lengths})
         """
-        _bring(quantity)
         return gradient_of(self.subject, quantity, variable, reduce, frame)
 
     def function(self, name: str, frame: str | None = None) -> casadi.Function:
         """A quantity as a CasADi function, to use in the user's own optimisation."""
-        _bring(name)
         return quantities.trace(self.subject, name, frame)
 
     def export_c(self, name: str, path: str | Path, frame: str | None = None) -> Path:
@@ -732,7 +730,6 @@ class Robot:
     def prepare(self, *names: str, frame: str | None = None) -> Robot:
         """Compile these quantities now (or load them from the cache), for single samples and batches."""
         for name in names:
-            _bring(name)
             framed = quantities.quantity(name).frame
             quantities.kernel_of(self.subject, name, frame if framed else None).prepare()
         return self
@@ -780,14 +777,6 @@ class Robot:
         if parametric is not None:
             parametric = Edited(parametric, apply, f"{function.__name__} {arguments!r}")
         return Robot(apply(self.model), parametric, self.subject.live)
-
-
-def _bring(name: str) -> None:
-    """Quantities of the loops room join the table when it is imported."""
-    if not isinstance(name, str):
-        raise UnknownName(f"there is no quantity {name!r}, expected one of the names in robot.kernels or the manual")
-    if name not in quantities.QUANTITIES:
-        from linkwork.loads import loads, members, residual  # noqa: F401
 
 
 def _referred(name: str, reference: str) -> str:

@@ -10,7 +10,7 @@ import casadi
 import numpy as np
 from casadi import SX
 
-from linkwork.actuation.commands import Sized, explain, forward
+from linkwork.actuation.coordinates import Sized, explain, forward
 from linkwork.actuation.implicit import solve
 from linkwork.actuation.layout import Layout, layout_of
 from linkwork.engine.kernel import Context, Kernel, Signature

@@ -11,7 +11,7 @@ from __future__ import annotations
 import casadi
 from casadi import SX
 
-from linkwork.actuation.commands import drives
+from linkwork.actuation.coordinates import drives
 from linkwork.actuation.layout import layout_of
 from linkwork.actuation.transmissions import FourBarDrive
 from linkwork.model import Tree

@@ -10,7 +10,7 @@ import numpy as np
 from casadi import SX
 
 from linkwork import quantities
-from linkwork.actuation.commands import backward
+from linkwork.actuation.coordinates import backward
 from linkwork.actuation.layout import layout_of
 from linkwork.engine.kernel import Kernel, Signature
 from linkwork.errors import ComputationError, NotPossible

@@ -19,7 +19,7 @@ import numpy as np
 from casadi import SX
 
 from linkwork import quantities
-from linkwork.actuation.commands import Sized, explain, known_motion, to_actuators
+from linkwork.actuation.coordinates import Sized, explain, known_motion, to_actuators
 from linkwork.actuation.layout import layout_of
 from linkwork.arguments import finite_rows
 from linkwork.configurations import places

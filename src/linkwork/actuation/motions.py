@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.actuation.commands import to_actuators
 from linkwork.actuation.conversion import from_actuators
+from linkwork.actuation.coordinates import to_actuators
 from linkwork.actuation.curves import Curves, jumps
 from linkwork.actuation.layout import layout_of
 from linkwork.arguments import as_doubles, choice

@@ -1,4 +1,4 @@
-"""The `linkwork` command line: one file a command."""
+"""The `linkwork` command line: words, answers, and commands without a room."""
 
 from __future__ import annotations
 

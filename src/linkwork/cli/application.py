@@ -1,11 +1,12 @@
-"""The application: its commands, and how errors become one sentence and an exit code."""
+"""The application: which commands there are, and how errors become one sentence and an exit code."""
 
 from __future__ import annotations
 
+import ast
 import functools
 import importlib
+import inspect
 import os
-import pkgutil
 import re
 import signal
 import sys
@@ -15,14 +16,13 @@ from typing import Any, NoReturn
 
 import typer
 
-from linkwork import __version__
+from linkwork import __version__, rooms
 from linkwork.cli.output import error_console
 from linkwork.errors import InvalidFile, InvalidInput, LinkworkError, UnknownName, did_you_mean
 
 EXIT_CODES = {UnknownName: 3, InvalidFile: 4, InvalidInput: 5}
 BROKEN, INTERRUPTED = 70, 130
 HEARD_AGAIN = 2.0  # seconds
-_SUPPORT = {"application", "output", "arguments", "motions", "progress"}
 
 app = typer.Typer(name="linkwork", no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich")
 
@@ -44,11 +44,51 @@ def _root(
     """
 
 
+def commands() -> dict[str, str]:
+    """Word -> the module with its command: `commands.py` of a room, or a file of a folder `commands`.
+
+    Every public function of such a file is a command, named as the function (`minimum_time`: minimum-time). A file with
+    a line GROUP = "word" gives `linkwork word command`. Files are read, not imported.
+    """
+    found: dict[str, str] = {}
+    for room, folder in rooms.rooms().items():
+        for file in (folder / "commands.py", *sorted((folder / "commands").glob("[!_]*.py"))):
+            if file.is_file():
+                inside = ".".join(file.relative_to(folder).with_suffix("").parts)
+                found |= dict.fromkeys(_words(file), f"{rooms.PACKAGE}.{room}.{inside}")
+    return dict(sorted(found.items()))
+
+
+def load_commands(word: str | None = None) -> None:
+    """Register the commands of one word, or of all words, once."""
+    known = commands()
+    for module in dict.fromkeys(known.values() if word is None else [known[word]]):
+        _register(module)
+
+
 @functools.cache
-def load_commands() -> None:
-    """Register the command of every file of this folder, once."""
-    for module in sorted(m.name for m in pkgutil.iter_modules([str(Path(__file__).parent)]) if m.name not in _SUPPORT):
-        importlib.import_module(f"linkwork.cli.{module}").register(app)
+def _register(module: str) -> None:
+    found = importlib.import_module(module)
+    group = app
+    if hasattr(found, "GROUP"):
+        group = typer.Typer(no_args_is_help=True, help=found.__doc__)
+        app.add_typer(group, name=found.GROUP)
+    for name, function in inspect.getmembers(found, inspect.isfunction):
+        if function.__module__ == module and not name.startswith("_"):
+            group.command(_word(name))(function)
+
+
+def _words(file: Path) -> list[str]:
+    """The words that a file of commands answers to."""
+    body = ast.parse(file.read_text(encoding="utf-8"), str(file)).body
+    for line in body:
+        if isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == "GROUP":
+            return [ast.literal_eval(line.value)]
+    return [_word(line.name) for line in body if isinstance(line, ast.FunctionDef) and line.name[0] != "_"]
+
+
+def _word(function: str) -> str:
+    return function.strip("_").replace("_", "-")
 
 
 def main() -> None:
@@ -56,7 +96,7 @@ def main() -> None:
     debug = "--debug" in sys.argv
     stopped = _notice_interrupts()
     try:
-        load_commands()
+        load_commands(_asked_for())
         code = app(standalone_mode=False)  # an exit comes back as its code
         sys.stdout.flush()
     except typer.Exit as stop:
@@ -95,6 +135,14 @@ def main() -> None:
     if stopped:  # typer turns an interrupt into an exit
         _interrupted()
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _asked_for() -> str | None:
+    """The word of the command line, so that its file alone is imported; None for help, completion and mistakes."""
+    words = [word for word in sys.argv[1:] if word != "--debug"]
+    if not words or words[0] not in commands() or "_LINKWORK_COMPLETE" in os.environ:
+        return None
+    return words[0]
 
 
 def _notice_interrupts() -> list[int]:

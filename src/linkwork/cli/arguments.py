@@ -11,7 +11,6 @@ import typer
 
 import linkwork as lw
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
-from linkwork.loops.assembly import has_closures, reference
 
 
 def names(incomplete: str) -> list[str]:
@@ -60,7 +59,7 @@ def configuration(robot: lw.Robot, text: str | None) -> np.ndarray:
 
     Nothing given, a robot with struts or loops stands at its reference: where neutral is, they may not fit.
     """
-    usual = reference(robot.subject) if robot.model.elements else robot.neutral()
+    usual = _usual(robot)
     if text is None:
         return usual
     if text == "neutral":
@@ -81,8 +80,20 @@ def configuration(robot: lw.Robot, text: str | None) -> np.ndarray:
     return _closed(robot, q, tuple(named))
 
 
+def _usual(robot: lw.Robot) -> np.ndarray:
+    if not robot.model.elements:
+        return robot.neutral()
+    from linkwork.loops.assembly import reference
+
+    return reference(robot.subject)
+
+
 def _closed(robot: lw.Robot, q: np.ndarray, hold: tuple[str, ...] = ()) -> np.ndarray:
     """The configuration nearest to q whose loops close, with the named joints where they are."""
+    if not robot.model.elements:
+        return q
+    from linkwork.loops.assembly import has_closures  # who has no loops waits for none
+
     if not has_closures(robot.subject):
         return q
     found = robot.assemble(q, hold)

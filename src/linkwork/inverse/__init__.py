@@ -1,1 +1,21 @@
 """Inverse kinematics: configurations that bring frames where they are wanted."""
+
+from linkwork.inverse import analytic, tasks
+from linkwork.inverse.analytic import Classification, Solutions, classify
+from linkwork.inverse.cycles import cycle_drift, recorded_limits
+from linkwork.inverse.result import InverseKinematics
+from linkwork.inverse.singularity import Singularity
+from linkwork.inverse.targets import Goal
+
+__all__ = [
+    "Classification",
+    "Goal",
+    "InverseKinematics",
+    "Singularity",
+    "Solutions",
+    "analytic",
+    "classify",
+    "cycle_drift",
+    "recorded_limits",
+    "tasks",
+]

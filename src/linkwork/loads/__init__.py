@@ -1,1 +1,7 @@
 """Loads: what joints, members, motors and the ground carry, at an instant or over a motion."""
+
+from linkwork.loads.analyse import Analysis
+from linkwork.loads.loads import Loads
+from linkwork.loads.members import Members
+
+__all__ = ["Analysis", "Loads", "Members"]

@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 
 from linkwork import quantities
-from linkwork.actuation.commands import to_actuators
 from linkwork.actuation.conversion import from_actuators
+from linkwork.actuation.coordinates import to_actuators
 from linkwork.actuation.layout import layout_of
 from linkwork.actuation.motions import Motions, SampledMotion
 from linkwork.arguments import as_doubles

@@ -13,7 +13,7 @@ import numpy as np
 from casadi import SX
 
 from linkwork import quantities
-from linkwork.actuation.commands import backward
+from linkwork.actuation.coordinates import backward
 from linkwork.actuation.layout import layout_of
 from linkwork.arguments import choice
 from linkwork.errors import ComputationError, InvalidInput, UnknownName, did_you_mean
@@ -26,7 +26,7 @@ from linkwork.loops.singular import refuse_singular
 from linkwork.model import Placement, Tree
 from linkwork.model.element_checks import about
 from linkwork.model.elements import LinearActuator
-from linkwork.quantities import QUANTITIES, SIZES, Inputs, Quantity
+from linkwork.quantities import Inputs
 from linkwork.spatial import Force
 from linkwork.subject import Subject
 
@@ -140,28 +140,6 @@ def _support_names(subject: Subject) -> list[str]:
 def _spring_names(subject: Subject) -> list[str]:
     _, springs, dampers = loop_elements(subject.full_tree)
     return [e.name for e in springs] + [e.name for e in dampers]
-
-
-SIZES["loop_efforts"] = lambda s: layout_of(s).sizes[1] + len(_idle_struts(s))
-SIZES["loop_supports"] = lambda s: len(_support_names(s))
-SIZES["loop_springs"] = lambda s: len(_spring_names(s))
-QUANTITIES["loads"] = Quantity(
-    loads_trace,
-    "q v a",
-    (
-        ("wrench", "b 6"),
-        ("effort", "loop_efforts"),
-        ("support", "loop_supports 6"),
-        ("support_first", "loop_supports 6"),
-        ("tension", "loop_springs"),
-        ("length", "loop_springs"),
-        ("base", "6"),
-        ("lever", ""),
-    ),
-    merged=False,
-    dynamic=True,
-    forces=True,
-)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 from casadi import SX
 
 from linkwork import quantities
-from linkwork.actuation.commands import to_actuators
+from linkwork.actuation.coordinates import to_actuators
 from linkwork.actuation.layout import layout_of
 from linkwork.arguments import as_doubles
 from linkwork.errors import ComputationError, InvalidInput, UnknownName, did_you_mean
@@ -22,7 +22,7 @@ from linkwork.loops.singular import refuse_singular
 from linkwork.model import Tree
 from linkwork.model.element_checks import about
 from linkwork.model.elements import Bar, Damper, LinearActuator, LoopClosure, Slider, Spring
-from linkwork.quantities import QUANTITIES, SIZES, Inputs, Quantity
+from linkwork.quantities import Inputs
 from linkwork.recursions.joints import transforms
 from linkwork.subject import Subject
 
@@ -113,7 +113,7 @@ def pair_of(geometry: Geometry, element: Any) -> Pair:
     return geometry.pair(element.first, element.second)
 
 
-def _members_trace(tree: Tree, x: Inputs) -> tuple[SX, SX, SX]:
+def members_trace(tree: Tree, x: Inputs) -> tuple[SX, SX, SX]:
     geometry = Geometry(tree, transforms(tree, x.q), tree.elements)
     ends, lengths = [], []
     for element in tree.elements:
@@ -137,14 +137,6 @@ def _rates(tree: Tree, x: Inputs) -> SX:
             constant = isinstance(element, (LoopClosure, Bar)) or rod
             changes.append(SX(0) if constant else casadi.dot(across, moved) / length)
     return casadi.substitute([casadi.vertcat(*changes, SX(0, 1))], [q, v], [x.q, x.v])[0]
-
-
-SIZES["loop_members"] = lambda s: len(member_names(s))
-QUANTITIES["members"] = Quantity(
-    _members_trace,
-    "q v",
-    (("ends", "loop_members 2 3"), ("length", "loop_members"), ("rate", "loop_members")),
-)
 
 
 def strut_levers(subject: Subject, q: np.ndarray) -> np.ndarray:

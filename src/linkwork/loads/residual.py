@@ -18,7 +18,7 @@ from linkwork.loads.members import members
 from linkwork.loads.supports import ends_of
 from linkwork.model import Tree
 from linkwork.model.elements import Bar, Point, Slider
-from linkwork.quantities import QUANTITIES, Inputs, Quantity
+from linkwork.quantities import Inputs
 from linkwork.recursions.joints import joint_motion
 from linkwork.recursions.poses import poses
 from linkwork.spatial import ZERO3, cross
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from linkwork.loads.loads import Loads
 
 
-def _motions(tree: Tree, x: Inputs) -> tuple[SX, SX]:
+def body_motions(tree: Tree, x: Inputs) -> tuple[SX, SX]:
     """Velocity and acceleration of every body's origin, in world axes, by one outward pass in world axes."""
     T = poses(tree, x.q)
     w, wd, p, pd, pdd = [ZERO3], [ZERO3], [ZERO3], [ZERO3], [ZERO3]
@@ -45,9 +45,6 @@ def _motions(tree: Tree, x: Inputs) -> tuple[SX, SX]:
     nodes = [tree.bodies[name][0] for name in tree.bodies]
     velocity = casadi.vertcat(*[casadi.vertcat(pd[i], w[i]).T for i in nodes])
     return velocity, casadi.vertcat(*[casadi.vertcat(pdd[i], wd[i]).T for i in nodes])
-
-
-QUANTITIES["body_motions"] = Quantity(_motions, "q v a", (("velocity", "b 6"), ("acceleration", "b 6")), merged=False)
 
 
 def body_residuals(loads: Loads) -> np.ndarray:

@@ -9,17 +9,17 @@ singular   why there is no finite value
 from linkwork.quantities.evaluate import caller, context_of, evaluate, kernel_of, writer
 from linkwork.quantities.line import Inputs, Quantity
 from linkwork.quantities.singular import explained
-from linkwork.quantities.table import QUANTITIES, quantity
-from linkwork.quantities.tracing import SIZES, trace
+from linkwork.quantities.table import QUANTITIES, every_quantity, quantity
+from linkwork.quantities.tracing import trace
 
 __all__ = [
     "QUANTITIES",
-    "SIZES",
     "Inputs",
     "Quantity",
     "caller",
     "context_of",
     "evaluate",
+    "every_quantity",
     "explained",
     "kernel_of",
     "quantity",

@@ -13,7 +13,7 @@ from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.model.payload import Payload
 from linkwork.quantities.line import Quantity
 from linkwork.quantities.table import quantity
-from linkwork.quantities.tracing import INPUT_AXES, size_of, trace
+from linkwork.quantities.tracing import INPUT_AXES, input_axes, shape_of, trace
 from linkwork.subject import Subject
 
 
@@ -124,12 +124,12 @@ def _make(
     payloads: tuple[str, ...],
     key: str | None,
 ) -> Kernel:
-    inputs: list[tuple[str, tuple[int, ...]]] = [(i, (size_of(subject, INPUT_AXES[i]),)) for i in line.inputs.split()]
+    inputs = [(i, shape_of(subject, line, axes)) for i, axes in input_axes(line).items()]
     inputs += [(f"variables[{v!r}]", ()) for v in subject.live]
     inputs += [(f"forces[{f!r}]", (6,)) for f in forces]
     for p in payloads:
         inputs += [(f"payload[{p!r}].mass", ()), (f"payload[{p!r}].com", (3,)), (f"payload[{p!r}].inertia", (3, 3))]
-    outputs = [(label, tuple(size_of(subject, axis) for axis in axes.split())) for label, axes in line.outputs]
+    outputs = [(label, shape_of(subject, line, axes)) for label, axes in line.outputs]
     guarded = any(n.nq > n.nv for n in subject.tree.nodes)
     guard = "the quaternion of a floating or ball joint is off unit length by more than 1e-6" if guarded else ""
     signature = Signature(name, tuple(inputs), tuple(outputs), guard)

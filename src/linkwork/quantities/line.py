@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from casadi import DM, SX
@@ -46,10 +46,13 @@ class Quantity:
     """A line of the table.
 
     trace     (tree, inputs) -> results, in tree coordinates; an input left out of `inputs` is traced as zero
-    inputs    names among q v a tau q0 q1 force
+    inputs    names among q v a tau q0 q1 force, or own ones: their axes stand in `axes`, and x.own has them
     outputs   (name, axes) for each result; axes are sizes or
               "v" force-like tree coordinate (contracted with G'), "s" velocity-like one (the independent are kept),
-              "r" already independent, "q" configuration, "b" described bodies, "p" ten inertial parameters a body
+              "r" already independent, "q" configuration, "b" described bodies, "p" ten inertial parameters a body,
+              or a name of `sizes`
+    axes      of inputs of its own: name -> axes, as for outputs
+    sizes     of axes of its own: name -> how many for a subject
     merged    traced on the tree with fixed joints merged
     dynamic   needs mass properties; accepts a payload
     joint_space   depends on the equations of motion alone: traced on the tree with the fewest numbers that has the same
@@ -64,3 +67,5 @@ class Quantity:
     dynamic: bool = False
     forces: bool = False
     joint_space: bool = False
+    axes: Mapping[str, str] = field(default_factory=dict)
+    sizes: Mapping[str, Callable[[Subject], int]] = field(default_factory=dict)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import casadi
 from casadi import SX
 
+from linkwork import rooms
 from linkwork.engine.fuse import optimised
 from linkwork.engine.program import from_casadi
-from linkwork.errors import NotPossible, UnknownName, did_you_mean
+from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.model import Tree
 from linkwork.quantities.line import Inputs, Quantity
 from linkwork.recursions import (
@@ -221,9 +222,34 @@ QUANTITIES: dict[str, Quantity] = {
 }
 
 
+_of_rooms: dict[str, Quantity] = {}
+"""Lines that rooms brought so far, by name."""
+
+
 def quantity(name: str) -> Quantity:
-    """The line of the table, or UnknownName."""
-    found = QUANTITIES.get(name)
-    if found is None:
-        raise UnknownName(f'there is no quantity "{name}"{did_you_mean(name, QUANTITIES)}')
-    return found
+    """The line of the table, or UnknownName. A room's lines are read when one of them is first asked for."""
+    if not isinstance(name, str):
+        raise UnknownName(f"there is no quantity {name!r}, expected a name")
+    line = QUANTITIES.get(name) or _of_rooms.get(name)
+    if line is not None:
+        return line
+    for room, file in rooms.files("quantities").items():
+        if f'"{name}"' in file.read_text(encoding="utf-8") and name in _lines_of(room):
+            return _of_rooms[name]
+    raise UnknownName(f'there is no quantity "{name}"{did_you_mean(name, every_quantity())}')
+
+
+def every_quantity() -> dict[str, Quantity]:
+    """All lines: of this table and of every room."""
+    for room in rooms.files("quantities"):
+        _lines_of(room)
+    return QUANTITIES | _of_rooms
+
+
+def _lines_of(room: str) -> Mapping[str, Quantity]:
+    """The lines of one room; a name that is taken by another room is refused, not replaced."""
+    lines: Mapping[str, Quantity] = rooms.part(room, "quantities").QUANTITIES
+    for name, line in lines.items():
+        if name in QUANTITIES or _of_rooms.setdefault(name, line) is not line:
+            raise InvalidInput(f'room "{room}": there is another quantity "{name}" already; names are unique')
+    return lines

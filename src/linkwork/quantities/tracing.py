@@ -11,7 +11,7 @@ import numpy as np
 from casadi import DM, SX
 
 from linkwork.model import MassProperties, Tree, build_tree
-from linkwork.quantities.line import Inputs
+from linkwork.quantities.line import Inputs, Quantity
 from linkwork.quantities.table import quantity
 from linkwork.recursions import poses
 from linkwork.recursions.applied import Applied
@@ -21,17 +21,27 @@ from linkwork.spatial import vector
 from linkwork.subject import Subject
 
 INPUT_AXES = {"q": "q", "q0": "q", "q1": "q", "v": "v", "a": "v", "tau": "v", "force": "6"}
-SIZES: dict[str, Callable[[Subject], int]] = {}
-"""Axes of results that a room above brings along (with its lines of the table): name -> size for a subject."""
+SIZES: dict[str, Callable[[Subject], int]] = {
+    "q": lambda s: s.nq,
+    "v": lambda s: s.nv,
+    "s": lambda s: s.nv,
+    "r": lambda s: s.nv,
+    "b": lambda s: len(s.model.bodies),
+    "n": lambda s: sum(len(body.points) for body in s.model.bodies),
+    "p": lambda s: 10 * len(s.model.bodies),
+}
+"""How long an axis is; a line of the table may have axes of its own (`Quantity.sizes`)."""
 
 
-def size_of(subject: Subject, axis: str) -> int:
-    sizes = {"q": subject.nq, "v": subject.nv, "s": subject.nv, "r": subject.nv, "b": len(subject.model.bodies)}
-    sizes["n"] = sum(len(body.points) for body in subject.model.bodies)
-    sizes["p"] = 10 * len(subject.model.bodies)
-    if axis in SIZES:
-        return SIZES[axis](subject)
-    return sizes[axis] if axis in sizes else int(axis)
+def shape_of(subject: Subject, line: Quantity, axes: str) -> tuple[int, ...]:
+    """The shape of axes written in a line of the table."""
+    sizes = SIZES | dict(line.sizes)
+    return tuple(sizes[axis](subject) if axis in sizes else int(axis) for axis in axes.split())
+
+
+def input_axes(line: Quantity) -> dict[str, str]:
+    """Input -> its axes, in the order of the arguments."""
+    return {name: line.axes[name] if name in line.axes else INPUT_AXES[name] for name in line.inputs.split()}
 
 
 def trace(
@@ -53,7 +63,7 @@ def trace(
     for body, mass, com, inertia in loads:
         tree = _with_payload(tree, body, mass, com, inertia)
 
-    own = {i: SX.sym(i, size_of(subject, INPUT_AXES[i])) for i in line.inputs.split()}
+    own = {name: SX.sym(name, *shape_of(subject, line, axes)) for name, axes in input_axes(line).items()}
     x = _in_tree_coordinates(tree, own)
     x.q, x.subject = x.q + offset, subject
     if frame is not None:
@@ -61,7 +71,7 @@ def trace(
     if forces:
         x.applied = _in_node_axes(subject, tree, x.q, wrenches)
     results = [_reduced(r, axes, tree) for r, (_, axes) in zip(line.trace(tree, x), line.outputs, strict=True)]
-    guards = [_unit_guard(tree, x, label) for label in own if INPUT_AXES[label] == "q"]
+    guards = [_unit_guard(tree, x, label) for label in own if INPUT_AXES.get(label) == "q"]
     arguments = [*own.values(), *live.values(), *wrenches.values()]
     for _, mass, com, inertia in loads:
         arguments += [mass, com, inertia]

@@ -1,6 +1,7 @@
 """Simulation: motion over time of robots and systems of positions."""
 
 from linkwork.simulation.controllers import PD, PID, ComputedTorque, GravityCompensation, Sampled, Saturated
+from linkwork.simulation.environment import Apart, Environment, Within
 from linkwork.simulation.events import Crossing, Event
 from linkwork.simulation.result import Simulation
 from linkwork.simulation.run import simulate
@@ -10,14 +11,17 @@ from linkwork.simulation.stops import EndStop
 __all__ = [
     "PD",
     "PID",
+    "Apart",
     "ComputedTorque",
     "Crossing",
     "EndStop",
+    "Environment",
     "Event",
     "GravityCompensation",
     "PerStep",
     "Sampled",
     "Saturated",
     "Simulation",
+    "Within",
     "simulate",
 ]

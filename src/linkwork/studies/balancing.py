@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 from casadi import SX
-from scipy.optimize import least_squares
 
 from linkwork.actuation.conversion import from_actuators
 from linkwork.actuation.implicit import followed
@@ -96,6 +95,8 @@ def balance(
             return (efforts(x) * scale).ravel()
         except (InvalidInput, ComputationError):  # loops do not close there: the solver turns back from a large value
             return unreachable
+
+    from scipy.optimize import least_squares  # takes longer to import than all of linkwork
 
     found = least_squares(
         residuals, x0, slopes, bounds=(low, high), x_scale="jac", xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=500

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import minimize
 
 from linkwork import configurations, quantities
 from linkwork.arguments import choice
@@ -112,6 +111,8 @@ def _climbed(subject: Subject, q: np.ndarray, measure: Callable[[np.ndarray], np
     def negative(x: np.ndarray) -> tuple[float, np.ndarray]:
         m = measure(_symbols(subject, x + steps))
         return -m[0], (m[1 + subject.nq :] - m[1 : 1 + subject.nq]) / (2 * h)
+
+    from scipy.optimize import minimize  # takes longer to import than all of linkwork
 
     found = minimize(negative, q, jac=True, method="L-BFGS-B", bounds=list(zip(limits.lower, limits.upper)))
     return np.clip(found.x, limits.lower, limits.upper)[None]

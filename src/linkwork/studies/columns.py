@@ -10,7 +10,7 @@ import casadi
 from casadi import SX
 
 from linkwork import quantities
-from linkwork.actuation.commands import forward
+from linkwork.actuation.coordinates import forward
 from linkwork.actuation.cranks import crank_factors, has_cranks
 from linkwork.actuation.implicit import loop_rates, newton_step
 from linkwork.actuation.layout import layout_of

@@ -9,7 +9,6 @@ from typing import Any
 import casadi
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.interpolate import CubicSpline, make_interp_spline
 
 from linkwork.arguments import as_doubles, choice
 from linkwork.engine.compile import compile as compiled
@@ -72,6 +71,8 @@ class Path:
                 f"Path.through: waypoints has shape {points.shape}, expected at least {least} rows of finite numbers"
             )
         at = _places(points, s)
+        from scipy.interpolate import CubicSpline, make_interp_spline  # takes longer to import than all of linkwork
+
         spline = CubicSpline(at, points, bc_type=ends) if kind == "cubic" else make_interp_spline(at, points, k=5)
         first, second = spline.derivative(1), spline.derivative(2)
         return Path(points.shape[1], lambda x: (spline(x), first(x), second(x)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.metadata import version
 from importlib.resources import files
@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from linkwork import __version__
+from linkwork import __version__, rooms
 from linkwork.formats.files import write_atomically
 from linkwork.loads.analyse import Analysis
 from linkwork.loops.assembly import reference
 from linkwork.robot import Robot
-from linkwork.studies.actuators import duties
+from linkwork.view.html import table
 from linkwork.view.power import power_balance
 from linkwork.view.report_charts import chart_groups
 from linkwork.view.segments import segments
@@ -38,7 +38,11 @@ def write_report(robot: Robot, path: str | Path, analysis: Analysis | None = Non
 
 
 def report_html(robot: Robot, analysis: Analysis | None = None, title: str = "") -> str:
-    """The page: description, tree, animation, curves, loads, balance of power, assumptions, versions."""
+    """The page: animation, balance of power, sections of rooms, curves, description, assumptions, versions.
+
+    A room with a part of its own in reports has a file `section.py` with section(robot, analysis) -> str: HTML that
+    starts with its heading, or "" where it has nothing to say; analysis is None for the description alone.
+    """
     kept = np.zeros(1, int) if analysis is None else _kept(len(analysis))
     q = _at_rest(robot)[None] if analysis is None else analysis.q[kept]
     figure = segments(robot, q)
@@ -59,7 +63,8 @@ def report_html(robot: Robot, analysis: Analysis | None = None, title: str = "")
     }  # fmt: skip
     sections = [_head(robot, analysis, title), _scene(analysis, figure.kinds)]
     if analysis is not None:
-        sections += [_self_check(robot, analysis), _efforts(robot, analysis)]
+        sections.append(_self_check(robot, analysis))
+    sections += [module.section(robot, analysis) for module in rooms.parts("section").values()]
     at = 0
     for heading, members in groups:
         figures = "".join(_figure(at + k, chart.title) for k, chart in enumerate(members))
@@ -137,17 +142,6 @@ def _self_check(robot: Robot, analysis: Analysis) -> str:
     )
 
 
-def _efforts(robot: Robot, analysis: Analysis) -> str:
-    units = {"linear": ("N", "m"), "rotary": ("N m", "rad")}
-    rows = []
-    for duty in duties(robot, [analysis]):
-        force, way = units[duty.kind]
-        numbers = (duty.peak, duty.rms, duty.speed, duty.power, duty.travel)
-        rows.append((duty.name, force, *numbers, way))
-    header = ("actuator", "effort in", "peak", "rms", "fastest [/s]", "peak power [W]", "travel", "travel in")
-    return f"<h2>What each actuator must do</h2>{_table('actuators', header, rows)}"
-
-
 def _description(robot: Robot) -> str:
     limits = robot.limits
     joints = []
@@ -171,15 +165,15 @@ def _description(robot: Robot) -> str:
         '<h2>Kinematic tree</h2><figure id="tree-figure"><figcaption><span>bodies under what carries them</span>'
         f'</figcaption><div class="tree">{tree_picture(robot.model)}</div></figure>',
         "<h2>Joints</h2>",
-        _table("joints", ("joint", "type", "parent", "child", "q", "lower", "upper"), joints),
+        table("joints", ("joint", "type", "parent", "child", "q", "lower", "upper"), joints),
         "<h2>Bodies</h2>",
-        _table("bodies", of_bodies, bodies),
+        table("bodies", of_bodies, bodies),
     ]
     if elements:
-        parts += ["<h2>Loop elements</h2>", _table("elements", ("kind", "name"), elements)]
+        parts += ["<h2>Loop elements</h2>", table("elements", ("kind", "name"), elements)]
     if robot.model.variables:
         named = [(name, float(value)) for name, value in robot.model.variables]
-        parts += ["<h2>Variables</h2>", _table("variables", ("name", "value [SI]"), named)]
+        parts += ["<h2>Variables</h2>", table("variables", ("name", "value [SI]"), named)]
     return "".join(parts)
 
 
@@ -197,25 +191,6 @@ def _versions() -> str:
     shown = [f"linkwork {__version__}", f"Python {platform.python_version()}"]
     shown += [f"{name} {version(name)}" for name in ("numpy", "casadi", "llvmlite")]
     return f"<footer>Made by {escape(', '.join(shown))} on {escape(platform.machine())}.</footer>"
-
-
-def _table(name: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    listed = list(rows)
-    numeric = [any(not isinstance(row[k], str) for row in listed) for k in range(len(header))]
-    head = "".join(f"<th{_class(n)}>{escape(h)}</th>" for h, n in zip(header, numeric, strict=True))
-    body = "".join(f"<tr>{''.join(_cell(cell) for cell in row)}</tr>" for row in listed)
-    return f'<div class="scroll"><table id="{name}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-
-
-def _class(numeric: bool) -> str:
-    return ' class="number"' if numeric else ""
-
-
-def _cell(cell: Any) -> str:
-    """A number is shown with six digits and kept with all of them."""
-    if isinstance(cell, float):
-        return f'<td class="number" data-value="{cell!r}">{cell + 0.0:.6g}</td>'
-    return f"<td{_class(isinstance(cell, int))}>{escape(str(cell))}</td>"
 
 
 def _kept(n: int) -> np.ndarray:

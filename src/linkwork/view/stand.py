@@ -16,6 +16,7 @@ from linkwork.view.columns import column_names, unit
 from linkwork.view.live_plots import LivePlot
 from linkwork.view.load_arrows import LoadArrows
 from linkwork.view.load_vectors import load_vectors
+from linkwork.view.panels import panels_for
 from linkwork.view.playback import Playback
 from linkwork.view.scene import RobotScene
 from linkwork.view.sliders import ActuatorSliders, Coordinate, JointSliders, has_own_commands
@@ -67,6 +68,7 @@ class Stand:
                 self.actuators = ActuatorSliders(gui, robot, self.scene.q, self._command)
             with gui.add_folder("Joints", expand_by_default=len(robot.joints) <= 8):
                 self.joints = JointSliders(gui, robot, self._joint)
+            self.panels = panels_for(self)
         if self.scene.missing:
             self.status.content = f"{len(self.scene.missing)} meshes are missing, such as {self.scene.missing[0]}"
         self.sliders_follow()
@@ -86,13 +88,15 @@ class Stand:
                 self._draw_trail()
 
     def sliders_follow(self) -> None:
-        """Put the sliders where the robot is."""
+        """Put the sliders, and the panels of rooms, where the robot is."""
         q = self.scene.q
         self.joints.show(q)
         try:
             self.actuators.show(q)
         except LinkworkError:  # a posture that its struts cannot hold: their sliders stay
             pass
+        for panel in self.panels.values():
+            panel.show(q)
 
     def load_motion(self, motion: str | Mapping[str, Any]) -> Playback:
         """Take a motion by name or as arrays (see `Playback`), and show its start."""
@@ -153,6 +157,8 @@ class Stand:
             self.removed = True
             for column in list(self.plots):
                 self.unplot(column)
+            for panel in self.panels.values():
+                panel.remove()
             self.tab.remove()
             self.scene.remove()
 

@@ -13,24 +13,22 @@ from linkwork.cli.output import print_json, print_table, tidy
 from linkwork.cli.progress import working
 
 
-def register(app: typer.Typer) -> None:
-    @app.command()
-    def fk(
-        robot: RobotName,
-        q: Configuration = None,
-        frame: Annotated[str | None, typer.Option(help="A body, frame or point; left out: every body.")] = None,
-        as_json: Json = False,
-    ) -> None:
-        """Forward kinematics: poses at a configuration.
+def fk(
+    robot: RobotName,
+    q: Configuration = None,
+    frame: Annotated[str | None, typer.Option(help="A body, frame or point; left out: every body.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Forward kinematics: poses at a configuration.
 
-        Example:  linkwork fk ur5e --q "0 -90deg 90deg 0 0 0" --frame tool0
-        """
-        loaded = lw.load(robot)
-        at = configuration(loaded, q)
-        if frame is None:
-            _show_all(loaded, at, as_json)
-        else:
-            _show_one(loaded, at, frame, as_json)
+    Example:  linkwork fk ur5e --q "0 -90deg 90deg 0 0 0" --frame tool0
+    """
+    loaded = lw.load(robot)
+    at = configuration(loaded, q)
+    if frame is None:
+        _show_all(loaded, at, as_json)
+    else:
+        _show_one(loaded, at, frame, as_json)
 
 
 def _show_one(robot: lw.Robot, q: np.ndarray, frame: str, as_json: bool) -> None:

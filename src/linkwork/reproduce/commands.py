@@ -19,39 +19,37 @@ def _known(incomplete: str) -> list[str]:
     return [number for number in papers() if number.startswith(incomplete)]
 
 
-def register(app: typer.Typer) -> None:
-    @app.command()
-    def reproduce(
-        paper: Annotated[
-            list[str] | None,
-            typer.Argument(help='Numbers of papers, such as "04"; none: all.', autocompletion=_known),
-        ] = None,
-        figures: Annotated[Path | None, typer.Option(help="A folder for the papers' figures, drawn again.")] = None,
-        forms: Annotated[str, typer.Option("--format", help="Of the figures, with commas.")] = "png,svg",
-        failed: Annotated[bool, typer.Option("--failed", help="Show only what is missed.")] = False,
-        as_json: Json = False,
-    ) -> None:
-        """Compute the published numbers of the papers and draw their figures; exit code 1 if a number is missed.
+def reproduce(
+    paper: Annotated[
+        list[str] | None,
+        typer.Argument(help='Numbers of papers, such as "04"; none: all.', autocompletion=_known),
+    ] = None,
+    figures: Annotated[Path | None, typer.Option(help="A folder for the papers' figures, drawn again.")] = None,
+    forms: Annotated[str, typer.Option("--format", help="Of the figures, with commas.")] = "png,svg",
+    failed: Annotated[bool, typer.Option("--failed", help="Show only what is missed.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Compute the published numbers of the papers and draw their figures; exit code 1 if a number is missed.
 
-        Example:  linkwork reproduce 04 --figures figures
-        """
-        chosen = [name.zfill(2) for name in paper or papers()]
-        found: list[Paper] = []
-        with working("papers") as tick:
-            for k, name in enumerate(chosen):
-                found += computed(name)
-                tick(k + 1, len(chosen))
-        written = [] if figures is None else _draw(chosen, figures, forms)
-        missed = [case for p in found for case in p.cases if not case.passed]
-        if as_json:
-            numbers = [{**asdict(p), "passed": all(c.passed for c in p.cases)} for p in found]
-            print_json({"papers": numbers, "missed": len(missed), "wrote": written})
-        else:
-            _show(found, failed)
-            if figures is not None:
-                console().print(f"drew {len(written)} files into {figures}", markup=False)
-        if missed:
-            raise typer.Exit(1)
+    Example:  linkwork reproduce 04 --figures figures
+    """
+    chosen = [name.zfill(2) for name in paper or papers()]
+    found: list[Paper] = []
+    with working("papers") as tick:
+        for k, name in enumerate(chosen):
+            found += computed(name)
+            tick(k + 1, len(chosen))
+    written = [] if figures is None else _draw(chosen, figures, forms)
+    missed = [case for p in found for case in p.cases if not case.passed]
+    if as_json:
+        numbers = [{**asdict(p), "passed": all(c.passed for c in p.cases)} for p in found]
+        print_json({"papers": numbers, "missed": len(missed), "wrote": written})
+    else:
+        _show(found, failed)
+        if figures is not None:
+            console().print(f"drew {len(written)} files into {figures}", markup=False)
+    if missed:
+        raise typer.Exit(1)
 
 
 def _draw(numbers: list[str], folder: Path, forms: str) -> list[Path]:

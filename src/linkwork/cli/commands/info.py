@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import typer
 from rich.markup import escape
 from rich.tree import Tree
 
@@ -21,30 +20,28 @@ DYNAMIC = ("gravity_torque", "inverse_dynamics", "mass_matrix", "forward_dynamic
 """Quantities whose kernels are shown."""
 
 
-def register(app: typer.Typer) -> None:
-    @app.command()
-    def info(robot: RobotName, as_json: Json = False) -> None:
-        """Show a robot: its tree, coordinates, limits, masses, DH table, closed forms, kernels, sources.
+def info(robot: RobotName, as_json: Json = False) -> None:
+    """Show a robot: its tree, coordinates, limits, masses, DH table, closed forms, kernels, sources.
 
-        Example:  linkwork info ur5e
-        """
-        loaded = lw.load(robot)
-        with working(f"compiling for {loaded.name}") as tick:
-            facts = _facts(loaded, tick)
-        if as_json:
-            print_json(facts)
-            return
-        console().print(_tree(loaded))
-        _show_joints(facts)
-        _show_bodies(facts)
-        _show_dh(facts["dh"])
-        _show_loops(facts)
-        _show_closed_form(facts["inverse_kinematics"])
-        print_table("kernels", ("quantity", "operations a sample"), facts["kernels"].items())
-        if facts["variables"]:
-            print_table("variables", ("name", "value [SI]"), facts["variables"].items())
-        for note in facts["notes"]:
-            console().print(f"- {escape(note)}")
+    Example:  linkwork info ur5e
+    """
+    loaded = lw.load(robot)
+    with working(f"compiling for {loaded.name}") as tick:
+        facts = _facts(loaded, tick)
+    if as_json:
+        print_json(facts)
+        return
+    console().print(_tree(loaded))
+    _show_joints(facts)
+    _show_bodies(facts)
+    _show_dh(facts["dh"])
+    _show_loops(facts)
+    _show_closed_form(facts["inverse_kinematics"])
+    print_table("kernels", ("quantity", "operations a sample"), facts["kernels"].items())
+    if facts["variables"]:
+        print_table("variables", ("name", "value [SI]"), facts["variables"].items())
+    for note in facts["notes"]:
+        console().print(f"- {escape(note)}")
 
 
 def _facts(robot: lw.Robot, tick: Tick) -> dict[str, Any]:

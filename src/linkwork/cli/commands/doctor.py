@@ -31,37 +31,35 @@ PACKAGES = (
 )
 
 
-def register(app: typer.Typer) -> None:
-    @app.command()
-    def doctor(
-        clear_cache: Annotated[bool, typer.Option("--clear-cache", help="Remove every compiled object.")] = False,
-        as_json: Json = False,
-    ) -> None:
-        """Show CPU, vector width, cache and versions, and run a self-test.
+def doctor(
+    clear_cache: Annotated[bool, typer.Option("--clear-cache", help="Remove every compiled object.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show CPU, vector width, cache and versions, and run a self-test.
 
-        Example:  linkwork doctor --clear-cache
-        """
-        if clear_cache:
-            removed = cache.clear()
-            if not as_json:
-                console().print(f"removed {removed} compiled objects")
-        with working("self-test"):
-            verdict = _self_test()
-        facts = {
-            "cpu": machine.cpu()[0],
-            "vector width": machine.widths()[0],
-            "threads": lw.threads(),
-            "compiled single calls": python_call.available(),
-            "cache folder": str(cache.folder() or "off"),
-            "cache size [MB]": round(cache.size() / 2**20, 2),
-            "python": platform.python_version(),
-            **{name: _version(name) for name in PACKAGES},
-            "self-test": verdict,
-        }
-        if as_json:
-            print_json(facts)
-        else:
-            print_table("linkwork doctor", ("what", "value"), facts.items())
+    Example:  linkwork doctor --clear-cache
+    """
+    if clear_cache:
+        removed = cache.clear()
+        if not as_json:
+            console().print(f"removed {removed} compiled objects")
+    with working("self-test"):
+        verdict = _self_test()
+    facts = {
+        "cpu": machine.cpu()[0],
+        "vector width": machine.widths()[0],
+        "threads": lw.threads(),
+        "compiled single calls": python_call.available(),
+        "cache folder": str(cache.folder() or "off"),
+        "cache size [MB]": round(cache.size() / 2**20, 2),
+        "python": platform.python_version(),
+        **{name: _version(name) for name in PACKAGES},
+        "self-test": verdict,
+    }
+    if as_json:
+        print_json(facts)
+    else:
+        print_table("linkwork doctor", ("what", "value"), facts.items())
 
 
 def _version(name: str) -> str:

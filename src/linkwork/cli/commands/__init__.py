@@ -1,0 +1,1 @@
+"""Commands without a room: one a file, named as the file."""

@@ -1,0 +1,31 @@
+"""linkwork convert: from one description format to another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import linkwork as lw
+from linkwork.cli.arguments import Json, names
+from linkwork.cli.output import console, print_json
+from linkwork.cli.progress import working
+
+
+def convert(
+    source: Annotated[str, typer.Argument(help="A built-in name or a file.", autocompletion=names)],
+    target: Annotated[Path, typer.Argument(help="The file to write: .urdf, .xml or .robot.yaml.")],
+    as_json: Json = False,
+) -> None:
+    """Write a robot in another format; refuses, with the reasons, what that format cannot hold.
+
+    Example:  linkwork convert ur5e ur5e.urdf
+    """
+    with working(f"converting {source}"):
+        robot = lw.load(source)
+        lw.save(robot, target)
+    if as_json:
+        print_json({"wrote": target, "bodies": len(robot.bodies), "nv": robot.nv})
+    else:
+        console().print(f"wrote {target}: {len(robot.bodies)} bodies, nv = {robot.nv}", markup=False)

@@ -1,0 +1,142 @@
+"""Questions about a design: sweep, balance, actuators."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+import linkwork as lw
+from linkwork.cli.arguments import Json, RobotName, value
+from linkwork.cli.output import console, print_json, print_table
+from linkwork.cli.progress import working
+from linkwork.errors import InvalidInput
+from linkwork.formats.files import write_atomically
+from linkwork.formats.tables import csv_text
+
+GROUP = "study"
+"""Its commands are written `linkwork study sweep`."""
+SHOWN = 40
+"""Most designs of a sweep that are printed; --out and --json have them all."""
+MotionName = Annotated[str | None, typer.Option("--motion", help="A named motion; left out: the robot's first.")]
+
+
+def sweep(
+    robot: RobotName,
+    vary: Annotated[list[str], typer.Option(help="variable=first:last:count [SI]; several make a grid.")],
+    column: Annotated[list[str], typer.Option(help="A column of `analyse`, such as actuator.act5.")],
+    motion: MotionName = None,
+    reduce: Annotated[str, typer.Option(help="peak, max, min, mean or rms.")] = "peak",
+    steps: Annotated[int, typer.Option(help="Instants of the motion.")] = 1000,
+    out: Annotated[Path | None, typer.Option(help="A CSV file: one row a design.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Run a motion with every design of a grid of variables.
+
+    Example:  linkwork study sweep charmie --vary torso_spring=0:2000:21 --column actuator.act5
+    """
+    from linkwork.studies.sweep import sweep as swept
+
+    axes = dict(_axis(text) for text in vary)
+    grid = np.meshgrid(*axes.values(), indexing="ij")
+    designs = {name: x.ravel() for name, x in zip(axes, grid, strict=True)}
+    loaded = lw.load(robot, live=list(axes))
+    with working("designs") as tick:
+        reduced = dict.fromkeys(column, reduce)
+        found = swept(loaded, _motion(loaded, motion), designs, reduced, steps, tick)
+    header = [*designs, *found.results]
+    rows = list(zip(*(x.tolist() for x in (*designs.values(), *found.results.values())), strict=True))
+    best = {name: int(found.best(name)) for name in found.results}
+    if out is not None:
+        write_atomically(out, csv_text({**designs, **found.results}))
+    if as_json:
+        results = {"variables": designs, "results": found.results, "valid": found.valid, "best": best}
+        results |= {"wrote": [] if out is None else [out]}
+        print_json({"robot": loaded.name, **results})
+        return
+    shown = sorted({*range(0, len(rows), -(-len(rows) // SHOWN)), len(rows) - 1, *best.values()})
+    title = f"{len(rows)} designs of {loaded.name}" + (f", {len(shown)} shown" if len(shown) < len(rows) else "")
+    print_table(title, ["design", *header], [(k, *rows[k]) for k in shown])
+    for name, k in best.items():
+        at = ", ".join(f"{variable} = {designs[variable][k]:.6g}" for variable in designs)
+        console().print(f"smallest {name}: {found.results[name][k]:.6g} at {at}")
+    if not found.valid.all():
+        console().print(f"{np.count_nonzero(~found.valid)} designs are not valid: their loops do not close")
+    if out is not None:
+        console().print(f"wrote {out}", markup=False)
+
+
+def balance(
+    robot: RobotName,
+    variable: Annotated[list[str], typer.Option(help="A variable that may change, such as torso_spring.")],
+    actuator: Annotated[list[str] | None, typer.Option(help="Whose effort counts; left out: all.")] = None,
+    motion: MotionName = None,
+    poses: Annotated[int, typer.Option(help="Poses of the motion at rest.")] = 21,
+    as_json: Json = False,
+) -> None:
+    """The values of springs, masses or lengths that carry a robot's weight best.
+
+    Example:  linkwork study balance charmie --variable torso_spring --actuator act5
+    """
+    from linkwork.studies.balancing import balance as balanced
+
+    loaded = lw.load(robot, live=variable)
+    chosen = loaded.motions[_motion(loaded, motion)]
+    commands = chosen.commands(np.linspace(0.0, chosen.duration, poses))[0]
+    with working("balancing"):
+        found = balanced(loaded, commands, actuators=actuator or None)
+    facts = {"variables": found.variables, "saving": found.saving, "reason": found.reason}
+    if as_json:
+        print_json({"robot": loaded.name, **facts})
+        return
+    present = dict(loaded.model.variables)
+    rows = [(name, float(present[name]), best) for name, best in found.variables.items()]
+    print_table(f"balance of {loaded.name} over {poses} poses", ("variable [SI]", "now", "best"), rows)
+    console().print(f"rms effort at rest falls by {100 * found.saving:.1f} %")
+
+
+def actuators(
+    robot: RobotName,
+    motion: MotionName = None,
+    margin: Annotated[float, typer.Option(help="On effort and power.")] = 1.5,
+    catalogue: Annotated[Path | None, typer.Option(help="A CSV file; left out: generic sizes.")] = None,
+    as_json: Json = False,
+) -> None:
+    """What every actuator must do over a motion, and the smallest of a catalogue that can.
+
+    Example:  linkwork study actuators charmie --margin 2
+    """
+    from linkwork.studies import actuators as selection
+
+    loaded = lw.load(robot)
+    lines = selection.catalogue(catalogue)
+    with working("analysing"):
+        found = selection.select(loaded, _motion(loaded, motion), lines, margin)
+    rows = [
+        (n, s.duty.kind, s.duty.peak, s.duty.rms, s.duty.speed, s.duty.power, s.choice.name if s.choice else "none")
+        for n, s in found.items()
+    ]
+    if as_json:
+        keys = ("actuator", "kind", "peak", "rms", "speed", "power", "choice")
+        print_json({"robot": loaded.name, "actuators": [dict(zip(keys, row, strict=True)) for row in rows]})
+    else:
+        units = ("peak [N, N m]", "rms [N, N m]", "speed [m/s, rad/s]", "power [W]")
+        print_table(f"actuators of {loaded.name}, margin {margin:g}", ("actuator", "kind", *units, "choice"), rows)
+
+
+def _axis(text: str) -> tuple[str, np.ndarray]:
+    name, _, rest = text.partition("=")
+    parts = rest.split(":")
+    if not name or len(parts) != 3 or not parts[2].isdigit() or int(parts[2]) < 1:
+        raise InvalidInput(f"--vary: {text!r}, expected variable=first:last:count such as torso_spring=0:2000:21")
+    return name, np.linspace(value(parts[0], f"--vary {name}"), value(parts[1], f"--vary {name}"), int(parts[2]))
+
+
+def _motion(robot: lw.Robot, motion: str | None) -> str:
+    if motion is not None:
+        return robot.motions[motion].name
+    if not len(robot.motions):
+        raise InvalidInput(f'study: robot "{robot.name}" has no named motions')
+    return next(iter(robot.motions))

@@ -1,0 +1,229 @@
+"""A room plugs in by its files: a toy room in a folder of its own reaches every place, and nothing lists it."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork import quantities, rooms
+from linkwork.errors import InvalidInput, UnknownName
+
+SOURCE = Path(lw.__file__).parent
+
+TOY = {
+    "toy/__init__.py": '''"""Toys: the square of a weight, to show what a room is made of."""
+
+from linkwork.toy.play import Toy, play
+
+__all__ = ["Toy", "play"]
+''',
+    "toy/play.py": """
+from linkwork import quantities
+
+
+class Toy:
+    pass
+
+
+def play(robot, q):
+    return quantities.evaluate(robot.subject, "toy_weight", {"q": q, "push": [2.0, 3.0]})
+""",
+    "toy/quantities.py": """
+from linkwork.quantities import Quantity
+from linkwork.recursions.newton_euler import newton_euler
+
+
+def _weight(tree, x):
+    still = newton_euler(tree, x.q, 0 * x.v, 0 * x.v)
+    return still * still, x.own["push"][0] * x.own["push"][1]
+
+
+QUANTITIES = {
+    "toy_weight": Quantity(
+        _weight,
+        "q push",
+        (("squares", "v"), ("product", "")),
+        dynamic=True,
+        axes={"push": "pushes"},
+        sizes={"pushes": lambda subject: 2},
+    )
+}
+""",
+    "toy/commands.py": '''
+"""linkwork toy-play: what the toy weighs."""
+
+import linkwork as lw
+from linkwork.cli.output import print_json
+
+
+def toy_play(robot: str) -> None:
+    """Weigh it.
+
+    Example:  linkwork toy-play ur5e
+    """
+    loaded = lw.load(robot)
+    print_json({"product": lw.toy.play(loaded, loaded.neutral())[1]})
+
+
+def _not_a_command() -> None: ...
+''',
+    "toy/panel.py": """
+class _Panel:
+    def __init__(self, stand):
+        self.text, self.seen, self.removed = stand.server.gui.add_text("toy", "new"), [], False
+
+    def show(self, q):
+        self.seen.append(q)
+
+    def remove(self):
+        self.removed = True
+
+
+def panel(stand):
+    return _Panel(stand)
+""",
+    "toy/section.py": """
+def section(robot, analysis):
+    return f"<h2>Toys of {robot.name}</h2>"
+""",
+}
+
+
+@pytest.fixture
+def toy(tmp_path, monkeypatch):
+    """The toy room on the package's path, as a second distribution would put it there."""
+    for name, text in TOY.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(lw, "__path__", [*lw.__path__, str(tmp_path)])
+    yield tmp_path
+    for name in [name for name in sys.modules if name.startswith("linkwork.toy")]:
+        sys.modules.pop(name)
+    vars(lw).pop("toy", None)
+    from linkwork.quantities import table
+
+    table._of_rooms.pop("toy_weight", None)
+
+
+def test_the_toy_has_a_namespace(toy):
+    assert "toy" in dir(lw)
+    assert lw.toy.__all__ == ["Toy", "play"]
+
+
+def test_the_toy_has_a_quantity_with_an_input_and_an_axis_of_its_own(toy):
+    robot = lw.load("ur5e")
+    q = robot.random(4, seed=1)
+    squares, product = quantities.evaluate(robot.subject, "toy_weight", {"q": q, "push": np.ones((4, 2)) * 1.5})
+    np.testing.assert_allclose(squares, robot.gravity_torque(q) ** 2, rtol=1e-13, atol=1e-12)
+    assert product.tolist() == [2.25] * 4
+    assert robot.function("toy_weight").name() == "toy_weight"
+    assert "toy_weight" in quantities.every_quantity()
+    with pytest.raises(InvalidInput, match=r"push has shape \(3,\), expected \(..., 2\)"):
+        quantities.evaluate(robot.subject, "toy_weight", {"q": robot.neutral(), "push": np.zeros(3)})
+
+
+def test_the_toy_has_a_command(toy):
+    done = subprocess.run(
+        [sys.executable, "-c", STARTED.format(toy=str(toy)), "toy-play", "ur5e"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert '"product": 6.0' in done.stdout
+
+
+STARTED = """
+import sys
+import linkwork
+linkwork.__path__.append({toy!r})
+from linkwork.cli import main
+main()
+"""
+
+
+def test_the_toy_has_a_section_of_reports(toy):
+    from linkwork.view import report_html
+
+    assert "<h2>Toys of ur5e</h2>" in report_html(lw.load("ur5e"))
+
+
+def test_the_toy_has_a_panel_in_the_viewer(toy):
+    pytest.importorskip("viser")
+    robot = lw.load("ur5e")
+    with lw.view.Viewer(robot, port=0) as viewer:
+        (stand,) = viewer.stands
+        panel = stand.panels["toy"]
+        stand.show(robot.random(seed=2))
+        np.testing.assert_array_equal(panel.seen[-1], robot.random(seed=2))
+        viewer.remove(stand)
+        assert panel.removed
+
+
+def test_two_rooms_cannot_take_one_name(toy):
+    (toy / "toy" / "quantities.py").write_text(TOY["toy/quantities.py"].replace("toy_weight", "mass_matrix"))
+    with pytest.raises(InvalidInput, match='room "toy": there is another quantity "mass_matrix"'):
+        quantities.every_quantity()
+
+
+def test_an_unknown_name_is_said_with_the_nearest_of_all_rooms():
+    with pytest.raises(UnknownName, match='"membrs"; did you mean "members"'):
+        quantities.quantity("membrs")
+    with pytest.raises(AttributeError, match="no attribute 'simulatoin'"):
+        lw.simulatoin  # noqa: B018
+
+
+def told_to_type_checkers() -> dict[str, set[str]]:
+    """Module -> the names that linkwork/__init__.py imports from it for type checkers."""
+    block = next(node for node in ast.parse((SOURCE / "__init__.py").read_text()).body if isinstance(node, ast.If))
+    return {line.module: {name.name for name in line.names} for line in block.body}
+
+
+def test_type_checkers_are_told_every_room():
+    assert told_to_type_checkers()["linkwork"] == set(rooms.rooms())
+
+
+def test_names_of_rooms_at_the_top_are_what_type_checkers_are_told():
+    told = {module.partition(".")[2]: names for module, names in told_to_type_checkers().items() if "." in module}
+    assert told == {room: set(names) for room, names in lw._LIFTED.items()}
+
+
+@pytest.mark.parametrize("room", sorted(rooms.rooms()))
+def test_a_room_says_what_it_is_and_what_is_public(room):
+    module = getattr(lw, room)
+    assert (module.__doc__ or "").partition("\n")[0].endswith(".")
+    assert list(module.__all__) == sorted(set(module.__all__), key=_ruff_order)
+    assert all(hasattr(module, name) for name in module.__all__)
+
+
+def _ruff_order(name: str) -> tuple[int, str]:
+    return 0 if name.isupper() else 1 if name[:1].isupper() else 2, name
+
+
+def test_importing_linkwork_brings_no_application():
+    code = "import sys, linkwork; print(*(m for m in sys.modules if m.startswith('linkwork.') and m.count('.') == 1))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    brought = {name.partition(".")[2] for name in done.stdout.split()}
+    assert not brought & {"inverse", "loads", "loops", "simulation", "studies", "trajectory", "view", "cli", "lagrange"}
+
+
+def test_a_command_brings_only_its_own_file():
+    code = STARTED.format(toy="/nowhere").replace(
+        "main()\n", "import atexit; atexit.register(lambda: print(*sys.modules)); main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, "fk", "--help"], capture_output=True, text=True, check=True)
+    assert "linkwork.cli.commands.fk" in done.stdout.split()
+    assert not {"linkwork.inverse", "linkwork.view", "linkwork.cli.commands.info"} & set(done.stdout.split())
+
+
+def test_parts_are_found_without_an_import(toy):
+    assert rooms.files("section").keys() >= {"studies", "toy"}
+    assert "linkwork.toy" not in sys.modules
+    assert importlib.import_module("linkwork.toy.section") is rooms.part("toy", "section")
