@@ -81,6 +81,19 @@ class Subject:
         described = None if self.parametric is None or not self.live else self.parametric.fingerprint
         return keys.key(self.model, self.live, described)
 
+    def key(self, maker: Callable[..., Any], *parts: Any) -> str | None:
+        """A key, known before tracing, of what `maker` traces about this subject and these parts.
+
+        None where that cannot be known: a function from outside linkwork, or parts that have no canonical text. The
+        traced program is the key then.
+        """
+        if not keys.is_own(maker):
+            return None
+        try:
+            return keys.key(keys.module_of(maker), maker.__qualname__, self.identity, *parts)
+        except keys.NoKey:
+            return None
+
     def traced_model(self, symbols: Mapping[str, Number]) -> Model:
         """The model with symbols in the place of its live variables."""
         if not self.live:

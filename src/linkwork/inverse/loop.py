@@ -15,7 +15,7 @@ import casadi
 import numpy as np
 from casadi import DM, SX
 
-from linkwork.engine.scan import scan
+from linkwork.engine.scan import keyed_scan
 from linkwork.inverse.descent import least_weights, step_towards
 from linkwork.inverse.mechanism import Mechanism
 from linkwork.inverse.seeds import box, seed
@@ -68,7 +68,8 @@ class Loop:
             parameters |= {"lower": s, "upper": s, "centre": s, "spread": s}
         if wish:
             parameters["preferred"] = s
-        self.scan = scan(self._step, state, parameters, name="inverse_kinematics")
+        key = mechanism.subject.key(Loop, goals, limits, wish)
+        self.scan = keyed_scan(key, [self._step], state, parameters, name="inverse_kinematics")
 
     def _step(self, k: SX, **given: SX) -> dict[str, SX]:
         x, i, before, ee_best = given["x"], given["i"], given["before"], given["best_ee"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +18,7 @@ import numpy as np
 from casadi import SX
 
 from linkwork import configurations
-from linkwork.engine.compile import CompiledFunction
-from linkwork.engine.kernel import Context
+from linkwork.engine.kernel import Context, Kernel, Signature
 from linkwork.engine.scan import Scan
 from linkwork.inverse.loop import ENDLESS, LONG_PATIENCE, Loop
 from linkwork.inverse.mechanism import mechanism, stroke
@@ -59,17 +59,25 @@ class Solver:
         self.tracks: dict[bool, Scan] = {}
         self._loops: dict[tuple[bool, bool], Loop] = {}
 
+    def key(self, maker: Callable[..., Any], *options: Any) -> str | None:
+        """The key of something traced for these goals (`Subject.key`)."""
+        return self.subject.key(maker, self.goals, *options)
+
     @functools.cached_property
-    def pack(self) -> CompiledFunction:
+    def pack(self) -> Kernel:
         """targets -> (numbers (size), checks (4 a goal), fault, beyond reach)."""
+        names = ["target"] if len(self.goals) == 1 else [f'target of "{goal.frame}"' for goal in self.goals]
+        outputs = (("numbers", (self.size,)), ("checks", (4 * len(self.goals),)), ("fault", ()), ("beyond", ()))
+        signature = Signature(self.who, tuple(zip(names, self.formats, strict=True)), outputs)
+        return Kernel(signature, self._traced_pack, self.key(Solver._traced_pack, self.formats))
+
+    def _traced_pack(self) -> casadi.Function:
         raw = [SX.sym(f"target{k}", *(*shape, 1)[:2]) for k, shape in enumerate(self.formats)]
         parts = [packed(goal, x) for goal, x in zip(self.goals, raw, strict=True)]
         bad = functools.reduce(casadi.logic_or, [fault(checks) for _, checks in parts])
         far = functools.reduce(casadi.logic_or, [SX(0), *self._beyond([numbers for numbers, _ in parts])])
         results = [casadi.vertcat(*[n for n, _ in parts]), casadi.vertcat(*[c for _, c in parts]), bad, far]
-        names = ["target"] if len(raw) == 1 else [f'target of "{goal.frame}"' for goal in self.goals]
-        function = casadi.Function("pack", raw, results, {"cse": True})
-        return CompiledFunction(self.who, list(zip(names, self.formats, strict=True)), function)
+        return casadi.Function("pack", raw, results, {"cse": True})
 
     def _beyond(self, numbers: list[SX]) -> list[SX]:
         """Whether targets lie farther from the first joint than the chain is long."""
@@ -82,8 +90,13 @@ class Solver:
         return found
 
     @functools.cached_property
-    def verify(self) -> CompiledFunction:
+    def verify(self) -> Kernel:
         """(coordinates, numbers) -> (position error [m], rotation error [rad]) by forward kinematics."""
+        inputs = (("q", (len(self.moving),)), ("target", (self.size,)))
+        signature = Signature(self.who, inputs, (("position error", ()), ("rotation error", ())))
+        return Kernel(signature, self._traced_verify, self.key(Solver._traced_verify))
+
+    def _traced_verify(self) -> casadi.Function:
         m = self.mechanism
         x, target = SX.sym("x", len(m.q)), SX.sym("target", self.size)
         q = m.in_tree(x)
@@ -92,8 +105,7 @@ class Solver:
         if loops is not None:
             for row in casadi.vertsplit(loops[0]):
                 position = casadi.fmax(position, casadi.fabs(row))
-        function = casadi.Function("verify", [x, target], [position, turn], {"cse": True})
-        return CompiledFunction(self.who, [("q", (len(m.q),)), ("target", (self.size,))], function)
+        return casadi.Function("verify", [x, target], [position, turn], {"cse": True})
 
     def loop(self, live: bool, wish: bool) -> Loop:
         """The loop with limits that come with the call (live) or the robot's own, with or without a preference."""

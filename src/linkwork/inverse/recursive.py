@@ -24,7 +24,7 @@ import numpy as np
 from casadi import SX
 
 from linkwork import configurations
-from linkwork.engine.scan import Scan, scan
+from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.inverse.loop import ENDLESS, Shapes
 from linkwork.inverse.mechanism import Mechanism
@@ -65,7 +65,8 @@ class Sweeper:
         if limited:
             parameters |= {"slowest": n, "fastest": n}
         record: Shapes = {"reached": n, "sweeps": (), "code": ()}
-        self.scan: Scan = scan(self._step, state, parameters, {"target": solver.size}, record, name=solver.who)
+        key, sequences = solver.key(Sweeper, rule, limited), {"target": solver.size}
+        self.scan: Scan = keyed_scan(key, [self._step], state, parameters, sequences, record, name=solver.who)
 
     def walk(self, x: SX, target: SX) -> Walk:
         m = self.mechanism

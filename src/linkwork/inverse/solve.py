@@ -10,7 +10,6 @@ import numpy as np
 
 from linkwork.arguments import as_doubles, choice, number
 from linkwork.errors import InvalidInput, NotPossible, did_you_mean
-from linkwork.inverse.closed_form import closed_form, decides, settled
 from linkwork.inverse.mechanism import limits_of
 from linkwork.inverse.moves import STEPS, Rule
 from linkwork.inverse.numeric import RESTARTS, TOLERANCE, Settings, plain_of, remember_plain, solver_of
@@ -70,6 +69,8 @@ def _decided(
         return answer
     goals, targets = goals_of(WHO, frame, target, options.get("task"))
     solver = solver_of(WHO, subject, goals, tuple(format_of(WHO, g, t) for g, t in zip(goals, targets, strict=True)))
+    from linkwork.inverse.closed_form import decides, settled  # here: their families take longer to import than to ask
+
     if not decides(solver):
         return answer
     limits = limits_of(WHO, subject, options.get("limits", True))
@@ -102,6 +103,8 @@ def analytic(
     solver = solver_of(who, subject, goals, formats)
     start = None if q0 is None else configuration_of(who, subject, "q0", q0)
     refuse_batch(who, start, targets, formats)
+    from linkwork.inverse.closed_form import closed_form  # here, as above
+
     return closed_form(solver, targets[0], start, limits_of(who, subject, limits), tolerances(who, tolerance), free)
 
 

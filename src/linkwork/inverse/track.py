@@ -14,7 +14,7 @@ import numpy as np
 from casadi import DM, SX
 
 from linkwork import configurations
-from linkwork.engine.scan import Scan, scan
+from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.errors import InvalidInput
 from linkwork.inverse.descent import least_weights, step_towards
 from linkwork.inverse.loop import ENDLESS, HUGE, LONG_PATIENCE, LONG_PROGRESS, PATIENCE, WISHES, Shapes, wish_share
@@ -95,7 +95,9 @@ def _scan_of(solver: Solver, wish: bool) -> Scan:
         def step(k: SX, **given: SX) -> dict[str, SX]:
             return _step(solver, wish, given)
 
-        known[wish] = scan(step, state, parameters, {"target": solver.size}, record, name=f"{solver.who} (track)")
+        name = f"{solver.who} (track)"
+        sequences: Shapes = {"target": solver.size}
+        known[wish] = keyed_scan(solver.key(_step, wish), [step], state, parameters, sequences, record, name=name)
     return known[wish]
 
 
