@@ -26,6 +26,7 @@ from linkwork.robot import Robot
 if TYPE_CHECKING:  # rooms are found by their files; type checkers are told here, and a test compares
     from linkwork import (  # noqa: F401
         actuation,
+        avoidance,
         cli,
         collision,
         engine,

@@ -1,0 +1,18 @@
+"""Avoidance: a redundant arm keeps its tool on the path while its elbow makes way."""
+
+from linkwork.avoidance.arcs import nearest_free
+from linkwork.avoidance.elbow import Elbow
+from linkwork.avoidance.guard import speed_scale
+from linkwork.avoidance.smoothing import CriticallyDampedFilter
+from linkwork.avoidance.steps import ElbowAvoidance, Step
+from linkwork.avoidance.volume import SafetyVolume
+
+__all__ = [
+    "CriticallyDampedFilter",
+    "Elbow",
+    "ElbowAvoidance",
+    "SafetyVolume",
+    "Step",
+    "nearest_free",
+    "speed_scale",
+]
