@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # rooms are found by their files; type checkers are told here
         avoidance,
         cli,
         collision,
+        control,
         engine,
         formats,
         inverse,

@@ -1,0 +1,30 @@
+"""Control: laws for robots behind real sample times, motors, gears and friction; simulated, judged and tuned."""
+
+from linkwork.control.fractional import FractionalFilter, fractional_derivative, fractional_weights
+from linkwork.control.reaching import (
+    ConstantRate,
+    ExponentialReaching,
+    PowerExponential,
+    PowerRate,
+    crossover,
+)
+from linkwork.control.reaching_more import BoundaryLayer, Decaying
+from linkwork.control.recursive_filters import ExponentialFilter, OustaloupFilter
+from linkwork.control.twisting import SuperTwisting, Twisting
+
+__all__ = [
+    "BoundaryLayer",
+    "ConstantRate",
+    "Decaying",
+    "ExponentialFilter",
+    "ExponentialReaching",
+    "FractionalFilter",
+    "OustaloupFilter",
+    "PowerExponential",
+    "PowerRate",
+    "SuperTwisting",
+    "Twisting",
+    "crossover",
+    "fractional_derivative",
+    "fractional_weights",
+]

@@ -1,0 +1,110 @@
+"""Second-order sliding: the jump hides behind an integrator, or the law acts on the error itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkwork.arguments import as_doubles
+from linkwork.control.checks import positive_array
+from linkwork.control.maths import absolute, root, sign
+from linkwork.control.reaching import Numbers
+from linkwork.errors import InvalidInput
+from linkwork.simulation.algebra import larger, where
+
+
+class SuperTwisting:
+    """r = -k1 sqrt|nu| sgn nu + w,  w' = -k2 sgn nu: a continuous force that still rejects disturbances.
+
+    k2 must exceed the bound of the disturbance's rate of change, k1 be about 1.5 sqrt(k2) (Levant).
+    Source: [Levant1993] section 4; the times are ours, see `reaching_time`.
+    """
+
+    names = ("k1", "k2")
+    states = 1
+
+    def __init__(self, k1: ArrayLike, k2: ArrayLike) -> None:
+        self.k1 = positive_array(k1, "SuperTwisting: k1")
+        self.k2 = positive_array(k2, "SuperTwisting: k2")
+
+    @property
+    def numbers(self) -> dict[str, np.ndarray]:
+        return {"k1": self.k1, "k2": self.k2}
+
+    def explicit(self, p: Numbers, nu: Any, w: Any, h: Any) -> tuple[Any, Any]:
+        """(r, next w) by forward Euler."""
+        r = w - p["k1"] * root(absolute(nu)) * sign(nu)
+        return r, w - h * p["k2"] * sign(nu)
+
+    def implicit(self, p: Numbers, nu: Any, w: Any, h: Any) -> tuple[Any, Any]:
+        """(r, next w) by backward Euler in closed form: nu = 0 exactly once reached.
+
+        b = nu + h w,   |b| <= h^2 k2:   nu' = 0, w' = -nu/h
+        else            x + h k1 sqrt(x) + h^2 k2 = |b|,   w' = w - h k2 sgn b
+        """
+        b = nu + h * w
+        rest = larger(absolute(b) - h * h * p["k2"], 0.0 * b)
+        half = 0.5 * h * p["k1"]
+        # (sqrt(half^2 + rest) - half) without cancellation
+        u = rest / (root(half * half + rest) + half)
+        x = u * u * sign(b)
+        reached = absolute(b) <= h * h * p["k2"]
+        after = where(reached, -nu / h, w - h * p["k2"] * sign(b))
+        return where(reached, -nu / h, (x - nu) / h), after
+
+    def reaching_time(self, nu0: ArrayLike) -> np.ndarray:
+        """Time [s] from nu0 with w = 0 to nu = w = 0, without disturbance: in closed form.
+
+        With u = sqrt|nu| and ds = dt/(2u) the motion is linear, so it crosses nu = 0 at
+        w1 = sqrt(2 k2 |nu0|) exp(-k1 s1/2), tan(omega s1) = 2 omega/k1, omega^2 = 2 k2 - k1^2/4; every half turn
+        shrinks w by rho = exp(-pi k1/(2 omega)), and |w'| = k2 makes the time 2 w1 / (k2 (1 - rho)). Without
+        oscillation (k1^2 >= 8 k2) rho is 0.
+        """
+        x = np.abs(as_doubles(nu0, "SuperTwisting: nu0"))
+        square = 2.0 * self.k2 - 0.25 * self.k1**2
+        omega = np.sqrt(np.maximum(square, 1e-300))
+        mu = np.sqrt(np.maximum(-square, 1e-300))
+        turning = square > 1e-12 * self.k2
+        slow = -square > 1e-12 * self.k2
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            s_turning = np.arctan2(omega, 0.5 * self.k1) / omega
+            s_slow = np.arctanh(np.minimum(2.0 * mu / self.k1, 1.0)) / mu
+            rho = np.where(turning, np.exp(-0.5 * np.pi * self.k1 / omega), 0.0)
+        s1 = np.where(turning, s_turning, np.where(slow, s_slow, 2.0 / self.k1))
+        w1 = np.sqrt(2.0 * self.k2 * x) * np.exp(-0.5 * self.k1 * s1)
+        return 2.0 * w1 / (self.k2 * (1.0 - rho))
+
+
+class Twisting:
+    """a = a_d - k1 sgn e - k2 sgn e', on the error itself (no surface): reaches e = e' = 0 in finite time.
+
+    k1 > k2 > 0; a disturbance of acceleration D is rejected if k1 - k2 > D and k2 > D. Source: [Levant1993] section 3.
+    """
+
+    names = ("k1", "k2")
+    states = 0
+
+    def __init__(self, k1: ArrayLike, k2: ArrayLike) -> None:
+        self.k1 = positive_array(k1, "Twisting: k1")
+        self.k2 = positive_array(k2, "Twisting: k2")
+        if not (self.k1 > self.k2).all():
+            raise InvalidInput(
+                f"Twisting: k1 {self.k1.tolist()} must be above k2 {self.k2.tolist()}, or the error does not shrink"
+            )
+
+    @property
+    def numbers(self) -> dict[str, np.ndarray]:
+        return {"k1": self.k1, "k2": self.k2}
+
+    def rate(self, e: Any, ed: Any, p: Numbers | None = None) -> Any:
+        p = p or self.numbers
+        return -p["k1"] * sign(e) - p["k2"] * sign(ed)
+
+    def reaching_time(self, e0: ArrayLike) -> np.ndarray:
+        """Time [s] from rest at e0 to rest at 0: every swing shrinks by (k1 - k2)/(k1 + k2), a geometric series."""
+        x = np.abs(as_doubles(e0, "Twisting: e0"))
+        less, more = self.k1 - self.k2, self.k1 + self.k2
+        swing = np.sqrt(2.0 * x / less) + np.sqrt(2.0 * less * x) / more
+        return swing / (1.0 - np.sqrt(less / more))

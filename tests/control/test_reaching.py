@@ -1,0 +1,181 @@
+"""Reaching laws: published times and bands, quadrature, and what every law must obey."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import quad, solve_ivp
+
+from linkwork.control import (
+    BoundaryLayer,
+    ConstantRate,
+    Decaying,
+    ExponentialReaching,
+    PowerExponential,
+    PowerRate,
+    SuperTwisting,
+    Twisting,
+    crossover,
+)
+from linkwork.errors import InvalidInput, NotPossible
+
+ERL = ExponentialReaching(2.0, 0.1, 2.0, 0.5)
+POWER = PowerExponential(2.0, 0.1, 2.0, 0.5, 0.25)
+STARTS = [0.1, 1.0, 5.0, 20.0]
+
+
+def laws(k: float, phi: float, alpha: float, p: float, varphi: float) -> list:
+    powered = PowerExponential(k, phi, alpha, p, varphi)
+    plain = [ConstantRate(k), ExponentialReaching(k, phi, alpha, p), PowerRate(k, varphi), powered]
+    return [*plain, Decaying(powered), BoundaryLayer(ConstantRate(k), 0.05)]
+
+
+PARAMETERS = (
+    st.floats(0.1, 10),
+    st.floats(0.05, 1),
+    st.floats(0.2, 5),
+    st.floats(0.3, 2),
+    st.floats(0.1, 0.9),
+)
+
+
+def test_published_times() -> None:
+    """Digest 10, section 5, to its printed digits."""
+    np.testing.assert_allclose(ERL.reaching_time(STARTS), [0.034857, 0.183649, 0.460936, 1.224708], atol=1e-6)
+    np.testing.assert_allclose(POWER.reaching_time(STARTS), [0.085884, 0.274931, 0.496438, 0.912359], atol=1e-6)
+    full = Decaying(POWER)
+    np.testing.assert_allclose(full.reaching_time(STARTS), [0.006122, 0.050250, 0.169453, 0.477985], atol=2e-6)
+    assert full.reaching_time(1.0, start=5.0) == pytest.approx(0.222561, abs=2e-6)
+    assert full.parity == pytest.approx(2.549510, abs=1e-6)
+
+
+def test_published_crossover_and_bands() -> None:
+    assert crossover(POWER, ERL) == pytest.approx(6.85136, abs=1e-5)
+    bands = PowerExponential(1.0, 0.1, 2.0, 0.5, 0.25).band([0.25, 0.5, 1.0, 2.0])
+    np.testing.assert_allclose(bands, [0.00269363, 0.02190350, 0.10553683, 0.33815751], atol=1e-7)
+    with pytest.raises(NotPossible, match="first law is faster"):
+        crossover(ConstantRate(2.0), ConstantRate(1.0))
+
+
+@settings(max_examples=40)
+@given(*PARAMETERS, st.floats(0.01, 30))
+def test_times_are_integrals_of_one_over_the_rate(k, phi, alpha, p, varphi, nu) -> None:
+    """In x = u^m the singular end becomes smooth enough for quadrature to 1e-8."""
+    for law in laws(k, phi, alpha, p, varphi)[:4]:
+        m = 12.0
+
+        def slowness(u: float, law=law, m=m) -> float:
+            x = u**m
+            return m * u ** (m - 1) / abs(float(law.rate(x))) if u > 0 else 0.0
+
+        expected = quad(slowness, 0.0, nu ** (1 / m), epsabs=1e-12, epsrel=1e-10, limit=200)[0]
+        assert float(law.reaching_time(nu)) == pytest.approx(expected, rel=1e-7)
+
+
+@settings(max_examples=25)
+@given(*PARAMETERS, st.floats(-20, 20), st.floats(1e-4, 1e-2))
+def test_every_law_is_odd_and_never_away_from_zero(k, phi, alpha, p, varphi, nu, h) -> None:
+    for law in laws(k, phi, alpha, p, varphi):
+        for rate in (law.rate, lambda x, law=law: law.discrete_rate(x, h)):
+            assert rate(-nu) == -rate(nu)
+            assert nu * rate(nu) <= 0.0
+        after = nu + h * law.discrete_rate(nu, h)
+        assert after * nu >= -1e-15 * nu * nu  # implicit never passes the surface
+        assert law.largest_rate(nu) >= abs(law.discrete_rate(nu, h)) * (1 - 1e-12)
+
+
+@given(*PARAMETERS, st.floats(0.01, 20))
+def test_times_scale_with_the_gain_and_grow_with_the_start(k, phi, alpha, p, varphi, nu) -> None:
+    once, twice = laws(k, phi, alpha, p, varphi)[:4], laws(2 * k, phi, alpha, p, varphi)[:4]
+    for law, double in zip(once, twice, strict=True):
+        assert double.reaching_time(nu) == pytest.approx(0.5 * law.reaching_time(nu))
+        assert law.reaching_time(1.01 * nu) > law.reaching_time(nu)
+        gain = law.gain_for(0.3, nu)
+        assert type(law).__name__ == "ConstantRate" or gain > 0
+    assert once[1].reaching_time(nu) <= once[0].reaching_time(nu) * (1 + 1e-12)
+
+
+@given(*PARAMETERS, st.floats(0.01, 20))
+def test_limits_of_the_parameters(k, phi, alpha, p, varphi, nu) -> None:
+    assert ExponentialReaching(k, 1.0, alpha, p).rate(nu) == pytest.approx(ConstantRate(k).rate(nu))
+    near = PowerExponential(k, phi, alpha, p, 1e-9)
+    assert near.rate(nu) == pytest.approx(ExponentialReaching(k, phi, alpha, p).rate(nu), rel=1e-6)
+    assert PowerExponential(k, 1.0, alpha, p, varphi).rate(nu) == pytest.approx(PowerRate(k, varphi).rate(nu))
+
+
+@given(*PARAMETERS, st.floats(1e-3, 5), st.floats(1e-5, 2e-3))
+def test_implicit_rule_solves_its_equation(k, phi, alpha, p, varphi, nu, h) -> None:
+    for law in laws(k, phi, alpha, p, varphi):
+        x = nu + h * float(law.discrete_rate(nu, h))
+        jump = float(law.jump(law.numbers, 0.0))
+        if nu <= h * jump:
+            assert x == 0.0
+        else:
+            assert x + h * float(law.magnitude(law.numbers, x, 0.0)) == pytest.approx(nu, rel=1e-8)
+
+
+@settings(max_examples=40)
+@given(*PARAMETERS, st.floats(0.05, 0.95))
+def test_the_band_holds_the_disturbance(k, phi, alpha, p, varphi, part) -> None:
+    """On the edge of the band the law's rate equals the disturbance; sliding laws below K have none."""
+    powered = PowerExponential(k, phi, alpha, p, varphi)
+    d = part * k
+    edge = float(powered.band(d))
+    assert abs(float(powered.rate(edge))) == pytest.approx(d, rel=1e-9)
+    assert edge <= (d / k) ** (1 / varphi) * (1 + 1e-9)
+    assert ConstantRate(k).band(d) == 0.0
+    assert ConstantRate(k).band(1.01 * k) == np.inf
+    assert BoundaryLayer(ConstantRate(k), 0.05).band(d) == pytest.approx(0.05 * part)
+
+
+def test_super_twisting_time_against_integration_in_regular_variables() -> None:
+    """With u = sgn sqrt|nu| and dt = 2|u| ds the arcs are smooth; each is integrated to its event."""
+    for k1, k2 in ((1.5, 1.0), (1.0, 2.0), (3.0, 1.0), (2.0, 0.5)):
+        u, w, time = 1.3, 0.0, 0.0
+        for _ in range(60):
+
+            def arc(s, y, k1=k1, k2=k2):
+                return [-k1 * y[0] + y[1], -2.0 * k2 * y[0], 2.0 * y[0]]
+
+            def crossed(s, y):
+                return y[0] if s > 1e-9 else 1.0
+
+            crossed.terminal, crossed.direction = True, -1
+            run = solve_ivp(arc, (0.0, 80.0), [u, w, 0.0], "DOP853", events=crossed, rtol=1e-12, atol=1e-14)
+            time += run.y[2, -1]
+            if run.status == 0 or abs(run.y[1, -1]) < 1e-12:
+                break
+            u, w = 0.0, -run.y[1, -1]  # mirrored into nu > 0
+        assert SuperTwisting(k1, k2).reaching_time(1.3**2) == pytest.approx(time, rel=1e-8)
+
+
+def test_twisting_time_against_its_swings() -> None:
+    k1, k2, e, total = 3.0, 1.0, 2.0, 0.0
+    for _ in range(200):
+        v = np.sqrt(2 * (k1 - k2) * e)
+        total += v / (k1 - k2) + v / (k1 + k2)
+        e = v * v / (2 * (k1 + k2))
+    assert Twisting(k1, k2).reaching_time(2.0) == pytest.approx(total)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: ConstantRate(0.0), "gain is 0"),
+        (lambda: ConstantRate(-2.0), "gain is -2"),
+        (lambda: ExponentialReaching(1.0, 0.0, 2.0, 0.5), "offset is 0"),
+        (lambda: ExponentialReaching(1.0, 1.2, 2.0, 0.5), "offset is 1.2"),
+        (lambda: PowerExponential(1.0, 0.1, 2.0, 0.5, 1.0), "exponent is 1"),
+        (lambda: PowerRate(1.0, -0.1), "exponent is -0.1"),
+        (lambda: PowerExponential(1.0, 0.1, -2.0, 0.5, 0.25), "alpha is -2"),
+        (lambda: ConstantRate([1.0, np.nan]), "gain is nan"),
+        (lambda: Twisting(1.0, 2.0), "must be above"),
+        (lambda: Decaying(3.0), "expected a reaching law"),
+        (lambda: BoundaryLayer(ConstantRate(1.0), 0.0), "width is 0"),
+    ],
+)
+def test_refusals_name_the_number(call, words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        call()
