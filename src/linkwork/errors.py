@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 from collections.abc import Iterable
 
 
@@ -49,9 +50,25 @@ class SimulationStopped(ComputationError):
         self.partial = partial
 
 
+LONGEST_MEANT = 100
+MOST_MEANT = 1000
+"""Names longer than the one and lists longer than the other get no suggestion: its cost grows with both."""
+
+
 def did_you_mean(name: str, choices: Iterable[str]) -> str:
-    """` did you mean "x"?` for the nearest choice, or an empty string."""
-    near = difflib.get_close_matches(str(name), [str(c) for c in choices], n=1, cutoff=0.5)
+    """` did you mean "x"?` for the nearest choice, or an empty string.
+
+    The work is bounded: nothing is suggested for a name of more than LONGEST_MEANT characters or among more than
+    MOST_MEANT choices, and longer choices are not looked at.
+    """
+    name = str(name)
+    if len(name) > LONGEST_MEANT:
+        return ""
+    known = [str(choice) for choice in itertools.islice(choices, MOST_MEANT + 1)]
+    if len(known) > MOST_MEANT:
+        return ""
+    short = [choice for choice in known if len(choice) <= LONGEST_MEANT]
+    near = difflib.get_close_matches(name, short, n=1, cutoff=0.5)
     return f'; did you mean "{near[0]}"?' if near else ""
 
 

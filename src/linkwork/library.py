@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,10 +29,30 @@ def _read_mjcf(path: Path, root: str = "fixed", **options: Any) -> Model:
     return model if root == "fixed" else with_base(model, floating=True)
 
 
+def _read_mjcf_text(text: str | bytes, name: str, root: str = "fixed", **options: Any) -> Model:
+    from linkwork.formats.mjcf import read_mjcf_text
+
+    model = read_mjcf_text(text, name, **options)
+    return model if root == "fixed" else with_base(model, floating=True)
+
+
 def _read_urdf(path: Path, **options: Any) -> Model:
     from linkwork.formats.urdf import read_urdf
 
     return read_urdf(path, **options)
+
+
+def _read_urdf_text(text: str | bytes, name: str, **options: Any) -> Model:
+    from linkwork.formats.urdf import read_urdf_text
+
+    return read_urdf_text(text, name, **options)
+
+
+def _read_xacro(path: Path, mappings: Mapping[str, str] | None = None, **options: Any) -> Model:
+    from linkwork.formats.urdf import read_urdf_text
+    from linkwork.formats.xacro import expanded
+
+    return read_urdf_text(expanded(path, mappings), str(path), folder=path.parent, **options)
 
 
 def _write_mjcf(model: Model, path: Path) -> None:
@@ -54,17 +74,26 @@ def _write_yaml(model: Model, path: Path) -> None:
 
 
 # A format is imported when a file of it is read or written.
-_READERS: dict[str, Callable[..., Model]] = {".urdf": _read_urdf, ".xml": _read_mjcf}
-_OPTIONS = {YAML: ("live",), ".urdf": ("package_dirs",), ".xml": ("folders",)}
+_READERS: dict[str, Callable[..., Model]] = {".urdf": _read_urdf, ".xml": _read_mjcf, ".xacro": _read_xacro}
+_TEXT_READERS: dict[str, Callable[..., Model]] = {"robot": _read_urdf_text, "mujoco": _read_mjcf_text}
+_OPTIONS = {
+    YAML: ("live",),
+    ".urdf": ("package_dirs",),
+    ".xml": ("folders",),
+    ".xacro": ("package_dirs", "mappings"),
+}
 _WRITERS: dict[str, Callable[[Model, Path], None]] = {".urdf": _write_urdf, ".xml": _write_mjcf, YAML: _write_yaml}
 
 
 def load(
-    name: str | Path,
+    name: str | Path | None = None,
     root: str = "fixed",
     mimic: str = "follow",
     check: str | None = None,
     live: str | Sequence[str] = (),
+    strict: bool | None = None,
+    visuals: bool = True,
+    text: str | bytes | None = None,
     **options: Any,
 ) -> Robot:
     """The robot of a built-in name, of a file (.robot.yaml, .urdf, MJCF .xml), or of an installed description.
@@ -73,7 +102,13 @@ def load(
     mimic    "follow" | "independent": whether joints that mimic others have coordinates of their own
     check    level for mass properties, "physical" | "positive" | "any"; None: the format's own default
     live     variables of a .robot.yaml that stay inputs of every kernel
-    options  of the format's reader: package_dirs for URDF, folders for MJCF
+    strict   None: what is wrong in a drawing detail is passed over with one warning a file, what could change the
+             mechanics is refused; False: the latter is passed over too where the meaning is plain (left-over xacro
+             elements, reversed limits), each named; True: everything is refused
+    visuals  False: what is only drawn is not read
+    text     the description itself instead of a file, as a robot_description topic carries it (URDF, MJCF or
+             .robot.yaml); `name` is then what errors call it
+    options  of the format's reader: package_dirs for URDF, folders for MJCF, mappings for .xacro
 
     A built-in name wins over a file of that name in the present folder (write "./name" for the file). Installed
     descriptions come through the package robot_descriptions, if it is installed and its files are on this disk;
@@ -81,14 +116,23 @@ def load(
     """
     choice(root, ("fixed", "floating"), "load: root")
     live = name_list(live, "load: live")
+    if not isinstance(visuals, bool):
+        raise InvalidInput(f"load: visuals is {visuals!r}, expected True or False")
+    common = {"root": root, "mimic": mimic, "strict": strict, "visuals": visuals}
+    common |= {} if check is None else {"check": check}
+    if text is not None:
+        return _of_text(text, name, options | common, live)
+    if name is None:
+        raise InvalidInput("load: neither name nor text is given, expected a robot's name, a path, or text=...")
     generated = _generated(name, check)
     if generated is not None:
         if live or options:
             raise NotPossible(f'load: "{name}" is made by a recipe; it has no variables and takes no other options')
         return Robot(generated if root == "fixed" else with_base(generated, floating=True))
-    options |= {"root": root, "mimic": mimic} | ({} if check is None else {"check": check})
+    options |= common
     path = _found(name)
-    if path.name.endswith(YAML):
+    file = path.name.lower()
+    if file.endswith(YAML):
         from linkwork.formats.robot_yaml import read_robot_yaml
 
         description = _read(read_robot_yaml, path, options)
@@ -96,10 +140,30 @@ def load(
     if live:
         raise NotPossible(f'load: "{path.name}" has no variables that could be live; only a {YAML} has them')
     for ending, read in _READERS.items():
-        if path.name.endswith(ending):
+        if file.endswith(ending):
             return Robot(_read(read, path, options))
     endings = ", ".join((YAML, *_READERS))
     raise InvalidFile(f'load: "{path}" has an unknown ending, expected one of {endings}')
+
+
+def _of_text(text: str | bytes, name: str | Path | None, options: dict[str, Any], live: Sequence[str]) -> Robot:
+    """The robot that a text describes; its first element says in which format."""
+    from linkwork.formats.xml import root_tag
+
+    if not isinstance(text, (str, bytes)):
+        raise InvalidInput(f"load: text is a {type(text).__name__}, expected str or bytes")
+    tag = root_tag(text)
+    if tag is None:
+        from linkwork.formats.robot_yaml import Description
+
+        description = Description(text, str(name or "robot.yaml text"), **options)
+        return Robot(description.build({}), description, live=live)
+    if live:
+        raise NotPossible(f"load: the text has no variables that could be live; only a {YAML} has them")
+    if tag not in _TEXT_READERS:
+        known = ", ".join(f"<{each}>" for each in _TEXT_READERS)
+        raise InvalidFile(f"load: the text begins with <{tag[:60]}>, expected {known} or the text of a {YAML}")
+    return Robot(_TEXT_READERS[tag](text, str(name or "text"), **options))
 
 
 def _generated(name: str | Path, check: str | None) -> Model | None:
@@ -180,8 +244,8 @@ def _read(read: Callable[..., Any], path: Path, options: dict[str, Any]) -> Any:
         unknown = re.search(r"unexpected keyword argument '(\w+)'", str(error))
         if unknown is None or unknown[1] not in options:
             raise
-        own = next((names for ending, names in _OPTIONS.items() if path.name.endswith(ending)), ())
-        option, known = unknown[1], ["root", "mimic", "check", *own]
+        own = next((names for ending, names in _OPTIONS.items() if path.name.lower().endswith(ending)), ())
+        option, known = unknown[1], ["root", "mimic", "check", "strict", "visuals", *own]
         near = '; did you mean root="floating"?' if "float" in option else did_you_mean(option, known)
         raise InvalidInput(
             f'load: no option "{option}" for {path.name}; options are {", ".join(known)}{near}'

@@ -325,10 +325,6 @@ WRONG = {
         robot(BALL, "", '<actuator><motor joint="i"/></actuator>'),
         r'names the joint "i", which does not exist',
     ),
-    "armature on a tendon": (
-        robot(BALL, "", '<tendon><fixed armature="1"><joint joint="j" coef="1"/></fixed></tendon>'),
-        r"has armature, inertia shared by several joints",
-    ),
     "an unknown body": (
         robot(BALL, "", '<equality><connect body1="c" anchor="0 0 0"/></equality>'),
         r'names the body "c", which does not exist',

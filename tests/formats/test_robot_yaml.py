@@ -534,8 +534,8 @@ ERRORS = {
     ),
     "a range upside down": (
         ARM.replace("[-90, 90]", "[90, -90]"),
-        "{type: revolute, parent: upper",
-        'joint "elbow"',
+        "[90, -90]",
+        "lower limit 1.5708 is above upper limit -1.5708 at joints.elbow.limits",
     ),
     "variables in a circle": (
         ARM.replace("upper_arm: 145", 'upper_arm: "${forearm }"'),

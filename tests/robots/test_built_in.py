@@ -254,7 +254,9 @@ def test_the_nearest_name_is_suggested():
         lw.load(3)
     with pytest.raises(InvalidInput, match=r'no option "speed" for charmie.robot.yaml; options are root, '):
         lw.load("charmie", speed=3)
-    with pytest.raises(InvalidInput, match=r'no option "package_dirs" for .*; options are root, mimic, check, live$'):
+    with pytest.raises(
+        InvalidInput, match=r'no option "package_dirs" for .*; options are root, mimic, check, strict, visuals, live$'
+    ):
         lw.load("charmie", package_dirs=["."])  # that is for URDF
     with pytest.raises(NotPossible, match=r"has an unknown ending, expected one of \.urdf"):
         lw.save(lw.load("arm-2"), "arm.stl")

@@ -155,7 +155,7 @@ def _pose(element: Element, passed: Passed) -> NamedPose:
     for joint in element.all("joint"):
         name = joint.text("name")
         if name in joints:
-            passed.plain(joint, f'names the joint "{name}" a second time', "the later value counts")
+            passed.plain(joint.error(f'names the joint "{name}" a second time'), "the later value counts")
         joints[name] = joint.few("value", 1, 7)
     return NamedPose(element.text("name"), element.text("group", ""), tuple(joints.items()))
 

@@ -11,23 +11,10 @@ What was passed over is said in one warning a file, line by line.
 from __future__ import annotations
 
 import logging
-from typing import Protocol
 
 from linkwork.errors import InvalidFile, InvalidInput, listed
 
 log = logging.getLogger("linkwork")
-
-
-class Place(Protocol):
-    """Where something stands in a file, and the error that says so (an XML element, words of MJCF)."""
-
-    @property
-    def line(self) -> int: ...
-
-    @property
-    def described(self) -> str: ...
-
-    def error(self, sentence: str) -> InvalidFile: ...
 
 
 class Passed:
@@ -38,31 +25,36 @@ class Passed:
             raise InvalidInput(f"strict is {strict!r}, expected None (drawing details warn), False or True")
         self.strict = strict
         self.source = source
-        self.remarks: list[str] = []
+        self._remarks: dict[str, None] = {}  # in order, each once
+        self._said = False
 
-    def drawn(self, place: Place, sentence: str) -> None:
-        """A detail that is only drawn: named, and refused by strict=True alone."""
+    def detail(self, error: InvalidFile, meaning: str = "") -> None:
+        """A detail that changes no mechanics, mostly one that is only drawn: refused by strict=True alone."""
         if self.strict is True:
-            raise place.error(sentence)
-        self.remarks.append(_at(place, sentence))
+            raise error
+        self._note(error, meaning)
 
-    def plain(self, place: Place, sentence: str, meaning: str) -> None:
+    def plain(self, error: InvalidFile, meaning: str) -> None:
         """Something of the mechanics that is wrong as it stands; `meaning` is what strict=False takes it for."""
         if self.strict is not False:
-            raise place.error(f"{sentence} (strict=False: {meaning})")
-        self.remarks.append(_at(place, f"{sentence}: {meaning}"))
+            raise InvalidFile(f"{error} (strict=False: {meaning})")
+        self._note(error, meaning)
 
     def remark(self, sentence: str) -> None:
         """Something that is left out of the robot and is no fault of the file."""
         if self.strict is True:
             raise InvalidFile(f"{self.source}: {sentence} (strict=True)")
-        self.remarks.append(sentence)
+        self._remarks[sentence] = None
 
     def say(self) -> None:
         """The one warning of the file."""
-        if self.remarks:
-            log.warning("%s: %s", self.source, listed(self.remarks))
+        if self._remarks and not self._said:
+            self._said = True
+            log.warning("%s: %s", self.source, listed(self._remarks))
 
-
-def _at(place: Place, sentence: str) -> str:
-    return f"line {place.line}: {place.described} {sentence}"
+    def _note(self, error: InvalidFile, meaning: str) -> None:
+        """`line 7: ...`, or `other.xml:7: ...` where the line stands in a file that this one includes."""
+        said = str(error)
+        own = f"{self.source}:"
+        place = f"line {said.removeprefix(own)}" if said.startswith(own) else said
+        self._remarks[f"{place}: {meaning}" if meaning else place] = None

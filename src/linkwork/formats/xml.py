@@ -17,11 +17,17 @@ from xml.parsers import expat
 
 from linkwork.errors import InvalidFile, listed
 from linkwork.formats.files import LARGEST, file_name, read_bounded
+from linkwork.formats.strictness import Passed
 
 DEEPEST = 200
 _DESCRIBED = 8  # levels an element is described by, up to the next one with a name
 MOST_ELEMENTS = 200_000
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_LATE_DECLARATION = re.compile(r"([ \t\r\n]+)(<\?xml[ \t\r\n][^>]{0,200}\?>)")
+_LATE_DECLARATION_BYTES = re.compile(_LATE_DECLARATION.pattern.encode())
+_PROLOGUE = (("<?", "?>"), ("<!--", "-->"), ("<!", ">"))
+_BLANK = re.compile(r"[\ufeff \t\r\n]+")
+_TAG = re.compile(r"<([A-Za-z_][\w:.-]*)")
 _INFINITE = re.compile(r"([+-]?)inf(inity)?", re.ASCII | re.IGNORECASE)
 
 
@@ -59,16 +65,33 @@ class Element:
         """The children of that tag."""
         return [child for child in self.children if child.tag == tag]
 
-    def only(self, tag: str) -> Element | None:
-        """The child of that tag, or None; two of them contradict each other."""
+    def only(self, tag: str, passed: Passed | None = None, drawn: bool = False) -> Element | None:
+        """The child of that tag, or None; two of them contradict each other.
+
+        With `passed` a second one is passed over where it says the same as the first, where it is only `drawn`, or by
+        strict=False (the first counts, as in urdfdom).
+        """
         found = self.all(tag)
         if len(found) > 1:
-            raise found[1].error(f"is the second <{tag}> (the first is on line {found[0].line}), expected one")
+            first = f"the first is on line {found[0].line}"
+            error = found[1].error(f"is the second <{tag}> ({first}), expected one")
+            if passed is None:
+                raise error
+            if drawn or all(each.says_the_same(found[0]) for each in found[1:]):
+                passed.detail(error)
+            else:
+                passed.plain(error, "the first one counts")
         return found[0] if found else None
 
-    def needed(self, tag: str) -> Element:
-        """The one child of that tag, which must be there."""
-        child = self.only(tag)
+    def says_the_same(self, other: Element) -> bool:
+        """Whether two elements have equal tags, attributes and children."""
+        if (self.tag, self.attributes) != (other.tag, other.attributes) or len(self.children) != len(other.children):
+            return False
+        return all(mine.says_the_same(theirs) for mine, theirs in zip(self.children, other.children))
+
+    def needed(self, tag: str, passed: Passed | None = None) -> Element:
+        """The one child of that tag, which must be there; `passed` as in `only`."""
+        child = self.only(tag, passed)
         if child is None:
             raise self.error(f"has no <{tag}>, expected one")
         return child
@@ -126,6 +149,7 @@ def parse_xml(content: str | bytes, source: str, deepest: int = DEEPEST) -> Elem
     if not content.strip():
         raise InvalidFile(f"{source}: is empty, expected XML")
     builder = _Builder(source, deepest)
+    content = _declared_first(content)
     try:
         builder.parser.Parse(content, True)
     except expat.ExpatError as error:
@@ -137,6 +161,36 @@ def parse_xml(content: str | bytes, source: str, deepest: int = DEEPEST) -> Elem
         raise InvalidFile(f"{source}: has an encoding that cannot be read: {error}") from None
     assert builder.root is not None  # expat refuses a document without an element
     return builder.root
+
+
+def root_tag(content: str | bytes) -> str | None:
+    """The tag of the first element of a text, None where it is no XML; nothing but what stands before it is read."""
+    text = content if isinstance(content, str) else content[:LARGEST].decode("utf-8", "replace")
+    at = 0
+    while True:
+        match = _BLANK.match(text, at)
+        at = at if match is None else match.end()
+        end = next((close for opening, close in _PROLOGUE if text.startswith(opening, at)), None)
+        if end is None:
+            break
+        found = text.find(end, at)
+        if found < 0:
+            return None
+        at = found + len(end)
+    match = _TAG.match(text, at)
+    return None if match is None else match[1]
+
+
+def _declared_first(content: str | bytes) -> str | bytes:
+    """The text with white space in front of its XML declaration moved behind it, where expat takes it.
+
+    Published files begin with an empty line. It says nothing, and every line keeps its number.
+    """
+    if isinstance(content, bytes):
+        found = _LATE_DECLARATION_BYTES.match(content)
+        return content if found is None else found[2] + found[1] + content[found.end() :]
+    match = _LATE_DECLARATION.match(content)
+    return content if match is None else match[2] + match[1] + content[match.end() :]
 
 
 class _Builder:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
-from linkwork.errors import did_you_mean
+from linkwork.errors import InvalidFile, did_you_mean, listed
 from linkwork.formats.files import read_bounded
 from linkwork.formats.mjcf.defaults import Defaults
 from linkwork.formats.mjcf.folders import Folders
@@ -16,6 +17,7 @@ from linkwork.formats.mjcf.mesh_inertia import WAYS, MeshIntegrals, integrals
 from linkwork.formats.mjcf.orientation import position, quaternion
 from linkwork.formats.mjcf.settings import Settings
 from linkwork.formats.mjcf.words import Words
+from linkwork.formats.strictness import Passed
 from linkwork.formats.xml import Element
 from linkwork.model.number import IDENTITY, Vector, scale, times, transpose
 from linkwork.model.placement import Placement
@@ -26,8 +28,17 @@ Color = tuple[float, float, float, float]
 class Assets:
     """The <asset> sections of a file. A mesh that only is to be drawn is never opened."""
 
-    def __init__(self, root: Element, defaults: Defaults, settings: Settings, folders: Folders) -> None:
+    def __init__(
+        self,
+        root: Element,
+        defaults: Defaults,
+        settings: Settings,
+        folders: Folders,
+        passed: Passed,
+        visuals: bool = True,
+    ) -> None:
         self.settings, self.folders = settings, folders
+        self.passed, self.visuals = passed, visuals
         assets = [asset for section in root.all("asset") for asset in section]
         self.meshes = {_name(e): defaults.words(e) for e in assets if e.tag == "mesh"}
         self.hfields = {_name(e): Words(e) for e in assets if e.tag == "hfield"}
@@ -54,15 +65,19 @@ class Assets:
     def color(self, geom: Words) -> Color | None:
         """The geom's own colour, or that of its material."""
         holder = geom if geom.has("rgba") else self.materials.get(geom.text("material", ""))
-        if holder is None or not holder.has("rgba"):
+        if holder is None or not holder.has("rgba") or not self.visuals:
             return None
-        r, g, b, a = (min(max(x, 0.0), 1.0) for x in holder.numbers("rgba", 4))
+        try:
+            r, g, b, a = (min(max(x, 0.0), 1.0) for x in holder.numbers("rgba", 4))
+        except InvalidFile as error:
+            self.passed.detail(error, "it has no colour")
+            return None
         return (r, g, b, a)
 
     def file(self, mesh: Words) -> str:
         """The path of a mesh file below the folders, or its name as the file gives it."""
         name = mesh.text("file", "")
-        return self._path(name) or name
+        return self._path(mesh.own, name) or name
 
     def drawn(self, mesh: Words) -> tuple[Vector, Placement] | None:
         """(scale, T_geom_drawing) that draw the mesh file, or None where a turn before an uneven scale forbids it.
@@ -103,18 +118,34 @@ class Assets:
         if own.has("vertex"):
             return _written(own)
         name = own.text("file")
-        path = self._path(name)
+        path = self._path(own, name)
         if path is None:
-            why = f"whose mass MuJoCo would infer, but there is no such file below {self.folders.described}"
+            places = listed((f'"{str(each)[:200]}"' for each in self._places(own)), 4)
+            looked = f" (looked in {places})" if places else ""
+            why = f"whose mass MuJoCo would infer, but there is no such file below {self.folders.described}{looked}"
             raise own.error(f'names the file "{name[:200]}", {why}')
         return triangles(read_bounded(path, LARGEST), path)
 
-    def _path(self, name: str) -> str | None:
+    def _places(self, mesh: Element) -> list[Path]:
+        """Folders a mesh may lie in: meshdir of the main file, beside the included file, both together.
+
+        MuJoCo takes the second where the main file is named by its whole path, the third where it is not.
+        """
+        places = [each / self.settings.mesh_folder for each in self.folders.open]
+        base = self.folders.base
+        if base is not None and os.path.isabs(mesh.source):
+            own = Path(os.path.dirname(mesh.source))
+            beside = os.path.relpath(own, os.path.realpath(base))
+            if beside != ".":
+                places[1:1] = [own, base / self.settings.mesh_folder / beside]
+        return places
+
+    def _path(self, mesh: Element, name: str) -> str | None:
         if not name:
             return None
         name = name.replace("\\", "/") if self.settings.strip_path else name
         name = os.path.basename(name) if self.settings.strip_path else name
-        return self.folders.find(name, [each / self.settings.mesh_folder for each in self.folders.open])
+        return self.folders.find(name, self._places(mesh))
 
 
 def _written(mesh: Element) -> Triangles:

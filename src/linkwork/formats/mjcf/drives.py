@@ -8,6 +8,7 @@ from linkwork.errors import did_you_mean
 from linkwork.formats.mjcf.defaults import Defaults
 from linkwork.formats.mjcf.equalities import as_carried
 from linkwork.formats.mjcf.words import Words
+from linkwork.formats.strictness import Passed
 from linkwork.formats.xml import Element
 from linkwork.model.carried import Carried
 
@@ -25,17 +26,20 @@ LACKING = {
 }
 
 
-def tendons(root: Element, defaults: Defaults, joints: Iterable[str], couplings: Container[str]) -> list[Carried]:
+def tendons(
+    root: Element, defaults: Defaults, joints: Iterable[str], couplings: Container[str], passed: Passed
+) -> list[Carried]:
     """Every tendon with its path, but for those that linkwork wrote for couplings of several joints.
 
-    One with inertia of its own couples joints in a way that linkwork's joints cannot hold, and is refused.
+    One with inertia of its own couples joints in a way that linkwork's joints cannot hold: it is carried as data.
     """
     found = []
     known = list(joints)
     for k, element in enumerate(each for section in root.all("tendon") for each in section):
         words = defaults.tendon(element)
         if words.number("armature", 0.0):
-            raise words.holder("armature").error("has armature, inertia shared by several joints, expected none")
+            name, line = element.attributes.get("name") or f"tendon_{k + 1}", element.line
+            passed.remark(f'line {line}: armature of tendon "{name}" is carried, and adds no inertia')
         for part in element:
             _check_joint(Words(part), "joint", known)
         if element.attributes.get("name") in couplings:

@@ -9,10 +9,12 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 
 from linkwork.errors import did_you_mean
+from linkwork.formats.mjcf.bodies import Names
 from linkwork.formats.mjcf.defaults import Defaults
 from linkwork.formats.mjcf.marks import Marks
 from linkwork.formats.mjcf.orientation import SHORTEST, position
 from linkwork.formats.mjcf.words import Words
+from linkwork.formats.strictness import Passed
 from linkwork.formats.xml import Element
 from linkwork.model import elements as loops
 from linkwork.model.carried import Carried
@@ -21,7 +23,7 @@ from linkwork.model.number import Vector
 from linkwork.model.placement import Placement
 from linkwork.model.rotation import from_quaternion
 
-_NOT_CARRIED = ("class", "name", "armature")
+_NOT_CARRIED = {"actuator": ("class", "name", "armature")}
 """Classes are resolved, and the armature of an actuator has gone to its joint."""
 
 _IDENTITY = (0.0, 1.0, 0.0, 0.0, 0.0)
@@ -56,13 +58,25 @@ class Equalities:
 
 
 def equalities(
-    root: Element, defaults: Defaults, mechanism: Mechanism, marks: Marks, follow: bool, remarks: list[str]
+    root: Element,
+    defaults: Defaults,
+    mechanism: Mechanism,
+    marks: Marks,
+    follow: bool,
+    names: Names,
+    passed: Passed,
 ) -> Equalities:
-    """`follow`: a joint equality y - y0 = a0 + a1 (x - x0) makes y mimic x, unless y follows already or in a circle."""
+    """`follow`: a joint equality y - y0 = a0 + a1 (x - x0) makes y mimic x, unless y follows already or in a circle.
+
+    names   what is taken already: an equality without a name gets a free one
+    """
     found = Equalities()
+    given = [each.attributes.get("name", "") for section in root.all("equality") for each in section]
+    names.taken.update(given)
     for element in (each for section in root.all("equality") for each in section):
         words = defaults.equality(element)
-        name = element.attributes.get("name") or f"{element.tag}_{len(found.elements) + len(found.carried) + 1}"
+        wish = f"{element.tag}_{len(found.elements) + len(found.carried) + 1}"
+        name = element.attributes.get("name") or names.free(wish)
         if not words.flag("active", True):
             found.carried.append(as_carried("equality", words, name))
             continue
@@ -71,18 +85,19 @@ def equalities(
                 closure = (_connect if element.tag == "connect" else _weld)(words, name, mechanism)
                 found.elements.append(replace(closure, dependent=marks.dependent.get(name, ())))
             case "joint":
-                _joint(words, name, mechanism, follow and name not in marks.couplings, found, remarks)
+                _joint(words, name, mechanism, follow and name not in marks.couplings, found, passed)
             case "tendon" if (coupling := _tendon(words, name, mechanism)) is not None:
                 found.elements.append(coupling)
             case _:
                 found.carried.append(as_carried("equality", words, name))
-                remarks.append(f'equality {element.tag} "{name}" is carried but holds nothing')
+                passed.remark(f'equality {element.tag} "{name}" is carried but holds nothing')
     return found
 
 
 def as_carried(section: str, words: Words, name: str, *parts: Carried) -> Carried:
     """An element with all that it inherits."""
-    attributes = tuple((word, text) for word, text in words.attributes.items() if word not in _NOT_CARRIED)
+    resolved = _NOT_CARRIED.get(section, ("class", "name"))
+    attributes = tuple((word, text) for word, text in words.attributes.items() if word not in resolved)
     return Carried(f"mjcf {section} {words.own.tag}".rstrip(), name, attributes, parts)
 
 
@@ -115,13 +130,13 @@ def _weld(words: Words, name: str, mechanism: Mechanism) -> loops.LoopClosure:
     return loops.LoopClosure(name, "weld", first, second, rotation=T12.rotation, directions=directions)
 
 
-def _joint(words: Words, name: str, mechanism: Mechanism, follow: bool, found: Equalities, remarks: list[str]) -> None:
+def _joint(words: Words, name: str, mechanism: Mechanism, follow: bool, found: Equalities, passed: Passed) -> None:
     a0, a1, *higher = words.overlaid("polycoef", _IDENTITY)
     joint1, ref1 = _scalar_joint(words, "joint1", mechanism)
     if not words.text("joint2", "") or any(higher):
         found.carried.append(as_carried("equality", words, name))
         what = "a polynomial of higher degree" if words.text("joint2", "") else "about one joint alone"
-        remarks.append(f'equality joint "{name}" is {what}: it is carried but holds nothing')
+        passed.remark(f'equality joint "{name}" is {what}: it is carried but holds nothing')
         return
     joint2, ref2 = _scalar_joint(words, "joint2", mechanism)
     offset = ref1 + a0 - a1 * ref2

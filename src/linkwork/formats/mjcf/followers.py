@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from linkwork.formats.strictness import Passed
 from linkwork.model.elements import Coupling, Element, TorsionSpring
 
 Rules = Mapping[str, tuple[str, float, float]]
 """follower -> (independent joint, multiplier, offset)"""
 
 
-def on_leaders(elements: Iterable[Element], rules: Rules, remarks: list[str]) -> tuple[Element, ...]:
+def on_leaders(elements: Iterable[Element], rules: Rules, passed: Passed) -> tuple[Element, ...]:
     """The elements with followers replaced; a coupling that then holds a single joint is left out, with a remark."""
     found: list[Element] = []
     for element in elements:
@@ -27,7 +28,7 @@ def on_leaders(elements: Iterable[Element], rules: Rules, remarks: list[str]) ->
                 if len(coupling.terms) > 1:
                     found.append(coupling)
                 else:
-                    remarks.append(f'equality joint "{element.name}" would hold a single joint and is left out')
+                    passed.remark(f'equality joint "{element.name}" would hold a single joint and is left out')
             case _:
                 found.append(element)
     return tuple(found)

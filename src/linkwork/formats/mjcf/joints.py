@@ -21,6 +21,7 @@ from linkwork.formats.mjcf.orientation import SHORTEST, joined, position
 from linkwork.formats.mjcf.quaternion import to_quaternion
 from linkwork.formats.mjcf.settings import Settings
 from linkwork.formats.mjcf.vocabulary import JOINT_TYPES
+from linkwork.formats.strictness import Passed
 from linkwork.model.body import Body
 from linkwork.model.joint import Joint, Limits
 from linkwork.model.number import ZERO, Vector, dot, scale, subtract, times, transpose
@@ -88,7 +89,7 @@ def chain(
     names: Names,
     joint_names: Names,
     known: Mapping[str, Between],
-    remarks: list[str],
+    passed: Passed,
 ) -> Chain:
     """The joints that carry a body; `known` says which bodies stood between joints when linkwork wrote the file."""
     if not body.joints:
@@ -96,7 +97,7 @@ def chain(
         return Chain((Joint(name, "fixed", body.parent, body.name, body.placement),), (), ())
     moving = [_moving(part, body, k, settings, joint_names) for k, part in enumerate(body.joints)]
     if moving[0].type == "free":
-        return _free(body, moving, settings, remarks)
+        return _free(body, moving, settings, passed)
     joints: list[Joint] = []
     between: list[Body] = []
     parent, T_parent_body = body.parent, body.placement
@@ -108,7 +109,7 @@ def chain(
         ends = last and G == HERE and each.name not in known
         child = body.name if ends else _between_name(body, each, names, known)
         T = joined(joined(T_parent_body, each.moved_back), G)
-        joints.append(_joint(each, parent, child, T, _turned_back(G, each.axis), settings, remarks))
+        joints.append(_joint(each, parent, child, T, _turned_back(G, each.axis), settings, passed))
         if not ends:
             between.append(Body(child, has_inertia=False, note=f'between the joints of body "{body.name}"'))
         parent, T_parent_body = child, HERE if G is HERE else G.inverse()
@@ -151,7 +152,7 @@ def _moving(part: Part, body: Described, k: int, settings: Settings, names: Name
     return _Moving(part, name, kind, anchor, axis, reference)
 
 
-def _free(body: Described, moving: list[_Moving], settings: Settings, remarks: list[str]) -> Chain:
+def _free(body: Described, moving: list[_Moving], settings: Settings, passed: Passed) -> Chain:
     """A free joint: its coordinates are the pose in the world, so the placement in the file is but a reference."""
     (free, *others) = moving
     words = free.part.words
@@ -160,11 +161,11 @@ def _free(body: Described, moving: list[_Moving], settings: Settings, remarks: l
         raise words.error(f"is free and stands {where}, expected alone in a body of the world")
     align = words.choice("align", ("true", "false", "auto"), "auto") if words.own.tag == "freejoint" else "auto"
     if not body.children and (align == "true" or (align == "auto" and settings.align_free)):
-        remarks.append(f'the frame of body "{body.name}" stays where the file has it and is not aligned with inertia')
+        passed.remark(f'the frame of body "{body.name}" stays where the file has it and is not aligned with inertia')
     T = body.placement
-    joint = _resisting(Joint(free.name, "floating", None, body.name), free, remarks)
+    joint = _resisting(Joint(free.name, "floating", None, body.name), free, passed)
     if joint.armature:
-        remarks.append(f'armature of free joint "{free.name}" acts on body axes, not on world axes as in MuJoCo')
+        passed.remark(f'armature of free joint "{free.name}" acts on body axes, not on world axes as in MuJoCo')
     return Chain((joint,), (), ((free.name, (*T.position, *to_quaternion(T.rotation))),))
 
 
@@ -175,26 +176,26 @@ def _joint(
     T: Placement,
     axis: Vector,
     settings: Settings,
-    remarks: list[str],
+    passed: Passed,
 ) -> Joint:
     if moving.type == "ball":
         if _is_limited(moving, "limited", "range", settings):
-            remarks.append(f'the range of ball joint "{moving.name}", a cone, is left out')
-        return _resisting(Joint(moving.name, "ball", parent, child, T), moving, remarks)
-    limits = _limits(moving, settings)
+            passed.remark(f'the range of ball joint "{moving.name}", a cone, is left out')
+        return _resisting(Joint(moving.name, "ball", parent, child, T), moving, passed)
+    limits = _limits(moving, settings, passed)
     bounded = bool(limits) and math.isfinite(limits[0].upper)
     kind = "prismatic" if moving.type == "slide" else "revolute" if bounded else "continuous"
-    return _resisting(Joint(moving.name, kind, parent, child, T, axis, limits=limits), moving, remarks)
+    return _resisting(Joint(moving.name, kind, parent, child, T, axis, limits=limits), moving, passed)
 
 
-def _resisting(joint: Joint, moving: _Moving, remarks: list[str]) -> Joint:
+def _resisting(joint: Joint, moving: _Moving, passed: Passed) -> Joint:
     """The joint with damping, dry friction and rotor inertia; <freejoint> has none and inherits none."""
     words = moving.part.words
     if words.own.tag == "freejoint":
         return joint
     damping, *higher = words.overlaid("damping", (0.0, 0.0, 0.0))
     if any(higher):
-        remarks.append(f'joint "{moving.name}" keeps the linear part of its damping alone')
+        passed.remark(f'joint "{moving.name}" keeps the linear part of its damping alone')
     friction, armature = words.number("frictionloss", 0.0), words.number("armature", 0.0)
     if min(damping, friction, armature) < 0.0:
         numbers = f"damping {damping:g}, frictionloss {friction:g}, armature {armature:g}"
@@ -202,14 +203,16 @@ def _resisting(joint: Joint, moving: _Moving, remarks: list[str]) -> Joint:
     return replace(joint, damping=damping, friction=friction, armature=armature)
 
 
-def _limits(moving: _Moving, settings: Settings) -> tuple[Limits, ...]:
+def _limits(moving: _Moving, settings: Settings, passed: Passed) -> tuple[Limits, ...]:
     words = moving.part.words
     lower, upper, effort = -math.inf, math.inf, math.inf
     if _is_limited(moving, "limited", "range", settings):
         unit = settings.angle if moving.type == "hinge" else 1.0
         lower, upper = (unit * x for x in words.numbers("range", 2, (0.0, 0.0)))
         if not lower < upper:
-            raise words.holder("range").error(f"has range {lower:g} {upper:g}, expected a lower number first")
+            error = words.holder("range").error(f"has range {lower:g} {upper:g}, expected a lower number first")
+            passed.plain(error, "the joint has no limit")
+            lower, upper = -math.inf, math.inf
     if _is_limited(moving, "actuatorfrclimited", "actuatorfrcrange", settings):
         least, most = words.numbers("actuatorfrcrange", 2, (0.0, 0.0))
         effort = max(abs(least), abs(most))

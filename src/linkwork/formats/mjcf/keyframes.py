@@ -11,6 +11,9 @@ from linkwork.model.model import Configurations
 REFERENCE = "qpos0"
 """Name of the configuration that holds MuJoCo's reference, where it is not all zero."""
 
+SHORTEST = 1e-15
+"""Length below which MuJoCo's mju_normalize4 makes a quaternion the identity (mjMINVAL)."""
+
 Reference = Sequence[tuple[str, tuple[float, ...]]]
 
 
@@ -51,6 +54,8 @@ def _in_our_order(key: Element, joint: str, q: tuple[float, ...]) -> tuple[float
         return q
     *place, w, x, y, z = q
     length = math.hypot(w, x, y, z)
-    if not 1e-14 <= length < math.inf:
+    if length < SHORTEST:  # MuJoCo takes a zero quaternion for no rotation
+        return (*place, 0.0, 0.0, 0.0, 1.0)
+    if length == math.inf:
         raise key.error(f'has qpos with a quaternion of length {length:g} for joint "{joint}", expected a rotation')
     return (*place, x / length, y / length, z / length, w / length)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -28,6 +27,7 @@ from linkwork.formats.mjcf.replicate import replicate
 from linkwork.formats.mjcf.settings import Settings, settings
 from linkwork.formats.mjcf.springs import springs
 from linkwork.formats.mjcf.vocabulary import check_words
+from linkwork.formats.strictness import Passed
 from linkwork.formats.xml import Element
 from linkwork.model.body import Body, Shape
 from linkwork.model.elements import TorsionSpring
@@ -37,8 +37,6 @@ from linkwork.model.model import Frame, Model
 from linkwork.model.placement import HERE, Placement
 from linkwork.model.validation import validated
 
-log = logging.getLogger("linkwork")
-
 CHOICES = {"check": LEVELS, "mimic": ("follow", "independent")}
 
 
@@ -46,6 +44,8 @@ CHOICES = {"check": LEVELS, "mimic": ("follow", "independent")}
 class _Options:
     check: str
     mimic: str
+    strict: bool | None = None
+    visuals: bool = True
 
     def __post_init__(self) -> None:
         for label, choices in CHOICES.items():
@@ -60,6 +60,8 @@ def read_mjcf(
     check: str = "any",
     mimic: str = "follow",
     folders: Sequence[str | os.PathLike[str]] = (),
+    strict: bool | None = None,
+    visuals: bool = True,
 ) -> Model:
     """The robot an MJCF file describes, as MuJoCo compiles it.
 
@@ -68,13 +70,16 @@ def read_mjcf(
               `Coupling` of model.elements and both keep their coordinates
     folders   further folders that includes and meshes may lie in; without, only files below this file's folder are
               opened
+    strict    None: a wrong colour warns, what could change the mechanics is refused; False: a reversed range means
+              none; True: what is left out is refused, too
+    visuals   False: nothing is read that is only drawn
 
     Several joints of a body become a chain with massless bodies "body/joint" between; a joint beside the origin of its
     body carries such a body too. Sites become frames ("name_site" where a body has the name), the geoms and sites of
     the world a body "world" without a joint.
     A free joint's coordinates are its pose in the world; MuJoCo's reference is the configuration "qpos0".
     """
-    options = _Options(check, mimic)
+    options = _Options(check, mimic, strict, visuals)
     content = read_bounded(path)
     source = Path(os.path.abspath(file_name(path)))
     return _model(content, str(source), source.stem, options, Folders(source.parent, folders))
@@ -86,37 +91,38 @@ def read_mjcf_text(
     check: str = "any",
     mimic: str = "follow",
     folders: Sequence[str | os.PathLike[str]] = (),
+    strict: bool | None = None,
+    visuals: bool = True,
 ) -> Model:
     """The robot that MJCF text describes; `name` is what errors call the text. Options as in `read_mjcf`.
 
     Without `folders` nothing is included and no mesh is opened; with them names are looked for in each.
     """
-    options = _Options(check, mimic)
+    options = _Options(check, mimic, strict, visuals)
     if not isinstance(text, (str, bytes)):
         raise InvalidInput(f"read_mjcf_text: text is a {type(text).__name__}, expected str or bytes")
     return _model(text, name, name, options, Folders(None, folders))
 
 
 def _model(content: str | bytes, source: str, stem: str, options: _Options, folders: Folders) -> Model:
+    passed = Passed(options.strict, source)
     root = expanded(content, source, folders)
     check_words(root)
-    reader = _Reader(root, options, folders)
+    reader = _Reader(root, options, folders, passed)
     model = reader.model(root.text("model", "") or stem)
-    if reader.remarks:
-        log.warning("%s: %s", source, listed(reader.remarks))
+    passed.say()
     return model
 
 
 class _Reader:
     """The parts of one file, in the order in which they need each other."""
 
-    def __init__(self, root: Element, options: _Options, folders: Folders) -> None:
-        self.root, self.options = root, options
-        self.remarks: list[str] = []
+    def __init__(self, root: Element, options: _Options, folders: Folders, passed: Passed) -> None:
+        self.root, self.options, self.passed = root, options, passed
         self.settings: Settings = settings(root)
         replicate(root, self.settings)
         self.defaults = Defaults(root)
-        self.assets = Assets(root, self.defaults, self.settings, folders)
+        self.assets = Assets(root, self.defaults, self.settings, folders, passed, options.visuals)
         self.marks: Marks = marks(root)
         self.world, *self.bodies = described_bodies(root, self.defaults, self.settings)
         self.geoms = {
@@ -129,12 +135,12 @@ class _Reader:
         joints = {joint.name: joint for each in chains.values() for joint in each.joints}
         closed = self._equalities(chains)
         drives, armature = actuators(self.root, self.defaults, {j.name: j.nv for j in joints.values() if j.nv})
-        paths = tendons(self.root, self.defaults, joints, self.marks.couplings)
+        paths = tendons(self.root, self.defaults, joints, self.marks.couplings, self.passed)
         carried = (*paths, *drives, *closed.carried)
         reference = [entry for each in chains.values() for entry in each.reference]
         frames, points = self._sites(chains)
         moving = tuple(self._finished(joint, closed, armature) for joint in joints.values())
-        elements = on_leaders([*closed.elements, *self._springs(chains, closed)], resolved_mimic(moving), self.remarks)
+        elements = on_leaders([*closed.elements, *self._springs(chains, closed)], resolved_mimic(moving), self.passed)
         model = Model(
             name=name,
             bodies=self._bodies(chains, points),
@@ -178,7 +184,7 @@ class _Reader:
         names = Names([WORLD, *(body.name for body in self.bodies), *sites])
         joint_names = Names(seen)
         return {
-            body.name: chain(body, self.settings, names, joint_names, self.marks.between, self.remarks)
+            body.name: chain(body, self.settings, names, joint_names, self.marks.between, self.passed)
             for body in self.bodies
         }
 
@@ -207,7 +213,10 @@ class _Reader:
 
     def _shapes(self, body: Described) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
         """(visuals, collisions)."""
-        drawn = [(geom, geom.shape()) for geom in self.geoms[body.name]]
+        seen = [geom for geom in self.geoms[body.name] if geom.collides or self.options.visuals]
+        drawn = [(geom, geom.shape()) for geom in seen]
+        if not self.options.visuals:
+            return (), tuple(shape for _, shape in drawn if shape is not None)
         visuals = tuple(shape for geom, shape in drawn if shape is not None and geom.is_drawn)
         collisions = tuple(shape for geom, shape in drawn if shape is not None and geom.collides)
         return visuals, collisions
@@ -247,11 +256,13 @@ class _Reader:
         paths = fixed_tendons(self.root, references)
         mechanism = Mechanism(poses, sites, references, paths, self.marks.ends)
         follow = self.options.mimic == "follow"
-        return equalities(self.root, self.defaults, mechanism, self.marks, follow, self.remarks)
+        joints = (joint.name for each in chains.values() for joint in each.joints)
+        names = Names([*poses, *sites, *joints])
+        return equalities(self.root, self.defaults, mechanism, self.marks, follow, names, self.passed)
 
     def _springs(self, chains: dict[str, Chain], closed: Equalities) -> list[TorsionSpring]:
         names = Names([*self.marks.springs.values(), *(getattr(each, "name", "") for each in closed.elements)])
-        return springs(self.bodies, chains, self.settings, self.marks.springs, names, self.remarks)
+        return springs(self.bodies, chains, self.settings, self.marks.springs, names, self.passed)
 
     def _finished(self, joint: Joint, closed: Equalities, armature: dict[str, float]) -> Joint:
         joint = replace(
@@ -264,9 +275,9 @@ class _Reader:
         """One line about each force of MuJoCo that linkwork does not know."""
         lifted = [body.name for body in self.bodies if body.element.number("gravcomp", 0.0)]
         if lifted:
-            self.remarks.append(f"gravity compensation of {listed(lifted, 4)} is left out")
+            self.passed.remark(f"gravity compensation of {listed(lifted, 4)} is left out")
         if any(option.number(word, 0.0) for option in self.root.all("option") for word in ("density", "viscosity")):
-            self.remarks.append("forces of the fluid around are left out")
+            self.passed.remark("forces of the fluid around are left out")
         plugins = [each for body in self.bodies for each in body.element.all("plugin")]
         if plugins or any(section.all("flex") for section in self.root.all("deformable")):
-            self.remarks.append("forces of plugins and flexes are left out")
+            self.passed.remark("forces of plugins and flexes are left out")

@@ -41,7 +41,8 @@ def replicate(root: Element, settings: Settings) -> None:
     """Put frames with copies in the place of every <replicate> of the bodies, and copy what refers to them.
 
     Copy k stands turned by k times `euler` at the sum of the turned offsets before it. Names get `sep` and k behind
-    them, with as many digits as `count` has; inside out where one <replicate> stands in another.
+    them, with as many digits as `count` has; inside out where one <replicate> stands in another. MuJoCo takes `prefix`
+    and does nothing with it, and so does linkwork.
     """
     copies = Copies()
     order: list[Element] = []

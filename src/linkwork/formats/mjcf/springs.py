@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from linkwork.formats.mjcf.bodies import Described, Names
 from linkwork.formats.mjcf.joints import Chain
 from linkwork.formats.mjcf.settings import Settings
+from linkwork.formats.strictness import Passed
 from linkwork.model.elements import TorsionSpring
 
 
@@ -16,7 +17,7 @@ def springs(
     settings: Settings,
     known: Mapping[str, str],
     names: Names,
-    remarks: list[str],
+    passed: Passed,
 ) -> list[TorsionSpring]:
     """A `TorsionSpring` for every hinge and slide with stiffness: it acts with -stiffness (q - springref).
 
@@ -29,12 +30,12 @@ def springs(
             if words.own.tag == "freejoint":
                 continue
             if words.has("springdamper") and any(words.numbers("springdamper", 2)):
-                remarks.append(f'springdamper of joint "{joint}", which MuJoCo turns into a spring, is left out')
+                passed.remark(f'springdamper of joint "{joint}", which MuJoCo turns into a spring, is left out')
             stiffness, *higher = words.overlaid("stiffness", (0.0, 0.0, 0.0))
             if any(higher):
-                remarks.append(f'the spring of joint "{joint}" keeps the linear part of its stiffness alone')
+                passed.remark(f'the spring of joint "{joint}" keeps the linear part of its stiffness alone')
             if stiffness and len(q) > 1:
-                remarks.append(f'stiffness of joint "{joint}", of several coordinates, is left out')
+                passed.remark(f'stiffness of joint "{joint}", of several coordinates, is left out')
             elif stiffness:
                 unit = settings.angle if words.choice("type", ("hinge", "slide"), "hinge") == "hinge" else 1.0
                 free = unit * words.number("springref", 0.0)

@@ -89,7 +89,7 @@ READ: dict[str, tuple[dict[str, str], str]] = {
     "worldbody": (_BODY_PARTS, ""),
     "body": (_BODY_PARTS, f"name childclass pos {_ORIENTATION} mocap gravcomp fuse sleep simple user"),
     "frame": (_BODY_PARTS, f"name childclass pos {_ORIENTATION}"),
-    "replicate": (_BODY_PARTS, "count offset euler sep childclass"),
+    "replicate": (_BODY_PARTS, "count offset euler sep prefix childclass"),
     "inertial": ({}, f"pos {_ORIENTATION} mass diaginertia fullinertia"),
     "joint": (
         {},

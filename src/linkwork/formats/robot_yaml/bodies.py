@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable, Iterator
 
-from linkwork.errors import did_you_mean
+from linkwork.errors import InvalidFile, did_you_mean
 from linkwork.formats.robot_yaml.context import Build
 from linkwork.formats.robot_yaml.parts import Part, own_names
 from linkwork.formats.robot_yaml.placements import placement
@@ -34,7 +35,7 @@ def _body(build: Build, name: str, part: Part, entry: Entry) -> Body:
         mirror.matter(matter(entry, scope)),
         points,
         _lines(build, entry),
-        tuple(_shape(build, part, s) for s in (*both, *entry.get("visuals", ()))),
+        tuple(_visuals(build, part, (*both, *entry.get("visuals", ())))),
         tuple(_shape(build, part, s) for s in (*both, *entry.get("collisions", ()))),
         has_inertia="mass" in entry or "inertia" in entry,
         note="\n".join(remarks(entry)),
@@ -70,6 +71,17 @@ def _lines(build: Build, entry: Entry) -> tuple[tuple[str, str], ...]:
                 build.reader.refuse(entry.at("lines"), f'unknown point "{label}"{did_you_mean(label, points)}')
         found += list(itertools.pairwise(line))
     return tuple(found)
+
+
+def _visuals(build: Build, part: Part, entries: Iterable[Entry]) -> Iterator[Shape]:
+    """What is drawn: a shape that contradicts itself is passed over, the others stay."""
+    for entry in entries if build.reader.visuals else ():
+        try:
+            yield _shape(build, part, entry)
+        except InvalidFile as error:
+            if build.reader.passed is None:
+                raise
+            build.reader.passed.detail(error, "it is not drawn")
 
 
 def _shape(build: Build, part: Part, entry: Entry) -> Shape:

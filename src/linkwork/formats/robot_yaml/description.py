@@ -19,6 +19,7 @@ from linkwork.formats.robot_yaml.schema import Entry, Reader, Value
 from linkwork.formats.robot_yaml.units import Units, parse_unit
 from linkwork.formats.robot_yaml.variables import check_variable_names, defaults
 from linkwork.formats.robot_yaml.vocabulary import ROBOT, UNITS
+from linkwork.formats.strictness import Passed
 from linkwork.model.edit import with_base
 from linkwork.model.inertia import LEVELS
 from linkwork.model.model import Model
@@ -33,6 +34,8 @@ class Description:
 
     check   level for mass properties: None is what the file says (key "check"), else "physical"
     mimic   "follow", or "independent" to leave mimic rules out; root: "floating" lets the robot's root move
+    strict  None or False: a visual that cannot be read is passed over with a warning; False: reversed limits mean none;
+            True: neither. visuals: False leaves out what is only drawn
     """
 
     def __init__(
@@ -43,6 +46,8 @@ class Description:
         check: str | None = None,
         mimic: str = "follow",
         root: str = "fixed",
+        strict: bool | None = None,
+        visuals: bool = True,
     ) -> None:
         for label, value in (("check", check), ("mimic", mimic), ("root", root)):
             if value not in CHOICES[label] and not (label == "check" and value is None):
@@ -51,9 +56,10 @@ class Description:
                 raise InvalidInput(f"read_robot_yaml: {label} is {value!r}, expected one of {choices}{near}")
         if not isinstance(text, (str, bytes)):
             raise InvalidInput(f"read_robot_yaml: text is a {type(text).__name__}, expected str or bytes")
-        self._arguments = (text, source, folder, check, mimic, root)
+        self._arguments = (text, source, folder, check, mimic, root, strict, visuals)
+        self._passed = Passed(strict, source)
         node = parse_document(text, source)
-        self._reader = Reader(source, _units(node, source))
+        self._reader = Reader(source, _units(node, source), self._passed, visuals)
         self.robot: Entry = ROBOT.read(node, "", self._reader)
         check_variable_names(self.robot.get("variables", {}), self._reader)
         self.check = check or self.robot.get("check", "physical")
@@ -71,8 +77,8 @@ class Description:
     @property
     def text(self) -> str | bytes | None:
         """What was read, where reading it plainly gives the same: None with options that change the model."""
-        text, _, _, _, mimic, root = self._arguments
-        return text if (mimic, root) == ("follow", "fixed") else None
+        text, _, _, _, mimic, root, _, visuals = self._arguments
+        return text if (mimic, root, visuals) == ("follow", "fixed", True) else None
 
     def text_with(self, values: Mapping[str, float]) -> str | bytes | None:
         """The file with other SI values for its variables, everything else as it was; None where that cannot be.
@@ -94,8 +100,7 @@ class Description:
             if not line.startswith(written.text, at):
                 return None
             lines[written.line - 1] = line[:at] + written.again(float(x)) + line[at + len(written.text) :]
-        _, source, folder, check, mimic, root = self._arguments
-        again = Description("\n".join(lines), source, folder, check, mimic, root)
+        again = Description("\n".join(lines), *self._arguments[1:])
         wanted = {**self.defaults, **values}
         return (
             again.text
@@ -117,7 +122,7 @@ class Description:
 
     @cached_property
     def fingerprint(self) -> str:
-        text, _, _, _, mimic, root = self._arguments
+        text, _, _, _, mimic, root, *_ = self._arguments
         content = text.encode() if isinstance(text, str) else text
         return hashlib.sha256(content + f"\n{mimic} {root}".encode()).hexdigest()
 
@@ -130,8 +135,9 @@ class Description:
                 why = "is an expression of other variables" if derived else "does not exist"
                 near = "" if derived else did_you_mean(name, self.defaults)
                 raise UnknownName(f'robot "{self.name}": variable "{name}" {why}{near}')
-        mimic, root = self._arguments[4:]
+        mimic, root = self._arguments[4:6]
         model = build_model(self.robot, self._reader, values, self._meshes, self.check, mimic)
+        self._passed.say()
         return model if root == "fixed" else with_base(model, floating=True)
 
     def __reduce__(self) -> tuple[Any, ...]:

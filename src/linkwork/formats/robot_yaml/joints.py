@@ -13,7 +13,7 @@ from linkwork.formats.robot_yaml.bodies import matter
 from linkwork.formats.robot_yaml.context import WORLD, Build, dimension
 from linkwork.formats.robot_yaml.parts import Part, own_names
 from linkwork.formats.robot_yaml.placements import axis, placement
-from linkwork.formats.robot_yaml.schema import Entry, Value
+from linkwork.formats.robot_yaml.schema import Entry, Value, refusal
 from linkwork.formats.robot_yaml.variables import Scope, remarks
 from linkwork.model.joint import SIZES, Joint, Limits, Mimic
 from linkwork.model.number import is_symbol
@@ -132,7 +132,17 @@ def _limits(build: Build, entry: Entry, kind: str, scope: Scope) -> tuple[Limits
         each = [_limit(entry, kind, k, scope) for k, entry in enumerate(given if isinstance(given, tuple) else [given])]
     if len(each) != count:
         build.reader.refuse(entry.at("limits"), f"limits are given {len(each)} times, a {kind} joint has {count}")
-    return tuple(each)
+    return tuple(_in_order(build, entry, limits) for limits in each)
+
+
+def _in_order(build: Build, entry: Entry, limits: Limits) -> Limits:
+    """Limits, without a range where strict=False passes over a reversed one."""
+    if build.reader.passed is None or not limits.lower > limits.upper:
+        return limits
+    sentence = f"lower limit {limits.lower:g} is above upper limit {limits.upper:g}"
+    error = refusal(build.reader.source, entry.at("limits"), sentence)
+    build.reader.passed.plain(error, "the joint has no limit")
+    return replace(limits, lower=-math.inf, upper=math.inf)
 
 
 def _limit(entry: Entry, kind: str, coordinate: int, scope: Scope) -> Limits:

@@ -17,6 +17,7 @@ from linkwork.errors import InvalidFile, did_you_mean
 from linkwork.formats.expressions import Expression, ExpressionError, parse_expression
 from linkwork.formats.robot_yaml.document import Node
 from linkwork.formats.robot_yaml.units import POWERS, Unit, Units, parse_unit
+from linkwork.formats.strictness import Passed
 
 LONGEST_NAME = 200
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
@@ -45,6 +46,8 @@ class Reader:
 
     source: str
     units: Units
+    passed: Passed | None = None
+    visuals: bool = True
 
     def refuse(self, place: Place, sentence: str) -> NoReturn:
         raise refusal(self.source, place, sentence)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from linkwork.formats.robot_yaml.drawn import Drawn
 from linkwork.formats.robot_yaml.schema import (
     Choice,
     Either,
@@ -96,7 +97,7 @@ BODY = Record(
         "points": Named(POSITION, "point"),
         "lines": Listed(Listed(Name(), 100)),
         "shapes": Listed(SHAPE),
-        "visuals": Listed(SHAPE),
+        "visuals": Drawn(SHAPE),
         "collisions": Listed(SHAPE),
         **REMARKS,
     },

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import os
 import sys
@@ -12,8 +11,9 @@ from pathlib import Path
 
 from linkwork.errors import InvalidFile, InvalidInput, InvalidModel, did_you_mean, listed
 from linkwork.formats.meshes import MeshFinder
-from linkwork.formats.urdf.geometry import Color, named_colors, placement, shapes
-from linkwork.formats.urdf.vocabulary import JOINT_TYPES, NAMESPACE, refuse_xacro, unknown_parts
+from linkwork.formats.strictness import Passed
+from linkwork.formats.urdf.geometry import Shapes, placement
+from linkwork.formats.urdf.vocabulary import EXPAND, JOINT_TYPES, NAMESPACE, check_words, is_xacro
 from linkwork.formats.xml import Element, parse_xml, read_xml
 from linkwork.model.body import Body
 from linkwork.model.inertia import LEVELS, MassProperties
@@ -21,8 +21,6 @@ from linkwork.model.joint import Joint, Limits, Mimic
 from linkwork.model.model import Frame, Model
 from linkwork.model.number import ZERO
 from linkwork.model.validation import validated
-
-log = logging.getLogger("linkwork")
 
 ROOT_JOINT = "root_joint"
 """Name of the floating joint that root="floating" puts under the root link (Pinocchio's name for it)."""
@@ -35,6 +33,8 @@ class _Options:
     check: str
     mimic: str
     root: str
+    strict: bool | None = None
+    visuals: bool = True
 
     def __post_init__(self) -> None:
         for label, choices in CHOICES.items():
@@ -50,6 +50,8 @@ def read_urdf(
     mimic: str = "follow",
     root: str = "fixed",
     package_dirs: Sequence[str | os.PathLike[str]] = (),
+    strict: bool | None = None,
+    visuals: bool = True,
 ) -> Model:
     """The robot a URDF file describes.
 
@@ -57,11 +59,14 @@ def read_urdf(
     mimic          "follow": mimicking joints have no coordinate of their own; "independent": the tags are ignored
     root           "floating" lets the root link move in the world by a floating joint "root_joint"
     package_dirs   where to look for the packages of package:// meshes, before the usual places
+    strict         None: what is wrong in a drawing detail warns, what could change the mechanics is refused; False:
+                   left-over xacro elements, reversed limits and second elements are passed over too; True: neither
+    visuals        False: <visual> and <material> are not read at all
 
     A mesh that cannot be found keeps its name. <limit> without lower and upper means zero for both, as URDF says;
     without velocity or effort that one is unlimited; a revolute or prismatic joint without <limit> is unlimited.
     """
-    options = _Options(check, mimic, root)
+    options = _Options(check, mimic, root, strict, visuals)
     robot = read_xml(path)
     file = Path(robot.source)
     return _model(robot, file.stem, options, MeshFinder(file.parent, package_dirs))
@@ -74,24 +79,34 @@ def read_urdf_text(
     mimic: str = "follow",
     root: str = "fixed",
     package_dirs: Sequence[str | os.PathLike[str]] = (),
+    strict: bool | None = None,
+    visuals: bool = True,
+    folder: str | os.PathLike[str] | None = None,
 ) -> Model:
-    """The robot that URDF text describes; `name` is what errors call the text. Options as in `read_urdf`."""
-    options = _Options(check, mimic, root)
+    """The robot that URDF text describes; `name` is what errors call the text. Options as in `read_urdf`.
+
+    folder   where meshes with relative names lie; None: they keep their names
+    """
+    options = _Options(check, mimic, root, strict, visuals)
     if not isinstance(text, (str, bytes)):
         raise InvalidInput(f"read_urdf_text: text is a {type(text).__name__}, expected str or bytes")
-    return _model(parse_xml(text, name), name, options, MeshFinder(None, package_dirs))
+    place = None if folder is None else Path(folder)
+    return _model(parse_xml(text, name), name, options, MeshFinder(place, package_dirs))
 
 
 def _model(robot: Element, default_name: str, options: _Options, meshes: MeshFinder) -> Model:
+    passed = Passed(options.strict, robot.source)
     _check_root_tag(robot)
-    remarks = [f"left out {part}" for part in unknown_parts(robot)]
-    colors = named_colors(robot)
+    if not options.visuals:
+        _take_out_visuals(robot)
+    check_words(robot, passed)
+    shapes = Shapes(robot, meshes, passed)
     lines = {("joint", e.text("name")): e.line for e in robot.all("joint")}
     lines |= {("body", e.text("name")): e.line for e in robot.all("link")}
     model = Model(
         name=robot.text("name", "") or default_name,
-        bodies=tuple(_body(link, colors, meshes) for link in robot.all("link")),
-        joints=_following([_joint(joint) for joint in robot.all("joint")], options.mimic, remarks),
+        bodies=tuple(_body(link, shapes, passed) for link in robot.all("link")),
+        joints=_following([_joint(joint, passed) for joint in robot.all("joint")], options.mimic, passed),
         source=robot.source,
     )
     if not model.bodies:
@@ -101,8 +116,7 @@ def _model(robot: Element, default_name: str, options: _Options, meshes: MeshFin
     except InvalidModel as error:
         line = lines.get(error.culprit, robot.line) if error.culprit else robot.line
         raise InvalidFile(f"{robot.source}:{line}: {error}") from None
-    if remarks:
-        log.warning("%s: %s", robot.source, listed(remarks))
+    passed.say()
     root = _root(model, robot)
     model = _with_marks(model, robot)
     return model if options.root == "fixed" else _floating(model, root)
@@ -110,34 +124,44 @@ def _model(robot: Element, default_name: str, options: _Options, meshes: MeshFin
 
 def _check_root_tag(robot: Element) -> None:
     if robot.tag != "robot":
-        refuse_xacro(robot)
+        if is_xacro(robot):
+            raise robot.error(f"is xacro, not URDF; {EXPAND}")
         other = {"mujoco": " (this is MJCF)", "sdf": " (this is SDF)", "COLLADA": " (this is a mesh)"}
         what = f"the root element is <{robot.tag}>{other.get(robot.tag, '')}, expected <robot>"
         raise InvalidFile(f"{robot.source}:{robot.line}: {what}")
 
 
-def _body(link: Element, colors: dict[str, Color], meshes: MeshFinder) -> Body:
-    inertial = link.only("inertial")
+def _take_out_visuals(robot: Element) -> None:
+    """Leave out what is only drawn before anything looks at it."""
+    robot.children = [child for child in robot if child.tag != "material"]
+    for link in robot.all("link"):
+        link.children = [child for child in link if child.tag != "visual"]
+        for shape in link.all("collision"):
+            shape.children = [child for child in shape if child.tag != "material"]
+
+
+def _body(link: Element, shapes: Shapes, passed: Passed) -> Body:
+    inertial = link.only("inertial", passed)
     return Body(
         name=link.text("name"),
-        mass_properties=MassProperties() if inertial is None else _mass_properties(inertial),
-        visuals=shapes(link, "visual", colors, meshes),
-        collisions=shapes(link, "collision", colors, meshes),
+        mass_properties=MassProperties() if inertial is None else _mass_properties(inertial, passed),
+        visuals=shapes.visuals(link),
+        collisions=shapes.collisions(link),
         has_inertia=inertial is not None,
     )
 
 
-def _mass_properties(inertial: Element) -> MassProperties:
+def _mass_properties(inertial: Element, passed: Passed) -> MassProperties:
     """In body axes: URDF gives the inertia in the axes of the inertial <origin>, which may be turned."""
-    tensor = inertial.needed("inertia")
+    tensor = inertial.needed("inertia", passed)
     xx, yy, zz = (tensor.number(label) for label in ("ixx", "iyy", "izz"))
     xy, xz, yz = (tensor.number(label, 0.0) for label in ("ixy", "ixz", "iyz"))
-    mass = inertial.needed("mass").number("value")
+    mass = inertial.needed("mass", passed).number("value")
     matter = MassProperties(mass, ZERO, ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
-    return matter.seen_from(placement(inertial.only("origin")))
+    return matter.seen_from(placement(inertial.only("origin", passed)))
 
 
-def _joint(element: Element) -> Joint:
+def _joint(element: Element, passed: Passed) -> Joint:
     name, kind = element.text("name"), element.text("type")
     if kind not in JOINT_TYPES:
         raise element.error(
@@ -146,14 +170,14 @@ def _joint(element: Element) -> Joint:
     joint = Joint(
         name,
         kind,
-        parent=element.needed("parent").text("link"),
-        child=element.needed("child").text("link"),
-        placement=placement(element.only("origin")),
+        parent=element.needed("parent", passed).text("link"),
+        child=element.needed("child", passed).text("link"),
+        placement=placement(element.only("origin", passed)),
     )
-    axis, dynamics, mimic = element.only("axis"), element.only("dynamics"), element.only("mimic")
+    axis, dynamics, mimic = (element.only(tag, passed) for tag in ("axis", "dynamics", "mimic"))
     if kind in ("revolute", "continuous", "prismatic", "planar"):
         x, y, z = (1.0, 0.0, 0.0) if axis is None else axis.numbers("xyz", 3)
-        joint = replace(joint, axis=(x, y, z), limits=_limits(element, kind))
+        joint = replace(joint, axis=(x, y, z), limits=_limits(element, kind, passed))
     if dynamics is not None and kind != "fixed":
         damping, friction, armature = (dynamics.number(each, 0.0) for each in ("damping", "friction", "armature"))
         joint = replace(joint, damping=damping, friction=friction, armature=armature)
@@ -163,7 +187,7 @@ def _joint(element: Element) -> Joint:
     return joint
 
 
-def _following(joints: list[Joint], mimic: str, remarks: list[str]) -> tuple[Joint, ...]:
+def _following(joints: list[Joint], mimic: str, passed: Passed) -> tuple[Joint, ...]:
     """The joints with the mimic rules that can be kept.
 
     Published files let fixed joints follow others, and name leaders that do not exist: the first cannot move, the
@@ -176,27 +200,37 @@ def _following(joints: list[Joint], mimic: str, remarks: list[str]) -> tuple[Joi
     for joint in joints:
         rule = joint.mimic
         if rule is not None and joint.type == "fixed":
-            remarks.append(f'joint "{joint.name}" is fixed and does not follow "{rule.joint}"')
+            passed.remark(f'joint "{joint.name}" is fixed and does not follow "{rule.joint}"')
             joint = replace(joint, mimic=None)
         elif rule is not None and rule.joint not in names:
             near = did_you_mean(rule.joint, names)
-            remarks.append(f'joint "{joint.name}" moves on its own: its leader "{rule.joint}" does not exist{near}')
+            passed.remark(f'joint "{joint.name}" moves on its own: its leader "{rule.joint}" does not exist{near}')
             joint = replace(joint, mimic=None)
         kept.append(joint)
     return tuple(kept)
 
 
-def _limits(joint: Element, kind: str) -> tuple[Limits, ...]:
-    limit = joint.only("limit")
+def _limits(joint: Element, kind: str, passed: Passed) -> tuple[Limits, ...]:
+    limit = joint.only("limit", passed)
     if limit is None or kind == "planar":
         return ()
-    velocity, effort = (_open(limit.number(each, math.inf, infinite=True)) for each in ("velocity", "effort"))
+    velocity, effort = (_largest(limit, each, passed) for each in ("velocity", "effort"))
     if kind == "continuous":
         return (Limits(velocity=velocity, effort=effort),)
     lower, upper = (_open(limit.number(each, 0.0, infinite=True)) for each in ("lower", "upper"))
     if lower > upper:
-        raise limit.error(f"has lower {lower:g} above upper {upper:g}")
+        passed.plain(limit.error(f"has lower {lower:g} above upper {upper:g}"), "the joint has no limit")
+        lower, upper = -math.inf, math.inf
     return (Limits(lower, upper, velocity, effort),)
+
+
+def _largest(limit: Element, attribute: str, passed: Passed) -> float:
+    """The largest velocity or effort; published files write -1 where there is none."""
+    value = _open(limit.number(attribute, math.inf, infinite=True))
+    if value >= 0.0:
+        return value
+    passed.detail(limit.error(f"has {attribute} {value:g}, which is negative"), "there is no limit")
+    return math.inf
 
 
 def _open(bound: float) -> float:

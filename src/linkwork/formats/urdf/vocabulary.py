@@ -7,9 +7,10 @@ that looks like a misspelling of one linkwork reads is an error: `<orgin>` must 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-from linkwork.errors import InvalidFile
+from linkwork.errors import LONGEST_MEANT
+from linkwork.formats.strictness import Passed
 from linkwork.formats.xml import Element
 
 NAMESPACE = "linkwork"
@@ -85,48 +86,86 @@ REFUSED_TAGS = {
 _MISSPELT = 0.82  # of difflib's ratio: "orgin" and "origin" have 0.91, "point" and "joint" 0.80
 
 
-def unknown_parts(robot: Element) -> list[str]:
-    """Tags and attributes in neither table, as `<tag> on line 7`; refuses xacro, misspellings and REFUSED_TAGS."""
-    return list(_unknown_parts(robot))
+_DRAWN = ("visual", "material")
+"""Tags below which everything is only drawn: nothing there stops a robot."""
 
 
-def _unknown_parts(element: Element) -> Iterator[str]:
-    refuse_xacro(element)
+def check_words(robot: Element, passed: Passed) -> None:
+    """Remarks tags and attributes in neither table; refuses misspellings, xacro and REFUSED_TAGS.
+
+    Below <visual> and <material> all of these are details that are only drawn. What is passed over is taken out of the
+    element, so that nobody reads it.
+    """
+    _check(robot, passed, drawn=False)
+
+
+def _check(element: Element, passed: Passed, drawn: bool) -> None:
+    _check_xacro(element, passed, drawn)
     tags, attributes = READ[element.tag]
     for attribute in element.attributes:
-        if attribute in attributes or ":" in attribute:
+        foreign = FOREIGN_ATTRIBUTES.get(element.tag, ())
+        if attribute in attributes or attribute in foreign or ":" in attribute:
             continue
-        absent = [each for each in attributes if each not in element.attributes]
-        if attribute in FOREIGN_ATTRIBUTES.get(element.tag, ()):
+        near = _meant(attribute, [each for each in attributes if each not in element.attributes])
+        if not near:
+            passed.remark(f'left out attribute "{attribute[:60]}" on line {element.line}')
             continue
-        if near := _meant(attribute, absent):
-            raise element.error(f'has an attribute "{attribute}", expected "{near}"')
-        yield f'attribute "{attribute}" on line {element.line}'
+        sentence = f'has an attribute "{attribute}", expected "{near}"'
+        if not drawn:
+            raise element.error(sentence)
+        passed.detail(element.error(sentence))
+    element.children = [child for child in element if _is_read(child, element, tags, passed, drawn)]
     for child in element:
-        refuse_xacro(child)
         if child.tag in tags:
-            yield from _unknown_parts(child)
-        elif child.tag in REFUSED_TAGS:
-            raise child.error(REFUSED_TAGS[child.tag])
-        elif ":" in child.tag or child.tag in FOREIGN_TAGS.get(element.tag, ()):
-            continue
-        elif near := _meant(child.tag, tags):
-            raise child.error(f"is not a tag of URDF in this place, expected <{near}>")
+            _check(child, passed, drawn or child.tag in _DRAWN)
+
+
+def _is_read(child: Element, parent: Element, tags: Iterable[str], passed: Passed, drawn: bool) -> bool:
+    """Whether the child stays; remarks or refuses it otherwise."""
+    if child.tag in tags:
+        return True
+    if child.tag.startswith("xacro:"):
+        error = child.error(f"is xacro, not URDF; {EXPAND}")
+        if drawn:
+            passed.detail(error)
         else:
-            yield f"<{child.tag}> on line {child.line}"
+            passed.plain(error, "it is left out")
+        return False
+    if child.tag in REFUSED_TAGS:
+        raise child.error(REFUSED_TAGS[child.tag])
+    if ":" in child.tag or child.tag in FOREIGN_TAGS.get(parent.tag, ()):
+        return True
+    near = _meant(child.tag, tags)
+    if not near:
+        passed.remark(f"left out <{child.tag[:60]}> on line {child.line}")
+        return False
+    error = child.error(f"is not a tag of URDF in this place, expected <{near}>")
+    if not drawn:
+        raise error
+    passed.detail(error)
+    return False
 
 
-def refuse_xacro(element: Element) -> None:
+EXPAND = "expand it first: xacro robot.urdf.xacro > robot.urdf, or load the .xacro file"
+
+
+def _check_xacro(element: Element, passed: Passed, drawn: bool) -> None:
     """Xacro is a macro language whose result is a URDF; only the result is a robot."""
+    if drawn and is_xacro(element):
+        passed.detail(element.error(f"is xacro, not URDF; {EXPAND}"))
+    elif is_xacro(element):
+        raise element.error(f"is xacro, not URDF; {EXPAND}")
+
+
+def is_xacro(element: Element) -> bool:
+    """Whether an element is a macro or has an expression among its attributes."""
     macro = element.tag.startswith("xacro:")
-    if macro or any("${" in value or "$(" in value for value in element.attributes.values()):
-        raise InvalidFile(
-            f"{element.source}:{element.line}: {element.described} is xacro, not URDF; "
-            "expand it first: xacro robot.urdf.xacro > robot.urdf"
-        )
+    return macro or any("${" in value or "$(" in value for value in element.attributes.values())
 
 
 def _meant(word: str, choices: Iterable[str]) -> str | None:
     """The word that was meant, if this one is a misspelling of it."""
+    if len(word) > LONGEST_MEANT:
+        return None
     near = difflib.get_close_matches(word.lower(), list(choices), n=1, cutoff=_MISSPELT)
     return near[0] if near else None

@@ -1,0 +1,28 @@
+"""Drawn: a list of details that are only drawn; what cannot be read of it is passed over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from linkwork.errors import InvalidFile
+from linkwork.formats.robot_yaml.document import Node
+from linkwork.formats.robot_yaml.schema import Listed, Reader
+
+
+@dataclass(frozen=True)
+class Drawn(Listed):
+    """A list of which wrong items are left out with a warning, unless the file is read with strict=True."""
+
+    def read(self, node: Node, path: str, reader: Reader) -> tuple[Any, ...]:
+        if not reader.visuals:
+            return ()
+        if node.kind != "list" or reader.passed is None:
+            return super().read(node, path, reader)
+        found = []
+        for k, item in enumerate(node.value[: self.most]):
+            try:
+                found.append(self.kind.read(item, f"{path}[{k}]", reader))
+            except InvalidFile as error:
+                reader.passed.detail(error, "it is not drawn")
+        return tuple(found)
