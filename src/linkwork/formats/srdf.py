@@ -194,9 +194,9 @@ def _check_groups(robot: Element, semantics: Semantics, passed: Passed) -> None:
     used = [(f'group "{group.name}"', name) for group in semantics.groups for name in group.groups]
     used += [(f'pose "{pose.name}"', pose.group) for pose in semantics.poses if pose.group]
     used += [(f'end effector "{each.name}"', each.group) for each in semantics.end_effectors]
+    known = listed(groups, 6) or "none"
     for who, name in used:
         if name not in groups:
-            known = listed(groups, 6) or "none"
             passed.remark(f'{who} names the group "{name}", which does not exist; there are {known}')
     order = TopologicalSorter({name: [each for each in g.groups if each in groups] for name, g in groups.items()})
     try:

@@ -11,10 +11,15 @@ What was passed over is said in one warning a file, line by line.
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 
-from linkwork.errors import InvalidFile, InvalidInput, listed
+from linkwork.errors import InvalidFile, InvalidInput, did_you_mean, listed
 
 log = logging.getLogger("linkwork")
+
+
+MOST_SUGGESTED = 3
+"""How many names of one file that is read all the same get a suggestion."""
 
 
 class Passed:
@@ -27,6 +32,7 @@ class Passed:
         self.source = source
         self._remarks: dict[str, None] = {}  # in order, each once
         self._said = False
+        self._suggested = 0
 
     def detail(self, error: InvalidFile, meaning: str = "") -> None:
         """A detail that changes no mechanics, mostly one that is only drawn: refused by strict=True alone."""
@@ -45,6 +51,11 @@ class Passed:
         if self.strict is True:
             raise InvalidFile(f"{self.source}: {sentence} (strict=True)")
         self._remarks[sentence] = None
+
+    def near(self, name: str, choices: Iterable[str]) -> str:
+        """`; did you mean "x"?` for the first few names of a file, nothing for the others: work is bounded."""
+        self._suggested += 1
+        return did_you_mean(name, choices) if self._suggested <= MOST_SUGGESTED else ""
 
     def say(self) -> None:
         """The one warning of the file."""

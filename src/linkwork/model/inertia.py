@@ -72,6 +72,8 @@ class MassProperties:
         """
         if level not in LEVELS:
             raise InvalidModel(f'check level "{level}" is unknown, expected one of {", ".join(LEVELS)}')
+        if self.inertia is NO_INERTIA and self.com is ZERO and type(self.mass) is float and self.mass == 0.0:
+            return None
         if has_symbols((self.mass, self.com, self.inertia)):
             return None
         I = np.array(self.inertia, dtype=float)

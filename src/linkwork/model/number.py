@@ -31,7 +31,14 @@ def plain(x: Number) -> Number:
 
 def has_symbols(x: Any) -> bool:
     """True if any number of a nested tuple is a symbol."""
-    return any(has_symbols(y) for y in x) if isinstance(x, (tuple, list)) else is_symbol(x)
+    if type(x) is float:  # nearly always: asked first
+        return False
+    if not isinstance(x, (tuple, list)):
+        return is_symbol(x)
+    for y in x:
+        if type(y) is not float and has_symbols(y):
+            return True
+    return False
 
 
 def sin(x: Number) -> Number:

@@ -9,6 +9,9 @@ from linkwork.errors import InvalidFile
 from linkwork.formats.robot_yaml.document import Node
 from linkwork.formats.robot_yaml.schema import Listed, Reader
 
+MOST_WRONG = 50
+"""Wrong items of one list that are looked at: finding the nearest valid word costs more than reading a right one."""
+
 
 @dataclass(frozen=True)
 class Drawn(Listed):
@@ -19,10 +22,14 @@ class Drawn(Listed):
             return ()
         if node.kind != "list" or reader.passed is None:
             return super().read(node, path, reader)
-        found = []
+        found, wrong = [], 0
         for k, item in enumerate(node.value[: self.most]):
             try:
                 found.append(self.kind.read(item, f"{path}[{k}]", reader))
             except InvalidFile as error:
+                wrong += 1
+                if wrong > MOST_WRONG:
+                    reader.passed.detail(error, "neither this nor what follows it is drawn")
+                    break
                 reader.passed.detail(error, "it is not drawn")
         return tuple(found)

@@ -203,7 +203,7 @@ def _following(joints: list[Joint], mimic: str, passed: Passed) -> tuple[Joint, 
             passed.remark(f'joint "{joint.name}" is fixed and does not follow "{rule.joint}"')
             joint = replace(joint, mimic=None)
         elif rule is not None and rule.joint not in names:
-            near = did_you_mean(rule.joint, names)
+            near = passed.near(rule.joint, names)
             passed.remark(f'joint "{joint.name}" moves on its own: its leader "{rule.joint}" does not exist{near}')
             joint = replace(joint, mimic=None)
         kept.append(joint)
