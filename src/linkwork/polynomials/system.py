@@ -1,0 +1,225 @@
+"""System: polynomial equations over the complex numbers, with parameters."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import casadi
+import numpy as np
+
+from linkwork.engine.kernel import Kernel, Signature
+from linkwork.engine.scan import Scan
+from linkwork.errors import InvalidInput
+from linkwork.polynomials import monodromy, tracking
+from linkwork.polynomials.starts import Starts
+
+MOST_STEPS = 40_000
+FIRST_STEP = 0.02
+TIGHTER = (1.0, 1e-2, 1e-4)
+"""Goals of the step length [of the usual one]: paths that failed or met another are tracked again with the next."""
+SAME = 1e-8
+REASONS = np.array(["", "the path did not arrive", "the path met another one", "the start does not fit"])
+Symmetry = Callable[[np.ndarray, np.ndarray], np.ndarray]
+"""(x (..., n), p (..., m)) -> (..., s, n): the solutions that come with each one, itself first."""
+
+
+@dataclass(frozen=True)
+class Solutions:
+    """Ends of the paths for every member of a batch.
+
+    x           (..., k, n) complex, at the place of the start; of a path that failed, where it stood
+    success     (..., k): arrived, and at no other path's solution
+    reason      (..., k): why not, or ""
+    residual    (..., k): size of the last correction, relative to each unknown
+    condition   (..., k): of the Jacobian with columns and rows scaled to one
+    """
+
+    x: np.ndarray
+    success: np.ndarray
+    reason: np.ndarray
+    residual: np.ndarray
+    condition: np.ndarray
+
+
+class System:
+    """`equations(x, p)` gives as many expressions as there are unknowns; x and p are lists of `Complex`.
+
+    unknowns and parameters are numbers or lists of names. The equations are polynomial in x, or rational, like u and
+    1/u of a rotation.
+    """
+
+    def __init__(
+        self,
+        equations: tracking.Equations,
+        unknowns: int | Sequence[str],
+        parameters: int | Sequence[str],
+        name: str,
+    ) -> None:
+        self.equations, self.name = equations, name
+        self.n, self.m = (x if isinstance(x, int) else len(x) for x in (unknowns, parameters))
+        if self.n < 1:
+            raise InvalidInput(f"System {name!r}: there are no unknowns")
+
+    def __repr__(self) -> str:
+        return f"<System {self.name}: {self.n} equations, {self.m} parameters>"
+
+    @functools.cached_property
+    def tracker(self) -> Scan:
+        """The scan that follows paths."""
+        return tracking.tracker(self.equations, self.n, self.m, f"{self.name}.solve")
+
+    @functools.cached_property
+    def evaluation(self) -> Kernel:
+        """The kernel (x (n, 2), p (m, 2)) -> residuals (n, 2), Jacobian (n, 2 n): real parts, then imaginary ones."""
+
+        def trace() -> casadi.Function:
+            x, p, f, J = tracking.residual_and_jacobian(self.equations, self.n, self.m)
+            values = casadi.vertcat(*[casadi.horzcat(e.re, e.im) for e in f])
+            real = casadi.vertcat(*[casadi.horzcat(*[0 if e is None else e.re for e in row]) for row in J])
+            imaginary = casadi.vertcat(*[casadi.horzcat(*[0 if e is None else e.im for e in row]) for row in J])
+            jacobian = casadi.horzcat(real, imaginary)
+            return casadi.Function("evaluation", [x, p], [values, jacobian], {"cse": True})
+
+        inputs = (("x", (self.n, 2)), ("p", (self.m, 2)))
+        outputs = (("f", (self.n, 2)), ("J", (self.n, 2 * self.n)))
+        return Kernel(Signature(f"{self.name}.evaluation", inputs, outputs), trace)
+
+    def evaluate(self, x: Any, p: Any) -> tuple[np.ndarray, np.ndarray]:
+        """(f (..., n), J (..., n, n)) at x (..., n) with the parameters p (..., m)."""
+        f, J = self.evaluation(_split(x), _split(p))
+        return f[..., 0] + 1j * f[..., 1], J[..., : self.n] + 1j * J[..., self.n :]
+
+    def corrections(self, x: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(size of Newton's step relative to each unknown, condition of the scaled Jacobian), both (...,)."""
+        f, J = self.evaluate(x, p)
+        scale = np.abs(x) + tracking.FLOOR
+        A = J * scale[..., None, :]
+        size = np.abs(A).max(axis=-1)
+        rows = np.where(size > 0, size, 1.0)
+        A, b = A / rows[..., None], f / rows
+        U, s, Vh = np.linalg.svd(A)
+        floor = np.maximum(s, 1e-300)
+        y = np.einsum("...ji,...j->...i", U.conj(), b) / floor
+        step = np.einsum("...ji,...j->...i", Vh.conj(), y)
+        return np.abs(step).max(axis=-1), s[..., 0] / floor[..., -1]
+
+    def solve(self, p: Any, starts: Starts, symmetry: Symmetry | None = None, conditions: bool = True) -> Solutions:
+        """Follow all start solutions to the parameters p (..., m); without `conditions` the last two are left NaN.
+
+        symmetry: (x, p) -> (..., s, n), the solutions that come with each one, itself first.
+        """
+        goal = self._parameters(p)
+        batch, rows = goal.shape[:-1], goal.reshape(-1, self.m)
+        self._check_starts(starts)
+        x, end = self._follow(rows, starts.parameters, starts.solutions[None], 0)
+        for attempt in range(1, len(TIGHTER)):
+            bad = ~end | collisions(x, rows, end, symmetry)
+            if not bad.any():
+                break
+            task, path = np.nonzero(bad)
+            other = starts.solutions[path]
+            if symmetry is not None:
+                orbit = symmetry(other, starts.parameters)
+                other = orbit[:, attempt % orbit.shape[1]]
+            again, fine = self._follow(rows[task], starts.parameters, other[:, None], attempt)
+            x[task[fine[:, 0]], path[fine[:, 0]]] = again[fine[:, 0], 0]
+            end[task, path] |= fine[:, 0]
+        met = collisions(x, rows, end, symmetry) & end
+        residual = condition = np.full(end.shape, np.nan)
+        if conditions:
+            residual, condition = self.corrections(x, rows[:, None, :])
+        reason = REASONS[np.where(end, np.where(met, 2, 0), 1)]
+        shaped = (values.reshape(*batch, *values.shape[1:]) for values in (x, end & ~met, reason, residual, condition))
+        return Solutions(*shaped)
+
+    def track(self, start: np.ndarray, goal: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(ends (k, n), arrived (k,)) of paths from the solutions x (k, n) at `start` (m,) to `goal` (m,)."""
+        ends, arrived = self._follow(goal[None], start, x[None], 0)
+        return ends[0], arrived[0]
+
+    def monodromy(
+        self, x: Any, p: Any, seed: int, symmetry: Symmetry | None = None, idle: int = 5, most_loops: int = 400
+    ) -> Starts:
+        """All solutions at a generic p (m,) that loops of the parameters join to x (n,) or (k, n); monodromy.py."""
+        known = np.atleast_2d(np.asarray(x, dtype=complex))
+        return monodromy.explore(self, known, self._parameters(p), seed, symmetry, idle, most_loops)
+
+    def _follow(
+        self, goal: np.ndarray, start: np.ndarray, x: np.ndarray, attempt: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Paths of every goal (tasks, m) from every start x (tasks or 1, k, n): (ends (tasks, k, n), arrived)."""
+        k, shape = x.shape[1], (len(goal), x.shape[1], self.n)
+        begin = _split(np.broadcast_to(x, shape))
+        run = self.tracker(
+            x=begin,
+            e=begin,
+            total=np.zeros((self.n, 2)),
+            t=0.0,
+            h=FIRST_STEP,
+            phase=0.0,
+            size=1.0,
+            goal_size=tracking.GOAL * TIGHTER[attempt],
+            polished=0.0,
+            end=tracking.RUNNING,
+            start=_split(start),
+            goal=np.broadcast_to(_split(goal)[:, None], (len(goal), k, self.m, 2)),
+            steps=MOST_STEPS,
+        )
+        ends = np.ascontiguousarray(run.state["x"]).view(complex)[..., 0]
+        return ends, (run.state["end"] == tracking.ARRIVING) & ~run.failed
+
+    def _parameters(self, p: Any) -> np.ndarray:
+        p = np.asarray(p)
+        if p.dtype.kind not in "fiuc" or p.ndim < 1 or p.shape[-1] != self.m:
+            raise InvalidInput(f"{self.name}: parameters have shape {p.shape}, expected (..., {self.m}) numbers")
+        if not np.isfinite(p).all():
+            raise InvalidInput(f"{self.name}: parameters are not finite")
+        return np.asarray(p, dtype=complex)
+
+    def _check_starts(self, starts: Starts) -> None:
+        if starts.solutions.shape[1] != self.n or starts.parameters.shape != (self.m,):
+            raise InvalidInput(
+                f"{self.name}: starts have {starts.solutions.shape[1]} unknowns and {len(starts.parameters)} "
+                f"parameters, expected {self.n} and {self.m}"
+            )
+
+
+def collisions(x: np.ndarray, p: np.ndarray, valid: np.ndarray, symmetry: Symmetry | None) -> np.ndarray:
+    """(..., k): rows of x (..., k, n) that are the same solution, up to symmetry, as another valid row."""
+    marks = fingerprint(x, p[..., None, :], symmetry)
+    marks = np.where(valid[..., None], marks, np.nan)
+    found = np.zeros(valid.shape, dtype=bool)
+    order = np.argsort(marks[..., 0], axis=-1)
+    ordered = np.take_along_axis(marks, order[..., None], axis=-2)
+    for apart in range(1, min(4, x.shape[-2])):  # equal ones are neighbours in the order, but for others between them
+        same = (np.abs(ordered[..., apart:, :] - ordered[..., :-apart, :]) < SAME).all(axis=-1)
+        at = np.zeros(valid.shape, dtype=bool)
+        at[..., apart:] |= same
+        at[..., :-apart] |= same
+        np.put_along_axis(found, order, np.take_along_axis(found, order, axis=-1) | at, axis=-1)
+    return found
+
+
+def fingerprint(x: np.ndarray, p: np.ndarray, symmetry: Symmetry | None) -> np.ndarray:
+    """(..., 4) bounded numbers that agree for solutions of one orbit and differ for others."""
+    orbit = x[..., None, :] if symmetry is None else symmetry(x, p)
+    bounded = orbit / np.sqrt(1.0 + np.abs(orbit) ** 2)
+    weights = _weights(x.shape[-1])
+    parts = bounded @ weights + (bounded @ weights[:, ::-1]) ** 2
+    total = parts.sum(axis=-2)
+    return np.concatenate([total.real, total.imag], axis=-1)
+
+
+@functools.cache
+def _weights(n: int) -> np.ndarray:
+    random = np.random.default_rng(7)
+    return random.normal(size=(n, 2)) + 1j * random.normal(size=(n, 2))
+
+
+def _split(x: Any) -> np.ndarray:
+    """Complex (..., n) as real (..., n, 2)."""
+    x = np.ascontiguousarray(x, dtype=complex)
+    return x.view(float).reshape(*x.shape, 2)

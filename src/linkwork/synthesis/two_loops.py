@@ -1,0 +1,98 @@
+"""Two loops: the rotations at which two compatibility linkages with one common link agree, as roots of a sextic.
+
+    |D1 + D2 x + D3 y| = |D4|,    |D1' + D2' x + D3' y| = |D4|,    |x| = |y| = 1
+
+Each, times x y, is A(x) y^2 + B(x) y + C(x) = 0. The resultant in y has degree seven and the factor x.
+Source: [Mather2023] eq. 14-19 and (A1)-(A4); the eliminant itself is what the paper avoids.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import casadi
+import numpy as np
+from casadi import SX
+
+from linkwork.engine.kernel import Kernel, Signature
+from linkwork.polynomials.complex_pair import Complex, numbers, pairs
+from linkwork.polynomials.roots import all_roots
+
+Polynomial = list[Complex]
+
+
+def rotations(loops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(x, y) (..., 6) complex: all common solutions of loops (..., 2, 4); real answers have |x| = |y| = 1."""
+    packed = np.ascontiguousarray(loops, dtype=complex).view(float).reshape(*loops.shape, 2)
+    size = np.abs(loops).max(axis=(-1, -2))[..., None, None, None]
+    packed = packed / np.where(size > 0, size, 1.0)
+    packed = packed.reshape(*packed.shape[:-3], 8, 2)
+    c = sextic_kernel()(packed)
+    c = np.ascontiguousarray(c).view(complex)[..., 0]
+    largest = np.abs(c).max(axis=-1, keepdims=True)
+    x = all_roots(c / np.where(largest > 0, largest, 1.0))
+    y = _second_kernel()(packed[..., None, :, :], np.ascontiguousarray(x).view(float).reshape(*x.shape, 2))
+    return x, np.ascontiguousarray(y).view(complex)[..., 0]
+
+
+@functools.cache
+def sextic_kernel() -> Kernel:
+    """loops (8, 2), D1 .. D4 and D1' .. D4' -> coefficients (7, 2), highest power first."""
+
+    def trace() -> casadi.Function:
+        loops = SX.sym("loops", 8, 2)
+        D = numbers(loops)
+        (A, B, C), (A2, B2, C2) = _quadratic(D[:4]), _quadratic(D[4:])
+        ac = _minus(_times(A, C2), _times(C, A2))
+        ab = _minus(_times(A, B2), _times(B, A2))
+        bc = _minus(_times(B, C2), _times(C, B2))
+        whole = _minus(_times(ac, ac), _times(ab, bc))
+        return casadi.Function("sextic", [loops], [pairs(whole[:-1][-7:])], {"cse": True})
+
+    return Kernel(Signature("sextic", (("loops", (8, 2)),), (("c", (7, 2)),)), trace, "synthesis two loops: sextic")
+
+
+@functools.cache
+def _second_kernel() -> Kernel:
+    """(loops (8, 2), x (2,)) -> y (2,) = -(A C' - C A') / (A B' - B A')."""
+
+    def trace() -> casadi.Function:
+        loops, point = SX.sym("loops", 8, 2), SX.sym("x", 2)
+        D, x = numbers(loops), Complex(point[0], point[1])
+        (A, B, C), (A2, B2, C2) = ([_at(p, x) for p in _quadratic(half)] for half in (D[:4], D[4:]))
+        bottom = A * B2 - B * A2
+        bottom = Complex(1e-300).where(bottom.abs2() <= 0, bottom)
+        y = (C * A2 - A * C2) / bottom
+        bound = lambda v: casadi.fmin(casadi.fmax(v, -1e150), 1e150)
+        return casadi.Function("second", [loops, point], [casadi.vertcat(bound(y.re), bound(y.im))], {"cse": True})
+
+    inputs = (("loops", (8, 2)), ("x", (2,)))
+    return Kernel(Signature("two_loops", inputs, (("y", (2,)),)), trace, "synthesis two loops: second")
+
+
+def _quadratic(D: list[Complex]) -> tuple[Polynomial, Polynomial, Polynomial]:
+    """A (degree 1), B (2), C (2) of one loop, highest power of x first; A has a leading zero for equal lengths."""
+    D1, D2, D3, D4 = D
+    E1, E2, E3 = D1.conjugate(), D2.conjugate(), D3.conjugate()
+    square = Complex(D1.abs2() + D2.abs2() + D3.abs2() - D4.abs2())
+    zero = Complex(0.0)
+    return [zero, D3 * E1, D3 * E2], [D2 * E1, square, D1 * E2], [D2 * E3, D1 * E3, zero]
+
+
+def _times(p: Polynomial, q: Polynomial) -> Polynomial:
+    out = [Complex(0.0)] * (len(p) + len(q) - 1)
+    for i, a in enumerate(p):
+        for j, b in enumerate(q):
+            out[i + j] = out[i + j] + a * b
+    return out
+
+
+def _minus(p: Polynomial, q: Polynomial) -> Polynomial:
+    return [a - b for a, b in zip(p, q, strict=True)]
+
+
+def _at(p: Polynomial, x: Complex) -> Complex:
+    value = p[0]
+    for a in p[1:]:
+        value = value * x + a
+    return value

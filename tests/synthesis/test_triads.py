@@ -1,0 +1,132 @@
+"""Triads of 2 to 7 positions, against recomputed answers and pypolsys where it is installed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from linkwork.errors import InvalidInput, NotPossible
+from linkwork.synthesis import PlanarTask, triads
+from linkwork.synthesis.triads import generic, starts, system
+from tests.synthesis.examples import ALPHA, BETA, TRIAD, V, W, Z, random_tasks
+
+rad = np.deg2rad
+
+SEVEN = [
+    [-13.743241, 7.732966, -35.802192, 61.003922, 7.586505, -64.380869],
+    [-10, 12, -25, 30, 18, -40],
+    [8.644674, -6.568727, 15.099305, -59.331393, -17.776119, -0.348469],
+    [21.363118, -23.023331, 58.054138, 161.944549, -63.960034, 131.222024],
+    [23.647236, 42.512272, 67.951715, 176.784843, 117.677293, 160.499730],
+]
+
+
+def test_seven_positions_have_exactly_five():
+    found = triads(TRIAD, ALPHA)
+    assert np.abs(found.beta - rad(SEVEN)).max() < 1e-7
+    assert found.residual.max() < 1e-13
+    assert np.abs([found.W[1] - W, found.V[1] - V, found.Z[1] - Z]).max() < 1e-10
+
+
+def test_six_positions_at_a_chosen_rotation():
+    found = triads(TRIAD[:6], ALPHA[:6], {2: rad(-10)})
+    assert sorted(np.degrees(found.beta[:, 1])) == pytest.approx([4.438159, 12, 32.270693, 62.218664], abs=1e-6)
+    k = int(np.degrees(found.beta[:, 1]).argmax())
+    assert np.degrees(found.beta[k, 2:]) == pytest.approx([-46.149115, -145.884710, 109.927393], abs=1e-6)
+    assert abs(found.W[k] - (1.246989 + 1.656777j)) < 1e-6
+    assert abs(found.V[k] - (0.163163 - 1.020721j)) < 1e-6
+    assert abs(found.Z[k] - (-0.770088 + 0.478065j)) < 1e-6
+
+
+def test_any_rotation_may_be_the_chosen_one():
+    for j in range(2, 7):
+        found = triads(TRIAD[:6], ALPHA[:6], {j: BETA[j - 1]})
+        assert np.abs(found.beta - BETA[1:6]).max(axis=-1).min() < 1e-9
+        assert np.abs(found.beta[:, j - 2] - BETA[j - 1]).max() < 1e-9
+
+
+def test_five_positions():
+    found = triads(TRIAD[:5], ALPHA[:5], {2: rad(-10), 5: rad(30)})
+    other = int(np.abs(found.W - W).argmax())
+    assert len(found) == 2
+    assert np.degrees(found.beta[other, 1:3]) == pytest.approx([140.033947, -36.573732], abs=1e-6)
+    assert abs(found.W[other] - (0.707500 - 0.280094j)) < 1e-6
+    assert abs(found.Z[other] - (1.314787 + 4.610319j)) < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("n", "choice"), [(4, {}), (3, {"Z": Z}), (3, {"V": V}), (2, {"V": V, "Z": Z})], ids=["4", "3 Z", "3 V", "2"]
+)
+def test_fewer_positions_are_linear(n, choice):
+    rotations = {j: BETA[j - 1] for j in range(2, n + 1)}
+    found = triads(TRIAD[:n], ALPHA[:n], rotations, **choice)
+    assert len(found) == 1
+    assert abs(found.W[0] - W) < 1e-12 and abs(found.V[0] - V) < 1e-12 and abs(found.Z[0] - Z) < 1e-12
+
+
+def test_a_batch_of_rotations():
+    sweep = np.linspace(-3, 3, 60)  # not zero, where a trivial root is among them
+    found = triads(TRIAD[:6], ALPHA[:6], {2: sweep})
+    assert found.valid.shape == (60, 6)
+    assert set(found.valid.sum(axis=-1)) <= {0, 2, 4, 6}
+    for k in (10, 28, 40):
+        one = triads(TRIAD[:6], ALPHA[:6], {2: sweep[k]})
+        assert np.array_equal(one.beta, found.beta[k][found.valid[k]])
+
+
+def test_seven_positions_have_an_odd_number():
+    task = random_tasks(40, 7, 5)
+    alpha = np.random.default_rng(6).uniform(-3, 3, size=(40, 7))
+    found = triads(task, alpha)
+    assert (found.valid.sum(axis=-1) % 2 == 1).all()
+    assert found.valid.sum(axis=-1).max() <= 11
+    assert found.residual[found.valid].max() < 1e-9
+
+
+def test_monodromy_from_a_fresh_seed_finds_seventeen():
+    x, p = generic(11)
+    fresh = system().monodromy(x, p, seed=11)
+    assert len(fresh) == len(starts()) == 17
+    assert system().corrections(starts().solutions, starts().parameters)[0].max() < 1e-11
+
+
+def test_seventeen_roots_agree_with_pypolsys():
+    pypolsys = pytest.importorskip("pypolsys")
+    from sympy import expand, symbols
+
+    a, g, d = np.exp(1j * ALPHA[1:]) - 1, np.exp(1j * TRIAD.rotations) - 1, TRIAD.displacements
+    v, w, z, V_, W_, Z_ = names = symbols("v w z V_ W_ Z_")
+    rows = []
+    for aj, gj, dj in zip(a, g, d):
+        first = v + complex(dj) - w * complex(aj) - z * complex(gj)
+        second = V_ + complex(np.conj(dj)) - W_ * complex(np.conj(aj)) - Z_ * complex(np.conj(gj))
+        rows.append(expand(first * second - v * V_))
+    system_ = pypolsys.utils.fromSympy([r.as_poly(*names) for r in rows])
+    pypolsys.polsys.init_poly(*system_)
+    pypolsys.polsys.init_partition(*pypolsys.utils.make_mh_part(6, [[1, 2, 3], [4, 5, 6]]))
+    pypolsys.polsys.solve(1e-8, 1e-14, 0.0)
+    roots = pypolsys.polsys.myroots
+    finite = [r[:6] for r in roots.T if abs(r[6]) > 1e-6]
+    theirs = [r for r in finite if np.abs(r[3:] - r[:3].conj()).max() < 1e-6 * (1 + np.abs(r).max())]
+    ours = triads(TRIAD, ALPHA)
+    real = np.array([[x, y, w] for x, y, w in zip(ours.V, ours.W, ours.Z)])
+    for row in real:
+        assert min(np.abs(row - r[:3]).max() for r in theirs) < 1e-6
+
+
+TURNS = np.linspace(0.1, 0.9, 7)
+BAD = [
+    (lambda: triads(TRIAD, ALPHA[:5]), InvalidInput, "expected"),
+    (lambda: triads(random_tasks(1, 8, 0), np.zeros(8)), NotPossible, "at most 7"),
+    (lambda: triads(PlanarTask(TRIAD.positions, np.zeros(7)), ALPHA), NotPossible, "gamma = 0"),
+    (lambda: triads(TRIAD, TRIAD.angles), NotPossible, "alpha = gamma"),
+    (lambda: triads(TRIAD[:6], ALPHA[:6]), NotPossible, "1 free choices"),
+    (lambda: triads(TRIAD, ALPHA, {2: 0.1}), NotPossible, "0 free choices"),
+    (lambda: triads(TRIAD, ALPHA, Z=1j), NotPossible, "at most 5"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "words"), BAD, ids=[words for _, _, words in BAD])
+def test_bad_input_gets_one_sentence(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
