@@ -8,17 +8,14 @@ Source: [Duff2019] section 2.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.polynomials.fingerprints import Symmetry, fingerprint
 from linkwork.polynomials.starts import Starts
-
-if TYPE_CHECKING:
-    from linkwork.polynomials.system import System
 
 NEAR = 1e-7
 """Distance of fingerprints below which two solutions are one."""
@@ -26,17 +23,15 @@ EXACT = 1e-10
 
 
 def explore(
-    system: System,
+    system: Any,
     x: np.ndarray,
     p: np.ndarray,
     seed: int,
-    symmetry: Callable[[np.ndarray, np.ndarray], np.ndarray] | None,
+    symmetry: Symmetry | None,
     idle: int,
     most_loops: int,
 ) -> Starts:
     """The solutions at p that loops find, with how many loops there were and how many in the end were idle."""
-    from linkwork.polynomials.system import fingerprint
-
     size, _ = system.corrections(x, p)
     if (size > 1e-6).any():
         raise InvalidInput(

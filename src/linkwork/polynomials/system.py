@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,16 +14,14 @@ from linkwork.engine.kernel import Kernel, Signature
 from linkwork.engine.scan import Scan
 from linkwork.errors import InvalidInput
 from linkwork.polynomials import monodromy, tracking
+from linkwork.polynomials.fingerprints import Symmetry, collisions
 from linkwork.polynomials.starts import Starts
 
 MOST_STEPS = 40_000
 FIRST_STEP = 0.02
 TIGHTER = (1.0, 1e-2, 1e-4)
 """Goals of the step length [of the usual one]: paths that failed or met another are tracked again with the next."""
-SAME = 1e-8
 REASONS = np.array(["", "the path did not arrive", "the path met another one", "the start does not fit"])
-Symmetry = Callable[[np.ndarray, np.ndarray], np.ndarray]
-"""(x (..., n), p (..., m)) -> (..., s, n): the solutions that come with each one, itself first."""
 
 
 @dataclass(frozen=True)
@@ -185,38 +183,6 @@ class System:
                 f"{self.name}: starts have {starts.solutions.shape[1]} unknowns and {len(starts.parameters)} "
                 f"parameters, expected {self.n} and {self.m}"
             )
-
-
-def collisions(x: np.ndarray, p: np.ndarray, valid: np.ndarray, symmetry: Symmetry | None) -> np.ndarray:
-    """(..., k): rows of x (..., k, n) that are the same solution, up to symmetry, as another valid row."""
-    marks = fingerprint(x, p[..., None, :], symmetry)
-    marks = np.where(valid[..., None], marks, np.nan)
-    found = np.zeros(valid.shape, dtype=bool)
-    order = np.argsort(marks[..., 0], axis=-1)
-    ordered = np.take_along_axis(marks, order[..., None], axis=-2)
-    for apart in range(1, min(4, x.shape[-2])):  # equal ones are neighbours in the order, but for others between them
-        same = (np.abs(ordered[..., apart:, :] - ordered[..., :-apart, :]) < SAME).all(axis=-1)
-        at = np.zeros(valid.shape, dtype=bool)
-        at[..., apart:] |= same
-        at[..., :-apart] |= same
-        np.put_along_axis(found, order, np.take_along_axis(found, order, axis=-1) | at, axis=-1)
-    return found
-
-
-def fingerprint(x: np.ndarray, p: np.ndarray, symmetry: Symmetry | None) -> np.ndarray:
-    """(..., 4) bounded numbers that agree for solutions of one orbit and differ for others."""
-    orbit = x[..., None, :] if symmetry is None else symmetry(x, p)
-    bounded = orbit / np.sqrt(1.0 + np.abs(orbit) ** 2)
-    weights = _weights(x.shape[-1])
-    parts = bounded @ weights + (bounded @ weights[:, ::-1]) ** 2
-    total = parts.sum(axis=-2)
-    return np.concatenate([total.real, total.imag], axis=-1)
-
-
-@functools.cache
-def _weights(n: int) -> np.ndarray:
-    random = np.random.default_rng(7)
-    return random.normal(size=(n, 2)) + 1j * random.normal(size=(n, 2))
 
 
 def _split(x: Any) -> np.ndarray:
