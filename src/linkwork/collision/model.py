@@ -12,6 +12,7 @@ from linkwork.arguments import choice, mapping, name_list, number
 from linkwork.collision import pairs as pair_table
 from linkwork.collision.described import shape_of
 from linkwork.collision.pairs import Pair, Pairs
+from linkwork.collision.queries import Queries
 from linkwork.collision.report import Report, plain_report
 from linkwork.collision.shapes import SHAPES, HalfSpace, Shape
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
@@ -22,7 +23,7 @@ WAYS = ("described", "mesh")
 
 
 @dataclass(frozen=True, init=False, eq=False)
-class CollisionModel:
+class CollisionModel(Queries):
     """A robot with shapes on its bodies; frozen, a change makes another model.
 
     robot      the robot, its subject or facade

@@ -64,6 +64,8 @@ class Packed:
             single = np.ascontiguousarray(narrow.get(table.name, wide), dtype=np.float32).reshape(wide.shape)
             if not (np.isfinite(wide).all() and np.isfinite(single).all()):
                 raise InvalidInput(f"table {table.name!r} has numbers that are not finite (or too large for floats)")
+            if not count:  # a lane may look at row 0, and must find memory there
+                wide, single = np.zeros((1, table.width)), np.zeros((1, table.width), np.float32)
             self.kept += [wide, single, integers]
             words += [wide.ctypes.data, single.ctypes.data, integers.ctypes.data, count]
         self.words = tuple(words)

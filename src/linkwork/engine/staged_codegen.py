@@ -458,14 +458,21 @@ class StagedEmitter:
                 place = self._tile_row(self.tile_of[name], index)
                 return b.load(self._lane_vector(place, column), typ=self.type, align=_bytes(self.scalar))
             case "look_up", (table, variable, column):
-                return self._each_lane(variable, lambda lane, row: self._cell(table, row, column))
+                rows = self.counts[table]
+                return self._each_lane(variable, rows, lambda lane, row: self._cell(table, row, column))
             case "pick", (name, variable, column):
-                return self._each_lane(variable, lambda lane, row: self._element(name, row, column, lane))
+                rows = _number(self.tile_of[name].rows)
+                return self._each_lane(variable, rows, lambda lane, row: self._element(name, row, column, lane))
         raise AssertionError(leaf)
 
-    def _each_lane(self, variable: int, read: Callable[[int, ir.Value], ir.Value]) -> ir.Value:
+    def _each_lane(self, variable: int, rows: ir.Value, read: Callable[[int, ir.Value], ir.Value]) -> ir.Value:
+        """What each lane reads from the row of its variable; a lane that chose none reads the nearest that exists."""
         b = self.b
         chosen = b.fptosi(b.load(self.variables[variable][0], typ=self.type), lanes(self.width, I64))
+        last = _broadcast(b, b.sub(rows, _number(1)), self.width)
+        chosen = b.select(b.icmp_signed("<", chosen, last), chosen, last)
+        zero = constant(chosen.type, 0)
+        chosen = b.select(b.icmp_signed(">", chosen, zero), chosen, zero)
         if self.width == 1:
             return read(0, chosen)
         value: ir.Value = ir.Constant(self.type, ir.Undefined)

@@ -1,0 +1,101 @@
+"""Queries: what a collision model can be asked, for one configuration or a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkwork.collision import checker, clearance, motions
+from linkwork.collision.clearance import Clearance
+from linkwork.collision.obstacles import Obstacles
+from linkwork.collision.rest import Rest
+from linkwork.collision.tables import RobotTables
+from linkwork.collision.tile import in_kernel, in_pairs
+from linkwork.subject import Subject
+
+Around = Obstacles | Sequence[Any] | None
+Values = Mapping[str, Any] | None
+
+
+class Queries:
+    """The questions to a model. `obstacles` are `Obstacles` (packed once, quick again) or a list of shapes."""
+
+    shapes: Mapping[str, tuple]
+    carriers: Mapping[str, str]
+    pairs: Any
+    _kernels: dict[Any, Any]
+
+    @property
+    def subject(self) -> Subject:
+        raise NotImplementedError
+
+    def collides(self, q: ArrayLike, obstacles: Around = None, variables: Values = None, out: Any = None) -> Any:
+        """Whether configurations q (..., nq) touch the obstacles or themselves: (...,) bool. See checker.py."""
+        around = _obstacles(obstacles)
+        verdicts = checker.collides(self.tables, q, around, variables)
+        rest = self._rest(around, "collides")
+        if rest:
+            verdicts = _where_free(verdicts, q, rest.hits)
+        if out is None:
+            return verdicts
+        out[...] = verdicts
+        return out
+
+    def clearance(self, q: ArrayLike, obstacles: Around = None, variables: Values = None) -> Clearance:
+        """The nearest pair, its points, normal and the gradient of its distance. See clearance.py."""
+        around = _obstacles(obstacles)
+        rest = self._rest(around, "clearance")
+        return clearance.clearance(self.tables, q, around, variables, rest)
+
+    def motion_is_free(
+        self, q0: ArrayLike, q1: ArrayLike, obstacles: Around = None, step: float = 1 / 32, variables: Values = None
+    ) -> Any:
+        """Whether samples of the straight motions q0 to q1 (..., nq) touch nothing: (...,) bool. See motions.py."""
+        around = _obstacles(obstacles)
+        free = motions.motion_is_free(self.tables, q0, q1, around, step, variables)
+        rest = self._rest(around, "collides")
+        return motions.without_rest(self.tables, free, q0, q1, step, rest.hits) if rest else free
+
+    def path_is_free(
+        self, waypoints: ArrayLike, obstacles: Around = None, step: float = 1 / 32, variables: Values = None
+    ) -> Any:
+        """Whether the straight motions along waypoints (..., m, nq) touch nothing: (...,) bool."""
+        points = motions.checked_path(self.tables, waypoints)
+        free = self.motion_is_free(points[..., :-1, :], points[..., 1:, :], obstacles, step, variables)
+        return np.asarray(free).all(axis=-1)
+
+    @property
+    def tables(self) -> RobotTables:
+        """The rows that machine code reads."""
+        if "tables" not in self._kernels:
+            self._kernels["tables"] = RobotTables(self.subject, self.shapes, self.pairs.checked, self.carriers)
+        return self._kernels["tables"]
+
+    def _rest(self, obstacles: Obstacles | None, question: str) -> Rest | None:
+        """Pairs of shapes that go to coal, if there are any."""
+        kinds = {shape.kind for own in self.shapes.values() for shape in own}
+        others = {shape.kind for shape in obstacles} if obstacles is not None else set()
+        known = in_kernel if question == "collides" else in_pairs
+        others -= {"cloud", "height_field"}
+        if all(known(a, b) for a in kinds for b in kinds | others):
+            return None
+        parts = (self.subject, self.shapes, self.carriers, self.pairs.checked)
+        return Rest(*parts, tuple(obstacles or ()), known)
+
+
+def _obstacles(obstacles: Around) -> Obstacles | None:
+    return obstacles if obstacles is None or isinstance(obstacles, Obstacles) else Obstacles(obstacles)
+
+
+def _where_free(verdicts: Any, q: Any, hits: Any) -> Any:
+    """Verdicts with the rest asked where they say no."""
+    flat = np.array(verdicts, dtype=bool).reshape(-1)
+    rows = np.asarray(q, dtype=float).reshape(len(flat), -1)
+    free = np.flatnonzero(~flat)
+    if len(free):
+        flat[free] = hits(rows[free])
+    shaped = flat.reshape(np.shape(verdicts))
+    return shaped if shaped.ndim else np.bool_(shaped)

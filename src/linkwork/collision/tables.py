@@ -1,0 +1,223 @@
+"""Tables: a collision model and obstacles as the rows that staged kernels read (tile.py).
+
+Two levels: a bounding sphere a body, then its shapes. Obstacles are sorted by their distance from the base, so that a
+loop over them ends where no further one can be reached. Floats get a margin that covers everything they round:
+
+    u = 2^-24; B bounds coordinates of the robot's points, O those of obstacles and their sizes [m]
+    a placed point is wrong by at most u (4 p + 9 c) <= 13 u B: pose, point and three multiply-adds round
+    its difference from an obstacle by 14 u B + 2 u O; turned into the axes of a box, less its half size, by
+    sqrt 3 (14 u B + 2 u O) + 5 sqrt 3 u (B + O) + 2 u O in each of three coordinates
+    distances of segments and cylinders add at most 16 u (B + O) for the rounded parameter of the nearest point
+
+together less than 128 u (B + O). Poses themselves are computed in doubles. A lane with a point beyond B is decided in
+doubles whatever its distances are.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from linkwork.collision.tile import OBSTACLE_KINDS, ROBOT_KINDS, SHAPE_COLUMNS, Layout, in_kernel
+from linkwork.engine.staged import Packed
+from linkwork.model.tree import Tree
+from linkwork.subject import Subject
+
+UNIT = 2.0**-24
+STEPS = 128.0  # roundings, see above
+OUTWARD = 1e-9  # relative and absolute [m]: bounds are rounded outward by more than doubles round
+ROOM = 16  # shapes are counted in such portions, so that few more compile nothing
+
+
+class RobotTables:
+    """The rows of a robot's shapes and pairs, in axes of the nodes that carry them.
+
+    bodies   names of the parts (bodies, grasped objects) that have shapes here, in the order of `shapes`
+    """
+
+    def __init__(
+        self,
+        subject: Subject,
+        shapes: Mapping[str, Sequence[Any]],
+        pairs: Iterable[tuple[str, str]],
+        carriers: Mapping[str, str] | None = None,
+    ) -> None:
+        self.subject = subject
+        tree: Tree = subject.tree
+        carried_by = {name: tree.bodies[name if carriers is None else carriers[name]] for name in shapes}
+        placed = {
+            name: [s.moved(carried_by[name][1]) for s in given if s.kind in ROBOT_KINDS]
+            for name, given in shapes.items()
+        }
+        self.bodies = tuple(name for name, given in placed.items() if given)
+        self.node_of = {name: carried_by[name][0] for name in self.bodies}
+        self.nodes = tuple(sorted(set(self.node_of.values()))) or (0,)
+        kinds = [k for k in ROBOT_KINDS if any(s.kind == k for b in self.bodies for s in placed[b])]
+        self.base = _base_of(tree)
+        self.rows: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+        ranges = self._shape_rows(placed, kinds)
+        self._body_rows(placed, kinds, ranges)
+        self.pairs = tuple((a, b) for a, b in pairs if self._asked(a, b))
+        self._pair_rows(kinds, ranges)
+        room = tuple((k, -(-len(self.rows[f"robot_{k}"][0]) // ROOM) * ROOM) for k in kinds)
+        self.layout = Layout(room, -(-max(1, len(self.bodies)) // ROOM) * ROOM, self.nodes, subject.live)
+        self._packed: dict[int, tuple[Any, Packed]] = {}
+        self._nothing: Packed | None = None
+
+    def _asked(self, a: str, b: str) -> bool:
+        """Whether both have shapes here and can move against each other."""
+        return a in self.node_of and b in self.node_of and self.node_of[a] != self.node_of[b]
+
+    def _shape_rows(self, placed: dict, kinds: list[str]) -> dict[tuple[str, str], tuple[int, int]]:
+        ranges = {}
+        for kind in kinds:
+            numbers: list[np.ndarray] = []
+            whole = []
+            for index, body in enumerate(self.bodies):
+                own = [s for s in placed[body] if s.kind == kind]
+                ranges[body, kind] = (len(numbers), len(own))
+                for shape in own:
+                    whole.append((len(numbers), self.nodes.index(self.node_of[body]), index))
+                    numbers.append(shape.columns())
+            self.rows[f"robot_{kind}"] = (np.array(numbers), np.array(whole))
+        return ranges
+
+    def _body_rows(self, placed: dict, kinds: list[str], ranges: dict) -> None:
+        bounds = [bounding_ball([s.ball() for s in placed[body]]) for body in self.bodies]
+        self.balls = dict(zip(self.bodies, bounds, strict=True))
+        numbers = [(*center, radius, self.node_of[b]) for b, (center, radius) in self.balls.items()]
+        whole = [
+            (k, self.nodes.index(self.node_of[body]), *[n for kind in kinds for n in ranges[body, kind]])
+            for k, body in enumerate(self.bodies)
+        ]
+        self.rows["bodies"] = (np.array(numbers).reshape(-1, 5), np.array(whole).reshape(-1, 2 + 2 * len(kinds)))
+        moves = [k for k, body in enumerate(self.bodies) if self.node_of[body] != 0]
+        radii = self.rows["bodies"][0][:, 3:4]
+        self.rows["movable"] = (np.c_[radii[moves], np.array(moves).reshape(-1, 1)], self.rows["bodies"][1][moves])
+
+    def _pair_rows(self, kinds: list[str], ranges: dict) -> None:
+        numbers, whole = [], []
+        for a, b in self.pairs:
+            i, j = self.bodies.index(a), self.bodies.index(b)
+            radii = self.balls[a][1], self.balls[b][1]
+            numbers.append((sum(radii), radii[1], i, j))
+            own = [n for body in (a, b) for kind in kinds for n in ranges[body, kind]]
+            whole.append((i, j, *own))
+        self.rows["pairs"] = (np.array(numbers).reshape(-1, 4), np.array(whole).reshape(-1, 2 + 4 * len(kinds)))
+
+    @property
+    def largest(self) -> float:
+        """B: no coordinate of a bounding centre is further from the base where limits are kept, twice over."""
+        tree, reach = self.subject.tree, 0.0
+        limits = {j.name: j.limits for j in self.subject.model.joints}
+        for body, (center, radius) in self.balls.items():
+            own = float(np.linalg.norm(center)) + radius
+            for i in tree.paths[self.node_of[body]]:
+                node = tree.nodes[i]
+                own += float(np.linalg.norm(np.array(node.placement.position, dtype=float)))
+                if node.kind in ("prismatic", "helical"):
+                    own += _stroke(limits.get(node.joint))
+                elif node.kind == "floating":
+                    own += 5.0
+            reach = max(reach, own)
+        return 2.0 * reach + float(np.abs(self.base).max())
+
+    def names(self, obstacles: Any) -> tuple[str, ...]:
+        """Names of the obstacles in the order that the kernels count them."""
+        return () if obstacles is None else tuple(str(s.name) for s in obstacles if s.kind in OBSTACLE_KINDS)
+
+    def pack(self, obstacles: Any) -> Packed:
+        """The tables for these obstacles (anything with shapes in world axes), kept as long as they live."""
+        if obstacles is None:
+            if self._nothing is None:
+                self._nothing = self._pack(())
+            return self._nothing
+        known = self._packed.get(id(obstacles))
+        if known is not None and known[0]() is obstacles:
+            return known[1]
+        packed = self._pack([s for s in obstacles if s.kind in OBSTACLE_KINDS])
+        forget = self._packed.pop
+        where = id(obstacles)
+        self._packed[where] = (weakref.ref(obstacles, lambda _: forget(where, None)), packed)
+        return packed
+
+    def _pack(self, shapes: Sequence[Any]) -> Packed:
+        rows = dict(self.rows)
+        largest = self.largest
+        extent = 0.0
+        for kind in OBSTACLE_KINDS:
+            own = [(k, s) for k, s in enumerate(shapes) if s.kind == kind]
+            numbers = []
+            for k, shape in own:
+                columns = shape.columns()
+                away = from_point(kind, columns, self.base)
+                away -= OUTWARD * (1.0 + abs(away))
+                numbers.append((*columns, away, k))
+                if away < 2.0 * largest:
+                    center, radius = shape.ball()
+                    extent = max(extent, float(np.abs(center).max()) + (radius if np.isfinite(radius) else 0.0))
+            numbers.sort(key=lambda row: row[-2])
+            width = sum(size for _, size in SHAPE_COLUMNS[kind]) + 2
+            rows[f"other_{kind}"] = (np.array(numbers).reshape(-1, width), np.zeros((len(numbers), 0)))
+        margin = STEPS * UNIT * (largest + extent)
+        base = list(self.base)
+        rows["margins"] = (np.array([[0.0, np.finfo(float).max, *base]]), np.zeros((1, 0)))
+        return Packed(self.layout.tables, rows, narrow={"margins": [[margin, largest, *base]]})
+
+
+def in_kernels(shape: Any, other: Any) -> bool:
+    """Whether machine code knows this pair of shapes; others are compared by coal."""
+    return in_kernel(shape.kind, other.kind)
+
+
+def bounding_ball(balls: Sequence[tuple[Any, float]]) -> tuple[np.ndarray, float]:
+    """A ball around balls, nearly the smallest: Badoiu and Clarkson's steps towards the furthest."""
+    centers, radii = np.array([c for c, _ in balls], dtype=float), np.array([r for _, r in balls], dtype=float)
+    middle = 0.5 * ((centers - radii[:, None]).min(axis=0) + (centers + radii[:, None]).max(axis=0))
+    best, smallest = middle, np.inf
+    for k in range(1, 200):
+        ways = centers - middle
+        lengths = np.linalg.norm(ways, axis=1)
+        furthest = int(np.argmax(lengths + radii))
+        reach = lengths[furthest] + radii[furthest]
+        if reach < smallest:
+            best, smallest = middle, float(reach)
+        middle = middle + ways[furthest] / max(lengths[furthest], 1e-300) * (reach / (k + 1) * 0.5)
+    return best, smallest * (1.0 + OUTWARD) + OUTWARD
+
+
+def from_point(kind: str, columns: np.ndarray, point: np.ndarray) -> float:
+    """A lower bound of how far an obstacle is from a point [m]; negative inside."""
+    way = point - columns[:3]
+    match kind:
+        case "sphere":
+            return float(np.linalg.norm(way)) - columns[3]
+        case "capsule" | "tapered_capsule":
+            axis = columns[3:6] - columns[:3]
+            t = np.clip(way @ axis / max(axis @ axis, 1e-300), 0.0, 1.0)
+            return float(np.linalg.norm(way - t * axis)) - float(columns[6:].max())
+        case "box":
+            inside = np.abs(columns[3:12].reshape(3, 3).T @ way) - columns[12:15]
+            return float(np.linalg.norm(np.maximum(inside, 0.0)))
+        case "half_space":
+            return max(float(columns[:3] @ point - columns[3]), 0.0)
+        case "cylinder":
+            return float(np.linalg.norm(way)) - float(np.hypot(columns[6], columns[7]))
+    raise AssertionError(kind)
+
+
+def _base_of(tree: Tree) -> np.ndarray:
+    """Where the robot begins: the mean of its first joints."""
+    first = [i for i in tree.outward if tree.parent(i) == 0]
+    places = [np.array(tree.nodes[i].placement.position, dtype=float) for i in first]
+    return np.mean(places, axis=0) if places else np.zeros(3)
+
+
+def _stroke(limits: Any) -> float:
+    """How far a sliding joint goes; 5 m where nobody says."""
+    given = limits if isinstance(limits, (tuple, list)) else (limits,)
+    ends = [abs(float(getattr(one, key, np.inf))) for one in given for key in ("lower", "upper")]
+    return max(ends) if ends and np.isfinite(ends).all() else 5.0

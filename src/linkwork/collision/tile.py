@@ -1,0 +1,159 @@
+"""Tile: what a tile of configurations does to its shapes, in stages over tables (engine/stages.py).
+
+    place       poses of the bodies (in doubles), then of every shape and of a bounding sphere of every body
+    obstacles   for each moving body and each obstacle: is the bounding sphere near in any lane? then each shape
+    pairs       for each pair of bodies: are the bounding spheres near in any lane? then each pair of shapes
+
+Code grows with the kinematics and the kinds of shapes; how many shapes, pairs and obstacles there are is known when it
+runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import casadi
+from casadi import SX
+
+from linkwork.collision.distances import PAIRS
+from linkwork.collision.kinematics import Kinematics
+from linkwork.collision.touching import has_test
+from linkwork.engine.stages import Row, Stages, Table, Tile
+from linkwork.spatial import Transform
+from linkwork.subject import Subject
+
+ROBOT_KINDS = ("sphere", "capsule", "tapered_capsule", "box", "cylinder")
+SHAPE_COLUMNS: dict[str, tuple[tuple[str, int], ...]] = {
+    "sphere": (("center", 3), ("radius", 1)),
+    "capsule": (("start", 3), ("end", 3), ("radius", 1)),
+    "tapered_capsule": (("start", 3), ("end", 3), ("radii", 2)),
+    "box": (("center", 3), ("rotation", 9), ("half", 3)),
+    "half_space": (("normal", 3), ("offset", 1)),
+    "cylinder": (("center", 3), ("axis", 3), ("sizes", 2)),
+}
+"""The columns of distances.COLUMNS by what they are; those of a robot's shape are in axes of its node."""
+POINTS, DIRECTIONS, ROTATIONS = ("center", "start", "end"), ("axis",), ("rotation",)
+MOVING = (*POINTS, *DIRECTIONS, *ROTATIONS)
+
+
+def in_kernel(kind: str, other: str) -> bool:
+    """Whether there is an expression for this pair of kinds."""
+    return in_pairs(kind, other) or has_test(kind, other)
+
+
+def in_pairs(kind: str, other: str) -> bool:
+    """Whether there is a signed distance with nearest points for this pair of kinds."""
+    return (kind, other) in PAIRS or (other, kind) in PAIRS
+
+
+OBSTACLE_KINDS = tuple(kind for kind in SHAPE_COLUMNS if in_kernel("sphere", kind))
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the code depends on besides the robot: nodes that carry shapes, kinds, and for how many there is room."""
+
+    kinds: tuple[tuple[str, int], ...]  # (kind, room for so many)
+    bodies: int
+    nodes: tuple[int, ...]
+    live: tuple[str, ...] = ()
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        ranges = [f"{end}_{kind}" for kind, _ in self.kinds for end in ("first", "count")]
+        both = [f"{body}_{r}" for body in ("a", "b") for r in ranges]
+        return (
+            Table("margins", (("margin", 1), ("largest", 1), ("base", 3))),
+            Table("bodies", (("center", 3), ("radius", 1), ("node_number", 1)), ("row", "node", *ranges)),
+            Table("movable", (("radius", 1), ("body", 1)), ("row", "node", *ranges)),
+            Table("pairs", (("reach", 1), ("b_radius", 1), ("a_number", 1), ("b_number", 1)), ("a", "b", *both)),
+            *(Table(f"robot_{k}", SHAPE_COLUMNS[k], ("row", "node", "body")) for k, _ in self.kinds),
+            *(Table(f"other_{k}", (*SHAPE_COLUMNS[k], ("away", 1), ("obstacle", 1))) for k in OBSTACLE_KINDS),
+        )
+
+    def inputs(self, subject: Subject, *more: tuple[str, int]) -> tuple[tuple[str, int], ...]:
+        return (("q", subject.nq), *more, *((f"variables[{v!r}]", 1) for v in self.live))
+
+
+class Placed:
+    """The shapes of the robot where they are: tiles that tables choose rows of."""
+
+    def __init__(self, k: Stages, layout: Layout, subject: Subject, *more: tuple[str, int]) -> None:
+        self.k, self.layout, self.subject = k, layout, subject
+        self.inputs = {name: k.input(name, size) for name, size in layout.inputs(subject, *more)}
+        self.q = self.inputs["q"]
+        self.kinematics = Kinematics(subject, {v: self.inputs[f"variables[{v!r}]"] for v in layout.live})
+        self.tables: dict[str, Table] = {}
+        for t in layout.tables:
+            self.tables[t.name] = k.table(t.name, dict(t.columns), t.whole)
+        self.poses = k.tile("poses", len(layout.nodes), 12)
+        self.bounds = k.tile("bounds", layout.bodies, 3)
+        self.tiles: dict[str, Tile] = {kind: k.tile(f"tile_{kind}", room, moving(kind)) for kind, room in layout.kinds}
+        self.numbers = k.row(self.tables["margins"])
+
+    def place(self, q_tree: SX) -> list[Transform]:
+        """Poses of the nodes, in doubles; then everything that sits on them."""
+        k = self.k
+        T = self.kinematics.poses(q_tree, self.layout.nodes)
+        for row, node in enumerate(self.layout.nodes):
+            rotation = [T[node].R[i, j] for i in range(3) for j in range(3)]
+            k.put(self.poses, row, casadi.vertcat(*rotation, T[node].p), exact=True)
+        with k.rows(self.tables["bodies"]) as body:
+            pose = k.value(k.get(self.poses, body.whole("node")))
+            k.put(self.bounds, body.whole("row"), _at(pose, body["center"]))
+            for kind, _ in self.layout.kinds:
+                with self.shapes_of(kind, body) as shape:
+                    k.put(self.tiles[kind], shape.whole("row"), _moved(pose, kind, shape))
+        return T
+
+    def guard(self, q_tree: SX) -> None:
+        guards = self.kinematics.guards(q_tree)
+        if guards.numel():
+            self.k.guard(guards)
+
+    def shape(self, kind: str, row: Row) -> list[SX]:
+        """World columns of a shape of the robot: what moves from its tile, the rest from its row."""
+        moved = casadi.vertsplit(self.k.get(self.tiles[kind], row.whole("row")))
+        fixed = [row[name] for name, _ in SHAPE_COLUMNS[kind] if name not in MOVING]
+        return [*moved, *casadi.vertsplit(casadi.vertcat(*fixed))]
+
+    @contextmanager
+    def shapes_of(self, kind: str, owner: Row, end: str = "") -> Iterator[Row]:
+        """For each shape of this kind of a body (a row with ranges), or of body `a_` or `b_` of a pair."""
+        first, count = owner.whole(f"{end}first_{kind}"), owner.whole(f"{end}count_{kind}")
+        with self.k.rows(self.tables[f"robot_{kind}"], first, count) as row:
+            yield row
+
+
+def moving(kind: str) -> int:
+    """How many numbers of a shape of this kind change with the pose."""
+    return sum(size for name, size in SHAPE_COLUMNS[kind] if name in MOVING)
+
+
+def columns_of(kind: str, row: Row) -> list[SX]:
+    """World columns of an obstacle, as its row has them."""
+    return casadi.vertsplit(casadi.vertcat(*[row[name] for name, _ in SHAPE_COLUMNS[kind]]))
+
+
+def _at(pose: SX, point: SX) -> SX:
+    """A point of the body in world axes."""
+    return casadi.vertcat(*[sum((pose[3 * i + j] * point[j] for j in range(3)), pose[9 + i]) for i in range(3)])
+
+
+def _along(pose: SX, direction: SX) -> SX:
+    return casadi.vertcat(*[sum((pose[3 * i + j] * direction[j] for j in range(3)), SX(0)) for i in range(3)])
+
+
+def _moved(pose: SX, kind: str, row: Row) -> SX:
+    parts = []
+    for name, _ in SHAPE_COLUMNS[kind]:
+        if name in POINTS:
+            parts.append(_at(pose, row[name]))
+        elif name in DIRECTIONS:
+            parts.append(_along(pose, row[name]))
+        elif name in ROTATIONS:
+            axes = [_along(pose, row[name][j::3]) for j in range(3)]
+            parts.append(casadi.vertcat(*[axes[j][i] for i in range(3) for j in range(3)]))
+    return casadi.vertcat(*parts)

@@ -1,0 +1,89 @@
+"""Touching: is a shape nearer to another than some distance? The cheapest exact tests, for checks that need no number.
+
+A sphere needs no root: the square of the distance of its centre is compared. Every other pair of kinds compares its
+signed distance (distances/).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import casadi
+from casadi import SX, dot, fabs, fmax, fmin, sqrt
+
+from linkwork.collision.distances import nearest
+
+POINT = 1e-12  # [m] the least radius: a point inside a box touches it, although its distance from the box is zero
+
+Columns = Sequence[SX]
+
+
+def closer(kind: str, shape: Columns, other_kind: str, other: Columns, margin: SX | float) -> SX:
+    """1 where the signed distance is below the margin [m], else 0. The margin is less negative than a radius."""
+    if has_test(kind, other_kind):
+        sphere, other_kind, other = (shape, other_kind, other) if kind == "sphere" else (other, kind, shape)
+        return _sphere_closer(sphere, other_kind, other, margin, 0.0)
+    return nearest(kind, shape, other_kind, other).distance < margin
+
+
+def may_be_closer(kind: str, shape: Columns, other_kind: str, other: Columns, margin: SX | float) -> SX:
+    """1 where the signed distance may be below a margin of any sign, for pairs with a test of their own."""
+    sphere, other_kind, other = (shape, other_kind, other) if kind == "sphere" else (other, kind, shape)
+    return _sphere_closer(sphere, other_kind, other, margin, POINT)
+
+
+def has_test(kind: str, other_kind: str) -> bool:
+    """Whether this pair of kinds has a test of its own."""
+    return "sphere" in (kind, other_kind) and {kind, other_kind} <= set(_FROM_POINT)
+
+
+def _sphere_closer(sphere: Columns, kind: str, other: Columns, margin: SX | float, least: float) -> SX:
+    center, radius = casadi.vertcat(*sphere[:3]), fmax(sphere[3], POINT)
+    if kind == "half_space":
+        return dot(casadi.vertcat(*other[:3]), center) - other[3] < radius + margin
+    squared, extra = _FROM_POINT[kind](center, other)
+    # inside a shape the squared distance is zero however deep: there a `least` reach keeps it
+    reach = fmax(radius + extra + margin, least)
+    return squared < reach * reach
+
+
+def _from_sphere(p: SX, other: Columns) -> tuple[SX, SX]:
+    way = p - casadi.vertcat(*other[:3])
+    return dot(way, way), other[3]
+
+
+def _from_capsule(p: SX, other: Columns) -> tuple[SX, SX]:
+    start, end = casadi.vertcat(*other[:3]), casadi.vertcat(*other[3:6])
+    axis, way = end - start, p - start
+    t = fmin(fmax(dot(way, axis) / fmax(dot(axis, axis), 1e-30), 0.0), 1.0)
+    rest = way - t * axis
+    return dot(rest, rest), other[6]
+
+
+def _from_box(p: SX, other: Columns) -> tuple[SX, SX]:
+    way = p - casadi.vertcat(*other[:3])
+    squared = SX(0)
+    for k in range(3):
+        along = sum((other[3 + 3 * j + k] * way[j] for j in range(3)), SX(0))
+        outside = fmax(fabs(along) - other[12 + k], 0.0)
+        squared = squared + outside * outside
+    return squared, SX(0)
+
+
+def _from_cylinder(p: SX, other: Columns) -> tuple[SX, SX]:
+    way, axis = p - casadi.vertcat(*other[:3]), casadi.vertcat(*other[3:6])
+    along = dot(way, axis)
+    across = way - along * axis
+    beside = fmax(sqrt(dot(across, across)) - other[6], 0.0)
+    beyond = fmax(fabs(along) - other[7], 0.0)
+    return beside * beside + beyond * beyond, SX(0)
+
+
+# kind -> (squared distance of a point from the shape's core, zero inside; radius of the core)
+_FROM_POINT: dict[str, Callable[[SX, Columns], tuple[SX, SX]]] = {
+    "sphere": _from_sphere,
+    "capsule": _from_capsule,
+    "box": _from_box,
+    "cylinder": _from_cylinder,
+    "half_space": _from_sphere,
+}

@@ -1,0 +1,242 @@
+"""Verdicts: those of coal on the same shapes; of doubles at every width, batch, place and number of threads."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import logging
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.collision import Box, Capsule, CollisionModel, Mesh, Obstacles, Sphere, exact, part_distances
+from linkwork.collision.checker import kernel_of
+from linkwork.collision.part_distances import Poses
+from linkwork.engine import machine
+from linkwork.engine.kernel import counts
+from linkwork.errors import InvalidInput, NotPossible
+from tests.collision.scenes import SCENES, shapes_on
+
+SHARED = Path(__file__).parents[3] / "shared" / "planning"
+ROBOTS = ("ur5e", "redundant-7", "charmie", "quadruped-12dof", "forrest")
+
+
+def by_coal(model: CollisionModel, q: np.ndarray, obstacles: Obstacles) -> np.ndarray:
+    """The least signed distance over all pairs of shapes that are looked at, one by one; 1 cm apart is far."""
+    poses = Poses(model.subject, q)
+    moves = {part for part in model.shapes if model.subject.tree.bodies[part][0] != 0}
+    still = (np.eye(3), np.zeros(3))
+    least = np.full(len(q), np.inf)
+    for k in range(len(q)):
+        both = [
+            (s, poses.of(a, k), t, poses.of(b, k))
+            for a, b in model.pairs.checked
+            for s in model.shapes[a]
+            for t in model.shapes[b]
+        ]
+        both += [(s, poses.of(part, k), t, still) for part in moves for s in model.shapes[part] for t in obstacles]
+        for one, pose, other, other_pose in both:
+            (center, radius), (other_center, other_radius) = one.ball(), other.ball()
+            way = pose[0] @ center + pose[1] - other_pose[0] @ other_center - other_pose[1]
+            if np.linalg.norm(way) < radius + other_radius + 0.01:
+                least[k] = min(least[k], exact.nearest(one, pose, other, other_pose)[0])
+    return least
+
+
+def some_pairs(robot: lw.Robot, shapes: dict) -> list[tuple[str, str]]:
+    """Pairs of bodies that neither always nor never touch, among some configurations."""
+    made = CollisionModel(robot, shapes, pairs=[])
+    poses = Poses(made.subject, robot.random(60, seed=11))
+    names, found = list(shapes), []
+    for i, a in enumerate(names):
+        for b in names[i + 1 :]:
+            touching = (part_distances.distances(shapes[a], poses.of(a), shapes[b], poses.of(b)) < 0).mean()
+            if touching < 0.3:
+                found.append((touching, a, b))
+    found.sort(key=lambda each: -each[0])
+    return [(a, b) for _, a, b in found[:40]]
+
+
+@pytest.mark.parametrize("kinds", ["sphere", "mixed"])
+@pytest.mark.parametrize("name", ROBOTS)
+def test_verdicts_are_those_of_coal(name: str, kinds: str) -> None:
+    robot = lw.load(name)
+    shapes = shapes_on(robot, 1, kinds)
+    model = CollisionModel(robot, shapes, pairs=some_pairs(robot, shapes))
+    q = robot.random(10, seed=3)
+    touching: list[bool] = []
+    for scene in SCENES.values():
+        distance = by_coal(model, q, scene)
+        clear = np.abs(distance) > 1e-6  # nearer than that doubles decide
+        np.testing.assert_array_equal(model.collides(q, scene)[clear], (distance < 0)[clear])
+        assert clear.mean() > 0.9
+        touching += (distance < 0).tolist()
+    assert 0.05 < np.mean(touching) < 0.95
+
+
+@pytest.fixture(scope="module")
+def arm() -> CollisionModel:
+    robot = lw.load("ur5e")
+    shapes = shapes_on(robot, 2)
+    return CollisionModel(robot, shapes, pairs=some_pairs(robot, shapes))
+
+
+def test_floats_never_change_a_verdict(arm: CollisionModel) -> None:
+    """Configurations moved until they nearly touch: within 1e-9 m on either side."""
+    scene = SCENES["shelves"]
+    q = arm.robot.random(3000, seed=4)
+    for _ in range(8):  # Newton's steps of the distance along its gradient
+        found = arm.clearance(q, scene)
+        size = (found.gradient**2).sum(axis=-1)
+        step = np.where(size > 1e-4, found.distance / np.maximum(size, 1e-4), 0.0)
+        q = q - np.clip(step, -0.3, 0.3)[:, None] * found.gradient
+    near = np.abs(arm.clearance(q, scene).distance) < 1e-9
+    assert near.sum() > 500
+    tables = arm.tables
+    doubles = kernel_of(tables)((q,), tables.pack(scene), width=1) != 0
+    np.testing.assert_array_equal(arm.collides(q, scene), doubles)
+    assert 0.05 < doubles[near].mean() < 0.95
+
+
+@pytest.mark.parametrize("width", [*machine.widths(), 16])
+def test_every_width_gives_the_same_verdicts(arm: CollisionModel, width: int) -> None:
+    q, scene = arm.robot.random(301, seed=5), SCENES["table"]
+    verdicts = kernel_of(arm.tables)((q,), arm.tables.pack(scene), width=width) != 0
+    np.testing.assert_array_equal(verdicts, arm.collides(q, scene))
+
+
+def test_place_batch_size_and_threads_change_nothing(arm: CollisionModel) -> None:
+    q, scene = arm.robot.random(3000, seed=6), SCENES["cage"]
+    own = lw.threads()
+    try:
+        lw.threads(2)
+        both = arm.collides(q, scene)
+        lw.threads(1)
+        np.testing.assert_array_equal(arm.collides(q, scene), both)
+    finally:
+        lw.threads(own)
+    np.testing.assert_array_equal([arm.collides(x, scene) for x in q[:100]], both[:100])
+    np.testing.assert_array_equal(arm.collides(q[::-1], scene), both[::-1])
+    assert arm.collides(q.reshape(30, 100, 6), scene).shape == (30, 100)
+    assert arm.collides(q[:1], scene).shape == (1,)
+    assert arm.collides(np.zeros((0, 6)), scene).shape == (0,)
+
+
+def test_moving_an_obstacle_compiles_nothing(arm: CollisionModel) -> None:
+    scene, q = SCENES["table"], arm.robot.random(64, seed=7)
+    arm.collides(q, scene)
+    before = dict(counts)
+    seen = set()
+    for k in range(5):
+        moved = scene.moved("sphere_1", (0.1 * k, 0.3, 0.3)).with_shapes([Sphere((0.1 * k, 0, 0.5), 0.05)] * k)
+        seen.add(int(arm.collides(q, moved).sum()))
+    assert counts["compiled"] == before["compiled"] and counts["traced"] == before["traced"]
+    assert len(seen) > 1
+
+
+def test_what_stands_still_is_not_asked() -> None:
+    robot = lw.load("ur5e")
+    base = robot.bodies[0]
+    model = CollisionModel(robot, {base: [Sphere((0, 0, 0), 0.2)]}, pairs=[])
+    assert not model.collides(robot.neutral(), [Box((1, 1, 1))])
+
+
+def test_a_point_inside_a_box_touches_it() -> None:
+    robot = lw.load("ur5e")
+    tool = robot.bodies[-1]
+    model = CollisionModel(robot, {tool: [Sphere((0, 0, 0), 0.0)]}, pairs=[])
+    at = robot.pose(robot.neutral(), tool)[:3, 3]
+    assert model.collides(robot.neutral(), [Box((0.1, 0.1, 0.1), at + 0.01)])
+    assert not model.collides(robot.neutral(), [Box((0.1, 0.1, 0.1), at + 0.06)])
+
+
+def test_meshes_go_to_coal_and_the_verdict_is_one(arm: CollisionModel) -> None:
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * 0.1
+    faces = [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6]]
+    faces += [[0, 6, 4], [1, 5, 7], [1, 7, 3]]
+    mesh = Mesh(corners + [0.4, 0.1, 0.3], np.array(faces))
+    box = Box((0.2, 0.2, 0.2), (0.4, 0.1, 0.3))
+    q = arm.robot.random(200, seed=8)
+    as_box, as_mesh = arm.collides(q, [box]), arm.collides(q, [mesh])
+    # the mesh is a surface: what lies wholly inside does not touch it
+    assert (as_mesh <= as_box).all() and as_mesh.sum() > 0.7 * as_box.sum()
+
+
+def test_what_is_wrong_is_said_in_words(arm: CollisionModel) -> None:
+    with pytest.raises(InvalidInput, match=r'q has shape \(5,\), expected \(..., 6\): robot "ur5e" has nq = 6'):
+        arm.collides(np.zeros(5))
+    with pytest.raises(InvalidInput, match=r"q\[1, 2\] is nan, expected finite numbers"):
+        arm.collides(np.where(np.arange(12).reshape(2, 6) == 8, np.nan, 0.0))
+    with pytest.raises(InvalidInput, match="no shape"):
+        arm.collides(np.zeros(6), [3])
+
+
+def test_a_grasped_object_counts(arm: CollisionModel) -> None:
+    tool = arm.robot.bodies[-1]
+    held = arm.attached(tool, [Capsule((0, 0, 0), (0, 0, 0.4), 0.03)])
+    q = arm.robot.random(500, seed=9)
+    free, with_it = arm.collides(q, SCENES["table"]), held.collides(q, SCENES["table"])
+    assert (free <= with_it).all() and with_it.sum() > free.sum()
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="planning data (../shared/planning) is not here")
+@pytest.mark.parametrize(("name", "valid"), [("panda", 699), ("ur5", 689)])
+def test_starts_and_goals_of_motionbenchmaker_are_as_valid_as_vamp_counts(name: str, valid: int) -> None:
+    logging.getLogger("linkwork").setLevel(logging.ERROR)
+    model = spherized(name)
+    problems = json.loads(gzip.open(SHARED / f"motionbenchmaker-{name}.json.gz").read())["problems"]
+    good = 0
+    for scene, listed in problems.items():
+        for problem in listed:
+            obstacles = vamp_obstacles(problem["objects"], as_boxes=scene == "box")
+            good += not model.collides(np.array([problem["start"], problem["goal"]]), obstacles).any()
+    assert good == valid
+
+
+def spherized(name: str) -> CollisionModel:
+    """VAMP's spheres with the pairs of the SRDF."""
+    robot = lw.load(SHARED / f"{name}_spherized.urdf")
+    off = ElementTree.parse(SHARED / f"{name}.srdf").getroot().findall("disable_collisions")
+    disabled = {frozenset((each.get("link1"), each.get("link2"))) for each in off}
+    disabled.add(frozenset(("fts_robotside", "wrist_2_link")))  # always touch
+    shapes = {b.name: [Sphere(s.placement.position, s.size[0]) for s in b.collisions] for b in robot.model.bodies}
+    shapes = {body: own for body, own in shapes.items() if own}
+    names, node = list(shapes), {b: robot.subject.tree.bodies[b][0] for b in shapes}
+    pairs = [
+        (a, b)
+        for i, a in enumerate(names)
+        for b in names[i + 1 :]
+        if frozenset((a, b)) not in disabled and node[a] != node[b]
+    ]
+    return CollisionModel(robot, shapes, pairs=pairs)
+
+
+def vamp_obstacles(objects: list[dict], as_boxes: bool) -> Obstacles:
+    """A cylinder is a capsule whose straight part has its length; in scene "box" it is a box."""
+    found: list = []
+    for each in objects:
+        T = np.eye(4)
+        T[:3] = each["pose"]
+        u, _, v = np.linalg.svd(T[:3, :3])  # printed with nine digits
+        T[:3, :3] = u @ v
+        if each["kind"] == "box":
+            found.append(Box(each["size"], T))
+        elif each["kind"] == "sphere":
+            found.append(Sphere(T[:3, 3], each["size"][0]))
+        else:
+            length, radius = each["size"]
+            half = 0.5 * length * T[:3, 2]
+            as_box = Box((2 * radius, 2 * radius, length), T)
+            found.append(as_box if as_boxes else Capsule(T[:3, 3] - half, T[:3, 3] + half, radius))
+    return Obstacles(found)
+
+
+def test_coal_missing_is_said(monkeypatch: pytest.MonkeyPatch, arm: CollisionModel) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "coal", None)
+    exact.geometry.cache_clear()
+    mesh = Mesh(np.eye(3), np.array([[0, 1, 2]]))
+    with pytest.raises(NotPossible, match=r"linkwork\[collision\]"):
+        arm.collides(arm.robot.random(20, seed=1), [mesh])

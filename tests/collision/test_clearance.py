@@ -1,0 +1,117 @@
+"""Clearance: distances and points against coal, gradients against central differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.collision import Box, Capsule, CollisionModel, Convex, Sphere
+from tests.collision.scenes import SCENES, shapes_on
+from tests.collision.test_checker import by_coal, some_pairs
+
+
+def made(name: str, kinds: str) -> CollisionModel:
+    robot = lw.load(name)
+    shapes = shapes_on(robot, 2, kinds)
+    return CollisionModel(robot, shapes, pairs=some_pairs(robot, shapes))
+
+
+@pytest.fixture(scope="module", params=[("ur5e", "mixed"), ("redundant-7", "sphere")], ids="-".join)
+def model(request: pytest.FixtureRequest) -> CollisionModel:
+    return made(*request.param)
+
+
+def test_distances_are_those_of_coal(model: CollisionModel) -> None:
+    q = model.robot.random(15, seed=3)
+    for scene in SCENES.values():
+        expected = by_coal(model, q, scene)
+        found = model.clearance(q, scene)
+        near = expected < 0.01  # what coal was asked about
+        np.testing.assert_allclose(found.distance[near], expected[near], rtol=0, atol=1e-9)
+        assert (found.distance[~near] >= 0.01 - 1e-9).all()
+
+
+def test_points_normal_and_names_belong_together(model: CollisionModel) -> None:
+    q, scene = model.robot.random(200, seed=4), SCENES["shelves"]
+    found = model.clearance(q, scene)
+    way = found.other_point - found.point
+    np.testing.assert_allclose((way * found.normal).sum(axis=-1), found.distance, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(found.normal, axis=-1), 1.0, rtol=0, atol=1e-12)
+    assert found.bodies == tuple(model.shapes) and found.others == (*model.shapes, *scene.names)
+    for k in (0, 50, 199):
+        one = model.clearance(q[k], scene)
+        assert one.distance == found.distance[k] and one.gradient.tolist() == found.gradient[k].tolist()
+        assert one.body == found.bodies[found.body[k]] and one.other == found.others[found.other[k]]
+        # only that pair: the same distance
+        alone = CollisionModel(model.robot, {one.body: model.shapes[one.body]}, pairs=[])
+        if one.other in scene.names:
+            assert alone.clearance(q[k], [scene[one.other]]).distance == pytest.approx(one.distance, abs=1e-12)
+
+
+def test_the_sign_is_the_verdict(model: CollisionModel) -> None:
+    q = model.robot.random(500, seed=5)
+    for scene in SCENES.values():
+        distance = model.clearance(q, scene).distance
+        clear = np.abs(distance) > 1e-12
+        np.testing.assert_array_equal(model.collides(q, scene)[clear], (distance < 0)[clear])
+
+
+def test_gradients_are_those_of_differences(model: CollisionModel) -> None:
+    """Where the nearest pair stays the same; there the differences see rounding of 1e-16 / 1e-6 and curvature."""
+    check_gradient(model, model.robot.random(300, seed=6))
+
+
+def check_gradient(model: CollisionModel, q: np.ndarray) -> None:
+    scene, robot, h = SCENES["table"], model.robot, 1e-6
+    found = model.clearance(q, scene)
+    steps, same = [], np.ones(len(q), dtype=bool)
+    for unit in np.eye(robot.nv):
+        ends = [model.clearance(robot.integrate(q, np.tile(s * h * unit, (len(q), 1))), scene) for s in (1, -1)]
+        steps.append((ends[0].distance - ends[1].distance) / (2 * h))
+        for end in ends:
+            same &= (end.body == found.body) & (end.other == found.other)
+            same &= np.linalg.norm(end.normal - found.normal, axis=-1) < 1e-3
+    error = np.abs(np.stack(steps, axis=-1) - found.gradient).max(axis=-1)
+    assert same.mean() > 0.9
+    assert np.quantile(error[same], 0.98) < 1e-6  # the others change shapes of one body within the step
+    assert np.abs(found.gradient).max() > 0.1
+
+
+@pytest.mark.parametrize("name", ["charmie", "forrest"])
+def test_gradients_of_trees_and_mimicking_joints(name: str) -> None:
+    model = made(name, "sphere")
+    check_gradient(model, model.robot.random(60, seed=7))
+
+
+def test_gradient_of_a_floating_base(tmp_path) -> None:
+    path = tmp_path / "box.xml"
+    path.write_text(
+        "<mujoco><worldbody><body name='trunk'><freejoint/><geom size='.1' mass='1'/>"
+        "<body name='leg' pos='0 0 -.2'><joint axis='0 1 0'/><geom size='.05' mass='1'/></body></body>"
+        "</worldbody></mujoco>"
+    )
+    robot = lw.load(path)
+    shapes = {"trunk": [Capsule((-0.2, 0, 0), (0.2, 0, 0), 0.05)], "leg": [Sphere((0, 0, -0.2), 0.04)]}
+    check_gradient(CollisionModel(robot, shapes, pairs=[]), robot.random(200, seed=8))
+
+
+def test_nothing_to_touch_is_infinitely_far() -> None:
+    robot = lw.load("ur5e")
+    model = CollisionModel(robot, {robot.bodies[-1]: [Sphere((0, 0, 0), 0.05)]}, pairs=[])
+    found = model.clearance(robot.neutral())
+    assert found.distance == np.inf and found.body is None and not found.gradient.any()
+    assert (model.clearance(robot.random(5, seed=0)).body == -1).all()
+
+
+def test_hulls_go_to_coal_with_points_and_gradient(model: CollisionModel) -> None:
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * 0.1
+    at = np.array([0.4, 0.1, 0.3])
+    q = model.robot.random(30, seed=9)
+    as_hull = model.clearance(q, [Convex(corners + at, name="block")])
+    as_box = model.clearance(q, [Box((0.2, 0.2, 0.2), at, name="block")])
+    np.testing.assert_allclose(as_hull.distance, as_box.distance, rtol=0, atol=1e-6)
+    apart = as_box.distance > 1e-3
+    np.testing.assert_allclose(as_hull.gradient[apart], as_box.gradient[apart], rtol=0, atol=1e-4)
+    one = model.clearance(q[0], [Convex(corners + at, name="block")])
+    assert one.distance == pytest.approx(as_hull.distance[0]) and one.other == as_hull.others[as_hull.other[0]]

@@ -1,0 +1,104 @@
+"""Motions: one verdict a motion, that of its samples one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.collision import CollisionModel
+from linkwork.collision.motions import kernel_of
+from linkwork.engine import machine
+from linkwork.errors import InvalidInput
+from tests.collision.scenes import SCENES, shapes_on
+from tests.collision.test_checker import some_pairs
+
+
+@pytest.fixture(scope="module")
+def arm() -> CollisionModel:
+    robot = lw.load("ur5e")
+    shapes = shapes_on(robot, 2)
+    return CollisionModel(robot, shapes, pairs=some_pairs(robot, shapes))
+
+
+def ends(model: CollisionModel, count: int, length: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(12)
+    q = model.robot.random(count, seed=12)
+    way = rng.normal(size=(count, model.robot.nv))
+    return q, model.robot.integrate(q, length * way / np.linalg.norm(way, axis=1)[:, None])
+
+
+def sampled(model: CollisionModel, q0: np.ndarray, q1: np.ndarray, scene: object, step: float = 1 / 32) -> bool:
+    v = model.robot.difference(q0, q1)
+    count = max(int(np.ceil(np.linalg.norm(v) / step)), 1)
+    t = np.arange(count + 1)[:, None] / count
+    return not model.collides(model.robot.integrate(np.repeat(q0[None], count + 1, axis=0), t * v), scene).any()
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_a_motion_is_free_if_its_samples_are(arm: CollisionModel, scene: str) -> None:
+    q0, q1 = ends(arm, 150)
+    free = arm.motion_is_free(q0, q1, SCENES[scene])
+    expected = [sampled(arm, a, b, SCENES[scene]) for a, b in zip(q0, q1, strict=True)]
+    np.testing.assert_array_equal(free, expected)
+    assert 0.02 < free.mean() < 0.98
+
+
+def test_other_steps_and_no_way_at_all(arm: CollisionModel) -> None:
+    q0, q1 = ends(arm, 60)
+    scene = SCENES["shelves"]
+    for step in (0.5, 0.01):
+        expected = [sampled(arm, a, b, scene, step) for a, b in zip(q0, q1, strict=True)]
+        np.testing.assert_array_equal(arm.motion_is_free(q0, q1, scene, step=step), expected)
+    np.testing.assert_array_equal(arm.motion_is_free(q0, q0, scene), ~arm.collides(q0, scene))
+
+
+@pytest.mark.parametrize("width", [*machine.widths(), 16])
+def test_every_width_gives_the_same_verdicts(arm: CollisionModel, width: int) -> None:
+    q0, q1 = ends(arm, 100)
+    scene = SCENES["table"]
+    v = q1 - q0
+    count = np.ceil(np.linalg.norm(v, axis=1) * 32)[:, None]
+    hits = kernel_of(arm.tables)((q0, v, count), arm.tables.pack(scene), width=width)
+    np.testing.assert_array_equal(hits == 0, arm.motion_is_free(q0, q1, scene))
+
+
+def test_shapes_of_one_motion_a_batch_and_a_path(arm: CollisionModel) -> None:
+    q0, q1 = ends(arm, 12)
+    scene = SCENES["cage"]
+    each = arm.motion_is_free(q0, q1, scene)
+    assert np.shape(arm.motion_is_free(q0[0], q1[0], scene)) == ()
+    assert bool(arm.motion_is_free(q0[0], q1[0], scene)) == each[0]
+    np.testing.assert_array_equal(arm.motion_is_free(q0[0], q1, scene)[0], each[0])
+    path = np.stack([q0, q1, q0], axis=1)
+    np.testing.assert_array_equal(arm.path_is_free(path, scene), each & arm.motion_is_free(q1, q0, scene))
+    assert arm.path_is_free(path[0], scene) == (each & arm.motion_is_free(q1, q0, scene))[0]
+
+
+def test_a_floating_base_moves_along_its_screw(tmp_path) -> None:
+    path = tmp_path / "free.xml"
+    path.write_text(
+        "<mujoco><worldbody><body name='trunk'><freejoint/><geom size='.1' mass='1'/></body></worldbody></mujoco>"
+    )
+    robot = lw.load(path)
+    from linkwork.collision import Sphere
+
+    model = CollisionModel(robot, {"trunk": [Sphere((0.2, 0, 0), 0.1), Sphere((-0.2, 0, 0), 0.1)]}, pairs=[])
+    q0, q1 = ends(model, 80)
+    scene = SCENES["shelves"]
+    expected = [sampled(model, a, b, scene) for a, b in zip(q0, q1, strict=True)]
+    np.testing.assert_array_equal(model.motion_is_free(q0, q1, scene), expected)
+
+
+def test_what_is_wrong_is_said_in_words(arm: CollisionModel) -> None:
+    q = np.zeros(6)
+    with pytest.raises(InvalidInput, match=r"q1 has shape \(5,\), expected \(..., 6\)"):
+        arm.motion_is_free(q, np.zeros(5))
+    with pytest.raises(InvalidInput, match="step is 0, expected a positive length"):
+        arm.motion_is_free(q, q, step=0)
+    with pytest.raises(InvalidInput, match="q0 is not finite"):
+        arm.motion_is_free(q * np.nan, q)
+    with pytest.raises(InvalidInput, match=r"waypoints has shape \(1, 6\), expected \(..., m, 6\) with m >= 2"):
+        arm.path_is_free(np.zeros((1, 6)))
+    with pytest.raises(InvalidInput, match="samples"):
+        arm.motion_is_free(q, q + 1, step=1e-9)
