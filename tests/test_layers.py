@@ -65,7 +65,7 @@ BESIDE = {
     ("kernel_counts", "subject"),
     ("library", "robot"),
     ("__main__", "cli"),
-    *(("cli", "view"), ("cli", "reproduce"), ("view", "reproduce")),
+    *(("cli", "view"), ("cli", "reproduce"), ("reproduce", "view")),
     *((room, other) for room, others in MAY_IMPORT.items() for other in others),
 }
 """(importer, imported) allowed within one layer. Never recursions and engine: no kernel knows what it computes."""

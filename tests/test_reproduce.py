@@ -15,6 +15,7 @@ from linkwork.reproduce.case import Case
 def test_published_numbers_are_reproduced(number):
     (paper,) = reproduce(number)
     assert paper.cases and paper.number == int(number)
+    assert paper.title and paper.where, "its row in the README"
     failed = [
         f"{c.what}: published {c.published}, ours {c.ours}, tolerance {c.tolerance}"
         for c in paper.cases

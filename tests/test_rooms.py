@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork import quantities, rooms
+from linkwork import quantities, reproduce, rooms
 from linkwork.errors import InvalidInput, UnknownName
 
 SOURCE = Path(lw.__file__).parent
@@ -89,6 +89,18 @@ class _Panel:
 def panel(stand):
     return _Panel(stand)
 """,
+    "reproduce/paper_99.py": """
+from linkwork.reproduce.case import Case, Paper
+from linkwork.reproduce.figure import Redrawn
+
+
+def paper():
+    return Paper(99, "Toy1999", "On toys", (Case("one", 1.0, 1.0, 0.0),), (), "`lw.toy`")
+
+
+def figures():
+    return (Redrawn("figure-1", "a toy", lambda figure: figure.subplots().plot([0, 1], [0, 1])),)
+""",
     "toy/section.py": """
 def section(robot, analysis):
     return f"<h2>Toys of {robot.name}</h2>"
@@ -103,8 +115,9 @@ def toy(tmp_path, monkeypatch):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     monkeypatch.setattr(lw, "__path__", [*lw.__path__, str(tmp_path)])
+    monkeypatch.setattr(reproduce, "__path__", [*reproduce.__path__, str(tmp_path / "reproduce")])
     yield tmp_path
-    for name in [name for name in sys.modules if name.startswith("linkwork.toy")]:
+    for name in [name for name in sys.modules if name.startswith(("linkwork.toy", "linkwork.reproduce.paper_99"))]:
         sys.modules.pop(name)
     vars(lw).pop("toy", None)
     from linkwork.quantities import table
@@ -165,6 +178,14 @@ def test_the_toy_has_a_panel_in_the_viewer(toy):
         np.testing.assert_array_equal(panel.seen[-1], robot.random(seed=2))
         viewer.remove(stand)
         assert panel.removed
+
+
+def test_the_toy_has_a_paper_with_a_figure(toy):
+    from linkwork.reproduce.draw import write_redrawn
+
+    (paper,) = reproduce.reproduce("99")
+    assert paper.where == "`lw.toy`" and paper.cases[0].passed
+    assert [path.name for path in write_redrawn(["99"], toy / "drawn", ["svg"])] == ["paper-99-figure-1.svg"]
 
 
 def test_two_rooms_cannot_take_one_name(toy):

@@ -17,27 +17,15 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 MEASURED = ROOT / "docs" / "benchmarks.json"
 
-# number -> (short title, key in docs/references.bib, what linkwork has of it; empty: not yet)
-PAPERS = {
-    1: ("Recursive forward kinematics with Euler angles", "Goncalves2022", "trees with free axes, indirect joints"),
-    2: ("Recursive inverse kinematics of redundant arms", "Nicolato2005", 'method="recursive"'),
-    3: ("Recursive Christoffel symbols", "Safeea2019", "`robot.christoffel`, bounds"),
-    4: ("Multibody model of CHARMIE", "Goncalves2023", "`robot.analyse`, closed loops, balancing"),
+# Papers without a file in the reproduce room: number -> (short title, key in docs/references.bib, what there is of it)
+NOT_YET = {
     5: ("Synthesis of planar dyads and triads", "Mather2023", ""),
     6: ("Kinematic graph for motion planning", "Corves2022", ""),
-    7: ("Partial Lagrangian", "Kusaka2022", "`lw.System`, `robot.torque_table`"),
     8: ("Review of grippers", "Hernandez2023", ""),
     9: ("Gripper with rotary unit and force control", "Romanov2022", ""),
     10: ("Rehabilitation arm, sliding-mode control", "Khan2022", "the robot as data"),
     11: ("NMPC on decomposed kinematics", "Reinhold2023", "the robot as data"),
     12: ("Half-derivative damping", "Bruzzone2022", "the robot as data"),
-    13: ("Collision avoidance of 7-axis arms", "Simas2022", "closed-form inverse kinematics of the arm"),
-    14: ("All postures of 6R cobots with offset wrists", "Carbonari2023", "`robot.inverse_kinematics_all`"),
-    15: (
-        "Inverse kinematics and singularities of UR/TM arms",
-        "Villalobos2022",
-        "the same, singularities",
-    ),
     16: ("Biped FORREST", "Zhu2023", "the robot as data"),
     17: ("12-axis quadruped", "Rahman2023", "the robot as data"),
 }
@@ -73,12 +61,13 @@ def papers_table() -> str:
     """One row a paper; the last column counts what `linkwork reproduce` computes and reaches."""
     from linkwork.reproduce import reproduce
 
-    reached = {p.number: (sum(c.passed for c in p.cases), len(p.cases)) for p in reproduce()}
+    rows = {number: (title, key, what or "not yet", "") for number, (title, key, what) in NOT_YET.items()}
+    for p in reproduce():
+        reached = sum(case.passed for case in p.cases)
+        rows[p.number] = (p.title, p.key, p.where, f"{reached} of {len(p.cases)}")
     lines = ["| | paper | in linkwork | published numbers |", "|---|---|---|---|"]
-    for number, (title, key, what) in PAPERS.items():
-        passed, total = reached.get(number, (0, 0))
-        numbers = f"{passed} of {total}" if total else ""
-        lines.append(f"| {number:02d} | {title} [{key}] | {what or 'not yet'} | {numbers} |")
+    for number, (title, key, what, numbers) in sorted(rows.items()):
+        lines.append(f"| {number:02d} | {title} [{key}] | {what} | {numbers} |")
     return "\n".join(lines) + "\n"
 
 

@@ -1,6 +1,7 @@
-"""One case a paper: published number, ours, tolerance.
+"""One file a paper: published number, ours, tolerance, and its figures drawn again.
 
-Each file `paper_NN.py` of this room has a function `paper() -> Paper`; `papers()` finds them all.
+A file `paper_NN.py` of this room is found by its name. It has `paper() -> Paper` (number, key, title, where it lives in
+linkwork, cases, corrections) and may have `figures() -> tuple[Redrawn, ...]`.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable
+from types import ModuleType
 
 from linkwork.errors import UnknownName, did_you_mean, listed
 from linkwork.reproduce.case import Case, Paper
@@ -18,11 +20,16 @@ __all__ = ["Case", "Paper", "papers", "reproduce"]
 def papers() -> dict[str, Callable[[], Paper]]:
     """ "01" -> the function that computes its cases."""
     names = sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name.startswith("paper_"))
-    return {name.removeprefix("paper_"): _runner(name) for name in names}
+    return {name.removeprefix("paper_"): _runner(name.removeprefix("paper_")) for name in names}
 
 
-def _runner(name: str) -> Callable[[], Paper]:
-    return lambda: importlib.import_module(f"{__name__}.{name}").paper()
+def module_of(number: str) -> ModuleType:
+    """The file of a paper: "04"."""
+    return importlib.import_module(f"{__name__}.paper_{number}")
+
+
+def _runner(number: str) -> Callable[[], Paper]:
+    return lambda: module_of(number).paper()
 
 
 def reproduce(*wanted: str) -> list[Paper]:

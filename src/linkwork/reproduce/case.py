@@ -30,10 +30,15 @@ class Case:
 
 @dataclass(frozen=True)
 class Paper:
-    """The cases of one paper. number: its place in the list of papers; key: its entry in docs/references.bib."""
+    """One paper: its number in the list of papers, its key in docs/references.bib, and what linkwork has of it.
+
+    corrections   printing errors that were found on the way
+    where         the part of linkwork that the paper became: its row in the README
+    """
 
     number: int
     key: str
     title: str
     cases: tuple[Case, ...]
     corrections: tuple[str, ...] = ()
+    where: str = ""

@@ -53,7 +53,7 @@ def reproduce(
 
 
 def _draw(numbers: list[str], folder: Path, forms: str) -> list[Path]:
-    from linkwork.view.redrawn import papers_with_figures, write_redrawn
+    from linkwork.reproduce.draw import papers_with_figures, write_redrawn
 
     with working("figures") as tick:
         drawn = [number for number in numbers if number in papers_with_figures()]

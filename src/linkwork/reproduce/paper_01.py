@@ -6,10 +6,13 @@ The paper's figures are pictures; "published" are the values its corrected equat
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import linkwork
 from linkwork.reproduce.case import Case, Paper
+from linkwork.reproduce.figure import Redrawn, marked, panels, standing
 
 CORRECTIONS = (
     "eq. 2, entry (1,3): s1 s2 where the paper prints s1 s3 (not orthogonal otherwise)",
@@ -36,7 +39,14 @@ FLANGE = (2151.528569, 583.371417, 2092.396574)
 def paper() -> Paper:
     """The 20 s motion, the upright pose, the torso's strut, and the three example robots with assumed data."""
     cases = [*_motion(), *_upright(), *_examples()]
-    return Paper(1, "Goncalves2022", "forward kinematics of a kinematic tree", tuple(cases), CORRECTIONS)
+    return Paper(
+        1,
+        "Goncalves2022",
+        "Recursive forward kinematics with Euler angles",
+        tuple(cases),
+        CORRECTIONS,
+        "trees with free axes, indirect joints",
+    )
 
 
 def _motion() -> list[Case]:
@@ -117,3 +127,46 @@ def _tips(robot: linkwork.Robot, q: np.ndarray) -> tuple[np.ndarray, ...]:
     """Both hands and the top of the head."""
     points = robot.points(q)
     return tuple(points[body][point] for body, point in (("12a", "tip"), ("12b", "tip"), ("8c", "B")))
+
+
+def figures() -> tuple[Redrawn, ...]:
+    """Figures 3 and 11 of paper 01: the three example robots, and the configurations of the 20 s motion."""
+    return (
+        Redrawn("figure-3", "three robots by one recursion; their data are ours", _draw_robots, (12.0, 4.5)),
+        Redrawn("figure-11", "configurations of the validation motion", _draw_configurations, (15.0, 4.2)),
+        Redrawn("motion", "tips over the motion; circles: the corrected equations by hand", _draw_tips, (8.0, 8.0)),
+    )
+
+
+def _draw_robots(figure: Any) -> None:
+    given = (
+        ("(a) quadruped", "quadruped", np.tile([0.0, 0.8, -1.5], 4)),
+        ("(b) fixed serial manipulator", "kuka-kr500", np.array([0.3, -1.2, 1.4, 0.5, -0.6, 0.7])),
+        ("(c) hexapod", "hexapod", np.tile([0.0, -0.5, 1.5], 6)),
+    )
+    for k, (title, name, q) in enumerate(given):
+        standing(figure, (1, 3, k + 1), linkwork.load(name), q, title)
+
+
+def _draw_configurations(figure: Any) -> None:
+    robot = linkwork.load("charmie-2022")
+    motion = robot.motions["validation"]
+    for k, t in enumerate((0, 5, 10, 15, 20)):
+        axes = standing(figure, (1, 5, k + 1), robot, motion.sample(float(t))[0], f"t = {t} s")
+        axes.view_init(elev=14, azim=-60)
+
+
+def _draw_tips(figure: Any) -> None:
+    robot = linkwork.load("charmie-2022")
+    motion = robot.motions["validation"]
+    time = np.linspace(0.0, motion.duration, 401)
+    points = robot.points(motion.sample(time)[0])
+    tips = {"left": points["12a"]["tip"], "right": points["12b"]["tip"], "head": points["8c"]["B"]}
+    rows = [
+        (f"{axis} of the tips", "mm", {name: 1e3 * x[:, i] for name, x in tips.items()}) for i, axis in enumerate("xyz")
+    ]
+    table: Any = MOTION
+    for i, axes in enumerate(panels(figure, time, rows)):
+        for j, where in enumerate(("left", "right", "head")):
+            label = "computed by hand" if where == "head" else ""
+            marked(axes, [row[0] for row in table], [row[3 + j][i] for row in table], label)

@@ -16,6 +16,7 @@ from linkwork.inverse.cycles import cycle_drift, recorded_limits
 from linkwork.inverse.result import InverseKinematics
 from linkwork.inverse.solve import joint_step
 from linkwork.reproduce.case import Case, Paper
+from linkwork.reproduce.figure import Redrawn, panels
 from linkwork.robot import Robot
 
 CORRECTIONS = (
@@ -38,7 +39,14 @@ def paper() -> Paper:
     """First solutions, the three experiments, the traps and the way out of them."""
     robot = linkwork.load("planar-4r")
     cases = [*_first_solutions(robot), *_limits(robot), *_repeatability(robot), *_traps(robot), *_wrist()]
-    return Paper(2, "Nicolato2005", "recursive inverse kinematics", tuple(cases), CORRECTIONS)
+    return Paper(
+        2,
+        "Nicolato2005",
+        "Recursive inverse kinematics of redundant arms",
+        tuple(cases),
+        CORRECTIONS,
+        'method="recursive"',
+    )
 
 
 def _solve(robot: Robot, target: Any, q0: Any, **options: Any) -> InverseKinematics:
@@ -201,3 +209,46 @@ def _wrist() -> list[Case]:
         Case("wrist, half a turn, one exact sweep: q1", PI, float(abs(found.q[0])), 1e-8, "rad", note),
         Case("wrist, half a turn, one exact sweep: q2", 1.28700222, float(abs(found.q[1])), 1e-8, "rad", note),
     ]
+
+
+def figures() -> tuple[Redrawn, ...]:
+    """Figures 4 to 7 of paper 02: the recursion under limits of position and speed, and over fifty laps."""
+    return (
+        Redrawn("figure-4", "joint 4 within 0.60 .. 0.85 rad", lambda f: _draw_limited(f, 0), (8.0, 6.5)),
+        Redrawn("figure-5", "the same, and joint 4 within 0.5 rad/s", lambda f: _draw_limited(f, 1), (8.0, 6.5)),
+        Redrawn("figure-6", "pseudo-inverse over 25 laps: the joints drift", _draw_pseudo_inverse, (8.0, 6.5)),
+        Redrawn("figure-7", "the recursion with recorded limits: the joints repeat", _draw_recursive, (8.0, 6.5)),
+    )
+
+
+def _draw_limited(figure: Any, which: int) -> None:
+    robot = linkwork.load("planar-4r")
+    q0, laps = limited_laps(robot)
+    axes = _draw_joints(figure, DT, np.vstack([q0, laps[which].q]))
+    for bound in (0.60, 0.85):
+        axes[0].axhline(bound, color="black", linewidth=0.8, linestyle=":")
+    for bound in (-0.5, 0.5) if which else ():
+        axes[1].axhline(bound, color="black", linewidth=0.8, linestyle=":")
+
+
+def _draw_pseudo_inverse(figure: Any) -> None:
+    robot = linkwork.load("planar-4r")
+    q0 = np.array([PI / 3, PI / 3, -PI / 2, -PI / 2])
+    path, rate = ellipse(CORNER, 0.1, 0.2, 2.0, 0, 50_000)
+    lost = robot.inverse_kinematics(path, "tip", q0, method="pseudo_inverse", dt=DT, gain=100.0, velocity=rate)
+    _draw_joints(figure, 10 * DT, lost.q[::10])
+
+
+def _draw_recursive(figure: Any) -> None:
+    robot = linkwork.load("planar-4r")
+    path, _ = ellipse(CORNER, 0.1, 0.2, 2.0, 0, 50_000)
+    motion, _, _ = repeated(robot, path[1:], "one_sided")
+    _draw_joints(figure, 10 * DT, motion[::10])
+
+
+def _draw_joints(figure: Any, dt: float, q: np.ndarray) -> list[Any]:
+    """Positions and velocities of the four joints."""
+    time, v = dt * np.arange(len(q)), np.gradient(q, dt, axis=0)
+    positions = {f"q{k + 1}": q[:, k] for k in range(4)}
+    velocities = {f"q{k + 1}": v[:, k] for k in range(4)}
+    return panels(figure, time, [("joint positions", "rad", positions), ("joint velocities", "rad/s", velocities)])

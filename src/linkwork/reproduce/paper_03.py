@@ -6,12 +6,15 @@ data file is known; poses, path and limits are ours where the paper is silent.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import linkwork
 from linkwork.model import Body, Joint, MassProperties, Model, Placement
 from linkwork.recursions.christoffel_paper import table_2
 from linkwork.reproduce.case import Case, Paper
+from linkwork.reproduce.figure import Redrawn, panels
 from linkwork.trajectory import Path, minimum_time, path_coefficients
 
 CORRECTIONS = (
@@ -82,7 +85,9 @@ def paper() -> Paper:
     """Symbols, bias and mass matrix of the 5-joint robot, closed forms, the error metric, operations, minimum time."""
     robot = linkwork.load("christoffel-5")
     cases = [*_symbols(robot), *_closed_forms(), *_accuracy(robot), *_operations(robot), *_minimum_time(robot)]
-    return Paper(3, "Safeea2019", "recursive Christoffel symbols", tuple(cases), CORRECTIONS)
+    return Paper(
+        3, "Safeea2019", "Recursive Christoffel symbols", tuple(cases), CORRECTIONS, "`robot.christoffel`, bounds"
+    )
 
 
 def _symbols(robot: linkwork.Robot) -> list[Case]:
@@ -167,3 +172,25 @@ def _minimum_time(robot: linkwork.Robot) -> list[Case]:
         Case("least duration, 1 joint", 1.154700538379, float(alone.duration), 1e-6, "s", "2 sqrt(J way / tau)"),
         Case("eq. 32 by both routes, difference", 0.0, apart, 1e-12, "N m s^2"),
     ]
+
+
+def figures() -> tuple[Redrawn, ...]:
+    """Figure 4 of paper 03: a path in minimum time, with the torque that decides."""
+    caption = "minimum time along a straight joint path of the five-joint arm; path and limits are ours"
+    return (Redrawn("figure-4", caption, _draw_minimum_time, (8.0, 7.5)),)
+
+
+def _draw_minimum_time(figure: Any) -> None:
+    robot = linkwork.load("christoffel-5")
+    law = minimum_time(robot, Path.line(np.zeros(5), END), LIMITS, points=1601)
+    time = np.linspace(0.0, law.duration, 601)
+    q, v, a = law.at(time)
+    share = robot.inverse_dynamics(q, v, a) / np.array(LIMITS)
+    rows = [
+        (f"joint angles: {law.duration:.5f} s", "rad", {f"q{k + 1}": q[:, k] for k in range(5)}),
+        ("joint velocities", "rad/s", {f"v{k + 1}": v[:, k] for k in range(5)}),
+        ("torque over its limit", "1", {f"tau{k + 1}": share[:, k] for k in range(5)}),
+    ]
+    torques = panels(figure, time, rows)[2]
+    for bound in (-1.0, 1.0):
+        torques.axhline(bound, color="black", linewidth=0.8, linestyle=":")

@@ -78,8 +78,8 @@ def paper() -> Paper:
     """Every number of the acceptance list, and the reference run."""
     elbow = Elbow(load("redundant-7"), "tool", (0.0, 1.0, 0.0))
     cases = [*_filter(), *_postures(elbow), *_points(elbow), *_runs(elbow)]
-    title = "collision avoidance of seven-axis arms"
-    return Paper(13, "Simas2022", title, tuple(cases), CORRECTIONS)
+    where = "`lw.avoidance.Elbow`, exact free arcs of the arm angle"
+    return Paper(13, "Simas2022", "Collision avoidance of 7-axis arms", tuple(cases), CORRECTIONS, where)
 
 
 def tool_pose(position: tuple[float, float, float]) -> np.ndarray:

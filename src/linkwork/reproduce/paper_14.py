@@ -6,11 +6,15 @@ own sixteen roots of degree 16 with the verdict about each.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+import linkwork
 from linkwork.inverse.analytic import carbonari
 from linkwork.library import load
 from linkwork.reproduce.case import Case, Paper
+from linkwork.reproduce.figure import Redrawn, standing
 from linkwork.robot import Robot
 
 EXAMPLE = (78.0, 131.0, 24.0, 42.0, -60.0, -10.0)
@@ -59,7 +63,14 @@ def paper() -> Paper:
     robot = load("crx-10ial")
     T = robot.pose(np.radians(EXAMPLE), FRAME)
     cases = [*_pose(T), *_postures(robot, T), *_sixteen(T), *_counts(robot)]
-    return Paper(14, "Carbonari2023", "inverse kinematics with an offset wrist", tuple(cases), CORRECTIONS)
+    return Paper(
+        14,
+        "Carbonari2023",
+        "All postures of 6R cobots with offset wrists",
+        tuple(cases),
+        CORRECTIONS,
+        "`robot.inverse_kinematics_all`",
+    )
 
 
 def _pose(T: np.ndarray) -> list[Case]:
@@ -108,3 +119,20 @@ def _counts(robot: Robot) -> list[Case]:
     T[0, 3] += 2.0
     found.append(Case("postures 2 m away", 0, float(robot.inverse_kinematics_all(T, FRAME).count), 0))
     return found
+
+
+def figures() -> tuple[Redrawn, ...]:
+    """Figure 3 of paper 14: every posture of the example pose."""
+    caption = "the eight postures that reach the pose; the paper draws sixteen, of which eight do not"
+    return (Redrawn("figure-3", caption, _draw_postures, (13.0, 7.0)),)
+
+
+def _draw_postures(figure: Any) -> None:
+    robot = linkwork.load("crx-10ial")
+    T = robot.pose(np.radians(EXAMPLE), FRAME)
+    found = robot.inverse_kinematics_all(T, FRAME)
+    for k, q in enumerate(found.q):
+        title = " ".join(f"{angle:.0f}" for angle in np.degrees(q))
+        axes = standing(figure, (2, 4, k + 1), robot, q, f"{k + 1}: {title}")
+        axes.scatter(*T[:3, 3], color="#d1495b", s=25)
+        axes.set(xlim=(-0.6, 0.6), ylim=(-0.6, 0.6), zlim=(0.0, 1.2))

@@ -7,12 +7,15 @@ the paper's own arithmetic in millimetres; and how many postures the library fin
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
+import linkwork
 from linkwork.inverse.analytic.villalobos import Arm, Choice, Thresholds, algorithm_1, algorithm_2, forward
 from linkwork.library import load
 from linkwork.reproduce.case import Case, Paper
+from linkwork.reproduce.figure import Redrawn, standing
 
 PI = math.pi
 ARM = Arm(89.2, 425.0, 392.0, 109.3, 94.75, 82.5)
@@ -68,7 +71,14 @@ def paper() -> Paper:
         cases += _rows(f"algorithm 1, test {test}", SELECTED[test], by_enumeration)
         cases += _rows(f"algorithm 2, test {test}", BY_MACHINE.get(test, SELECTED[test]), by_machine)
         cases.append(Case(f"states visited in test {test}", STATES[test], len(by_machine.trace), 0))
-    return Paper(15, "Villalobos2022", "UR/TM inverse kinematics", (*cases, *_library()), CORRECTIONS)
+    return Paper(
+        15,
+        "Villalobos2022",
+        "Inverse kinematics and singularities of UR/TM arms",
+        (*cases, *_library()),
+        CORRECTIONS,
+        "`robot.inverse_kinematics_all`, singularities",
+    )
 
 
 def _rows(what: str, published: tuple[tuple[float, ...], float, float], ours: Choice) -> list[Case]:
@@ -96,3 +106,35 @@ def _library() -> list[Case]:
     for k, printed in enumerate((0.3, -0.553069, 1.519173, 2.475489, -1.570796)):
         found.append(Case(f"its flipped posture, theta{k + 1}", printed, float(row[k]), 1e-6, "rad"))
     return found
+
+
+def figures() -> tuple[Redrawn, ...]:
+    """Figures 2 and 3 of paper 15: a shoulder singularity, and the way through the finite-state machine."""
+    return (
+        Redrawn("figure-2", "the wrist point above axis 1: test 4, and a regular pose", _draw_shoulder, (10.0, 5.0)),
+        Redrawn("figure-3", "states that the machine visits in the ten tests", _draw_states, (9.0, 6.5)),
+    )
+
+
+def _draw_shoulder(figure: Any) -> None:
+    robot = linkwork.load("ur5-villalobos")
+    for k, (title, test) in enumerate((("singular: test 4", 4), ("regular: test 7", 7))):
+        q = np.array(TESTS[test - 1])
+        report = robot.singularity(q, "tool0")
+        axes = standing(figure, (1, 2, k + 1), robot, q, f"{title}, smallest singular value {report.sigma_min:.2g}")
+        low, high = axes.get_zlim()
+        axes.plot([0, 0], [0, 0], [low, high], color="#d1495b", linewidth=1, linestyle="--")
+
+
+def _draw_states(figure: Any) -> None:
+    axes = figure.add_subplot()
+    levels = {state: k for k, state in enumerate((1, 5, 6, 3, 24))}
+    for test, theta in enumerate(TESTS, 1):
+        trace = algorithm_2(ARM, forward(ARM, theta), [0.0] * 6, Thresholds.paper()).trace
+        x = test + np.linspace(0.0, 0.8, len(trace))
+        axes.plot(x, [levels[state] for state in trace], "o-", markersize=4, linewidth=1.4)
+    axes.set_yticks(list(levels.values()), ["theta 2, 4" if state == 24 else f"theta {state}" for state in levels])
+    axes.set_xticks(np.arange(1, 11) + 0.4, [str(k) for k in range(1, 11)])
+    axes.set(xlabel="test", title="decisions joint by joint; a step down is a way back")
+    axes.grid(alpha=0.25)
+    axes.spines[["top", "right"]].set_visible(False)

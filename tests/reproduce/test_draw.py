@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from linkwork.errors import InvalidInput, UnknownName
 from linkwork.reproduce import papers
-from linkwork.view.redrawn import papers_with_figures, redrawn, write_redrawn
+from linkwork.reproduce.draw import papers_with_figures, redrawn, write_redrawn
 
 FIGURES = [(number, figure) for number in papers_with_figures() for figure in redrawn(number)]
 

@@ -1,29 +1,23 @@
-"""Figures of the papers, drawn again from our own numbers.
-
-Each file `paper_NN.py` of this room has a function `figures() -> tuple[Redrawn, ...]`; `redrawn(number)` finds them.
-"""
+"""Figures of the papers, drawn again from our own numbers."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from linkwork.arguments import choice
 from linkwork.errors import UnknownName, did_you_mean, listed
 from linkwork.formats.files import made_folder, write_atomically
+from linkwork.reproduce import module_of, papers
+from linkwork.reproduce.figure import Redrawn
 from linkwork.view.pictures import pictures
-from linkwork.view.redrawn.figure import Redrawn
-
-__all__ = ["FORMATS", "Redrawn", "papers_with_figures", "redrawn", "write_redrawn"]
 
 FORMATS = ("png", "svg")
 
 
 def papers_with_figures() -> list[str]:
     """ "01", ...: papers of which figures are drawn."""
-    return sorted(m.name.removeprefix("paper_") for m in pkgutil.iter_modules(__path__) if m.name.startswith("paper_"))
+    return [number for number in papers() if hasattr(module_of(number), "figures")]
 
 
 def redrawn(number: str) -> tuple[Redrawn, ...]:
@@ -31,7 +25,8 @@ def redrawn(number: str) -> tuple[Redrawn, ...]:
     known = papers_with_figures()
     if number.zfill(2) not in known:
         raise UnknownName(f'no figures of paper "{number}"{did_you_mean(number, known)}; there are {listed(known, 20)}')
-    return importlib.import_module(f"{__name__}.paper_{number.zfill(2)}").figures()
+    figures: tuple[Redrawn, ...] = module_of(number.zfill(2)).figures()
+    return figures
 
 
 def write_redrawn(
