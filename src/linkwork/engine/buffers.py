@@ -14,10 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from linkwork.engine import forks
+
 SMALLEST, LARGEST = 1 << 18, 1 << 25  # bytes: below, malloc reuses memory itself; above, keeping it would cost too much
 KEPT = 1 << 25  # bytes kept in all
 
-_lock = threading.Lock()
+_lock = forks.awaited(threading.Lock(), 3)
 _free: list[ctypes.Array] = []  # in the order given back; at most KEPT / SMALLEST of them
 _kept = 0
 _DOUBLE = np.dtype(np.float64)

@@ -6,7 +6,6 @@ import ctypes
 import functools
 import gc
 import math
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ import casadi
 import numpy as np
 
 from linkwork.arguments import as_doubles
-from linkwork.engine import buffers, cache, codegen, keys, machine, python_call
+from linkwork.engine import buffers, cache, codegen, forks, keys, machine, python_call
 from linkwork.engine.batch_call import Batches
 from linkwork.engine.fuse import optimised
 from linkwork.engine.program import Program, from_casadi
@@ -58,7 +57,7 @@ class Kernel:
     def __init__(self, signature: Signature, trace: Callable[[], casadi.Function], key: str | None = None) -> None:
         self.signature, self.key = signature, key
         self._trace = trace
-        self._lock = threading.RLock()
+        self._lock = forks.renewed(self)
         self._code: dict[int, machine.Code] = {}
         self._single: Any = None
         self._counts: dict[str, int] = {}

@@ -12,10 +12,11 @@ from functools import cache
 import llvmlite
 import llvmlite.binding as llvm
 
+from linkwork.engine import forks
 from linkwork.engine.elementary import EXTERNALS
 from linkwork.errors import ComputationError
 
-_lock = threading.RLock()  # LLVM's global context is not safe for two threads
+_lock = forks.awaited(threading.RLock(), 2)  # LLVM's global context is not safe for two threads
 _numbers = itertools.count()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import math
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -14,7 +13,7 @@ import casadi
 import numpy as np
 
 from linkwork.arguments import as_doubles, finite
-from linkwork.engine import cache, codegen, keys, machine, python_call, scan_codegen
+from linkwork.engine import cache, codegen, forks, keys, machine, python_call, scan_codegen
 from linkwork.engine.fuse import optimised
 from linkwork.engine.kernel import counts
 from linkwork.engine.program import Program, from_casadi
@@ -80,7 +79,7 @@ class Scan:
         }
         self._facts: _Facts | None = None  # known from the trace, or from a compiled object
         self._found: tuple[Traced, Program] | None = None
-        self._lock = threading.RLock()
+        self._lock = forks.renewed(self)
         self._loaded: dict[int, tuple[machine.Code, Any, int]] = {}
 
     @property

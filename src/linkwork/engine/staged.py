@@ -12,7 +12,6 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import math
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from linkwork.arguments import as_doubles
-from linkwork.engine import buffers, cache, codegen, machine
+from linkwork.engine import buffers, cache, codegen, forks, machine
 from linkwork.engine.emit import DOUBLE, FLOAT
 from linkwork.engine.kernel import Context, counts
 from linkwork.engine.sharing import run_shared
@@ -76,7 +75,7 @@ class StagedKernel:
 
     def __init__(self, signature: StagedSignature, recipe: Recipe, key: str | None = None) -> None:
         self.signature, self.recipe, self.key = signature, recipe, key
-        self._lock = threading.RLock()
+        self._lock = forks.renewed(self)
         self._loaded: dict[tuple[int, bool], tuple[machine.Code, dict[str, int]]] = {}
 
     def __repr__(self) -> str:

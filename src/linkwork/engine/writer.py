@@ -8,11 +8,11 @@ from contextlib import contextmanager
 
 from llvmlite import ir
 
-from linkwork.engine import cache, machine
+from linkwork.engine import cache, forks, machine
 from linkwork.engine.codegen import new_module
 from linkwork.engine.emit import I8, I64, POINTER
 
-_lock = threading.RLock()
+_lock = forks.awaited(threading.RLock(), 1)
 _compiled: dict[str, machine.Code] = {}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ import casadi
 import numpy as np
 from casadi import SX
 
+from linkwork.engine import forks
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean, listed
 
 _BREAKS = {
@@ -184,7 +184,7 @@ class Scope:
             )
 
 
-_patching = threading.RLock()
+_patching = forks.renewed_in_module(__name__, "_patching")
 
 
 @contextmanager

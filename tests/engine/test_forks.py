@@ -1,0 +1,154 @@
+"""Children of fork while other threads compute, compile and load: none hangs, all compute the same."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import warnings
+
+import pytest
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+
+# In a process of its own: the load is daemon threads that nobody waits for. A child that hangs is told by its clock,
+# which is far longer than the slowest machine needs.
+UNDER_LOAD = """
+import os, sys, threading, time
+import casadi, numpy as np
+import linkwork as lw
+from linkwork.engine import forks
+
+FORKS, PATIENCE = int(sys.argv[1]), 120.0
+lw.threads(2)
+robot = lw.Robot.from_dh([{"a": 0.5, "mass": 2.0, "inertia": 0.1 * np.eye(3)} for _ in range(3)])
+Q = robot.random(20_000, seed=0)
+truth = robot.inverse_dynamics(Q, Q, Q)
+
+def batches():
+    while True:
+        robot.inverse_dynamics(Q, Q, Q)
+
+def compiles():
+    k = 0
+    while True:
+        k += 1
+        lw.compile(lambda x: casadi.sin(x) * (k + 0.5), {"x": 3})(np.zeros((100, 3)))
+
+def robots():
+    while True:
+        lw.Robot(robot.model).gravity_torque(Q[:1000])
+
+for work in (batches, compiles, compiles, robots):
+    threading.Thread(target=work, daemon=True).start()
+
+def child():
+    same = np.array_equal(robot.inverse_dynamics(Q, Q, Q), truth)
+    again = np.array_equal(lw.Robot(robot.model).inverse_dynamics(Q[:64], Q[:64], Q[:64]), truth[:64])
+    fresh = lw.compile(lambda x: casadi.cos(x) * 2.0, {"x": 3})(np.zeros((50, 3)))
+    return same and again and bool((fresh == 2.0).all())
+
+for k in range(FORKS):
+    time.sleep(0.002 * (k % 7))
+    pid = os.fork()
+    if not pid:
+        code = 4
+        try:
+            code = 0 if child() else 3
+        finally:
+            os._exit(code)
+    end = time.monotonic() + PATIENCE
+    while True:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            break
+        if time.monotonic() > end:
+            os.kill(pid, 9)
+            print("fork", k, "hangs", flush=True)
+            os._exit(1)
+        time.sleep(0.002)
+    if status:
+        print("fork", k, "ended with", status, flush=True)
+        os._exit(1)
+print("all", FORKS, flush=True)
+os._exit(0)
+"""
+
+STARTED = """
+import multiprocessing, sys
+import numpy as np
+import linkwork as lw
+
+def computed(seed):
+    robot = lw.Robot.from_dh([{"a": 0.5, "mass": 2.0, "inertia": 0.1 * np.eye(3)} for _ in range(3)])
+    q = robot.random(5_000, seed=seed)
+    return float(robot.inverse_dynamics(q, q, q).sum())
+
+if __name__ == "__main__":
+    lw.threads(2)
+    expected = [computed(seed) for seed in range(4)]
+    context = multiprocessing.get_context(sys.argv[1])
+    with context.Pool(2) as pool:
+        assert pool.map(computed, range(4)) == expected
+    print("all 4", flush=True)
+"""
+
+
+def run(code: str, argument: str, folder) -> str:
+    script = folder / "script.py"
+    script.write_text(code)
+    environment = {**os.environ, "LINKWORK_CACHE": str(folder / "cache"), "PYTHONWARNINGS": "ignore"}
+    command = [sys.executable, str(script), argument]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=500)
+    return done.stdout.strip() or done.stderr
+
+
+def test_children_of_fork_under_load(tmp_path):
+    assert run(UNDER_LOAD, "40", tmp_path) == "all 40"
+
+
+@pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
+def test_pools_of_processes(method, tmp_path):
+    assert run(STARTED, method, tmp_path) == "all 4"
+
+
+def test_a_kernel_that_is_compiled_at_the_moment_of_the_fork(tmp_path):
+    """The thread that compiles is stopped inside the trace: the child must not wait for it."""
+    code = """
+import os, threading, sys
+import casadi, numpy as np
+from linkwork.engine.kernel import Kernel, Signature
+
+inside, go = threading.Event(), threading.Event()
+x = casadi.SX.sym("x", 3)
+
+def trace():
+    if threading.current_thread() is not threading.main_thread():
+        inside.set()
+        go.wait()
+    return casadi.Function("f", [x], [2 * x])
+
+kernel = Kernel(Signature("f", (("x", (3,)),), (("y", (3,)),)), trace)
+thread = threading.Thread(target=lambda: kernel(np.ones(3)), daemon=True)
+thread.start()
+inside.wait()
+pid = os.fork()
+if not pid:
+    os._exit(0 if (kernel(np.ones((4, 3))) == 2.0).all() else 3)
+status = os.waitpid(pid, 0)[1]
+go.set()
+thread.join()
+print(status, bool((kernel(np.ones(3)) == 2.0).all()), flush=True)
+"""
+    assert run(code, "", tmp_path) == "0 True"
+
+
+def test_a_process_with_one_thread_takes_no_lock():
+    from linkwork.engine import forks
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # pytest itself may have started a thread
+        pid = os.fork()
+    if not pid:
+        os._exit(0 if not forks._taken else 3)
+    assert os.waitpid(pid, 0)[1] == 0 and not forks._taken
