@@ -27,6 +27,9 @@ def simulate(
     stiffness: Annotated[float, typer.Option(help="Of hold: acceleration for a deviation [1/s^2].")] = 100.0,
     damping: Annotated[float, typer.Option(help="Of hold: acceleration against a speed [1/s].")] = 20.0,
     step: Annotated[float | None, typer.Option(help=r"A fixed step \[s]; left out: chosen by the error.")] = None,
+    friction: Annotated[
+        bool, typer.Option("--friction/--no-friction", help="Damping and dry friction of the description.")
+    ] = True,
     out: Annotated[Path | None, typer.Option(help="A CSV file for every column.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -44,7 +47,9 @@ def simulate(
     law = laws[choice(control, tuple(laws), "simulate: --control")]
     speed = vector(v, loaded.nv, "--v")
     with working(f"simulating {loaded.name}") as tick:
-        run = lw.simulate(loaded, start, speed, duration=duration, step=step, control=law, progress=tick)
+        run = lw.simulate(
+            loaded, start, speed, duration=duration, step=step, control=law, friction=friction, progress=tick
+        )
     written = [] if out is None else [run.to_csv(out)]
     drift = float(np.abs(run["energy.balance"]).max()) if "energy.balance" in run else None
     names = [n.removeprefix("q.") for n in run.columns if n.startswith("q.")]

@@ -18,6 +18,7 @@ from linkwork.arguments import as_doubles, choice
 from linkwork.engine.compile import CompiledFunction, compile
 from linkwork.engine.scan import Scan, scan
 from linkwork.errors import InvalidInput
+from linkwork.simulation.friction import friction_of
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.plants import plant_of
 from linkwork.simulation.steppers import STEPPERS
@@ -95,6 +96,7 @@ class Environment:
     goal          (generator, n) -> (n, k): goals of freshly reset copies;  start: (generator, n) -> q, v of them; left
                   out: the neutral (or assembled) configuration at rest
     apart, within what ends a run besides joint limits;  steps: after how many a run is truncated
+    friction      damping and dry friction of the robot's description; False leaves them out
     """
 
     def __init__(
@@ -113,9 +115,11 @@ class Environment:
         within: Sequence[Within] = (),
         steps: int = 1000,
         seed: int | None = None,
+        friction: bool = True,
     ) -> None:
         self.subject: Subject = getattr(robot, "subject", robot)
         self.plant: Plant = plant_of(self.subject)
+        self.friction = friction_of(friction, self.plant, "Environment")
         self.copies, self.steps = _whole("copies", copies), _whole("steps", steps)
         self.substeps, self.period = _whole("substeps", substeps), float(period)
         if not self.period > 0.0:
@@ -188,11 +192,21 @@ class Environment:
         """The integrator over one period."""
         h = self.period / self.substeps
         tree = self.subject.traced_tree({})
+        friction = self.friction
+
+        def acceleration(q: SX, v: SX, effort: SX, rubbing: Any) -> SX:
+            tau = generalised(self.subject, tree, q, effort)
+            lost = friction.force(v, friction.parameters, rubbing) if friction else 0
+            return self.plant.acceleration(q, v, tau - lost, SX(0), {})
 
         def step(q: SX, v: SX, effort: SX, k: SX) -> dict[str, SX]:
+            rubbing = None
+            if friction.dry:
+                free = acceleration(q, v, effort, np.zeros(len(friction.dry)))
+                rubbing = friction.held(self.plant, q, v, SX(0), free, SX(h), friction.parameters)
+
             def rate(t: Any, q: SX, v: SX, s: Any) -> tuple[SX, SX, Callable[[Any], SX]]:
-                tau = generalised(self.subject, tree, q, effort)
-                return self.plant.acceleration(q, v, tau, SX(0), {}), SX(0, 1), lambda _: SX(0, 1)
+                return acceleration(q, v, effort, rubbing), SX(0, 1), lambda _: SX(0, 1)
 
             after = STEPPERS[self.method](self.plant, rate, SX(0), q, v, SX(0, 1), SX(0, 1), SX(h))
             return {"q": after[0], "v": after[1]}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from casadi import SX
 from linkwork.simulation.algebra import divides, dot, is_symbolic, joined, where
 from linkwork.simulation.controllers import Bound
 from linkwork.simulation.events import Events
+from linkwork.simulation.friction import Friction
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.signals import Signal
 from linkwork.simulation.steppers import STEPPERS
@@ -48,6 +49,7 @@ class Loop:
     events: Events
     method: str
     sampling: Sampling | None = None
+    friction: Friction = field(default_factory=Friction)
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -68,7 +70,7 @@ class Loop:
 
     @property
     def parameters(self) -> dict[str, np.ndarray]:
-        found = self.plant.parameters | self.control.parameters
+        found = self.plant.parameters | self.control.parameters | self.friction.parameters
         for signal in self.forces.values():
             found |= signal.parameters
         return found
@@ -84,9 +86,18 @@ class Loop:
         return {name: signal.at(t, p)[0] for name, signal in self.forces.items()}
 
     def rate(
-        self, plant: Plant, p: Mapping[str, Any], held: Any = None, seen: list[Any] | None = None
+        self,
+        plant: Plant,
+        p: Mapping[str, Any],
+        held: Any = None,
+        seen: list[Any] | None = None,
+        rubbing: Any = None,
     ) -> Callable[..., Any]:
-        """(t, q, v, s) -> (a, rate of s, powers); `held`: the control's force is constant; `seen` gets the forces."""
+        """(t, q, v, s) -> (a, rate of s, powers).
+
+        held      the control's force where that is constant;  seen: a list that gets the control's forces
+        rubbing   dry friction where that is constant; left out it follows the speed
+        """
 
         def rate(t: Any, q: Any, v: Any, s: Any) -> tuple[Any, Any, Callable[[Any], Any]]:
             tau, rate_s = (held, 0.0 * s) if held is not None else self.control.law(plant, t, q, v, s, p)
@@ -95,12 +106,17 @@ class Loop:
             wrenches = self.wrenches(t, p)
             push = self.stops.force(plant, q, v) if self.stops.soft else None
             total = tau if push is None else tau + push
+            lost = self.friction.force(v, p, rubbing) if self.friction else None
+            total = total if lost is None else total - lost
             a = plant.acceleration(q, v, total, t, wrenches)
 
             def powers(u: Any) -> Any:
                 external = plant.external_power(q, u, t, wrenches) if wrenches else 0.0
                 stopped = dot(push, u) if push is not None else 0.0
-                return joined([dot(tau, u), external, stopped, plant.dissipated(q, u, t)])
+                dissipated = plant.dissipated(q, u, t)
+                if lost is not None:
+                    dissipated = dissipated + dot(lost, u)
+                return joined([dot(tau, u), external, stopped, dissipated])
 
             return a, rate_s, powers
 
@@ -116,8 +132,12 @@ class Loop:
         held = None
         if self.sampling is not None:
             held, s, out = self._sampled(plant, state, p, k, t, h)
+        rubbing = None
+        if self.friction.dry:
+            free = self.rate(plant, p, held, rubbing=np.zeros(len(self.friction.dry)))(t, q, v, s)[0]
+            rubbing = self.friction.held(plant, q, v, t, free, h, p)
         seen: list[Any] = []
-        q1, v1, s1, w1 = STEPPERS[self.method](plant, self.rate(plant, p, held, seen), t, q, v, s, w, h)
+        q1, v1, s1, w1 = STEPPERS[self.method](plant, self.rate(plant, p, held, seen, rubbing), t, q, v, s, w, h)
         tau = seen[0]
         if self.stops.hard:
             wrenches = self.wrenches(t + h, p)

@@ -17,7 +17,7 @@ from linkwork.loops.dynamics import (
     open_loops,
 )
 from linkwork.loops.singular import singular_reason
-from linkwork.simulation.plant import Wrenches
+from linkwork.simulation.plant import Plant, Wrenches
 from linkwork.simulation.robot_plant import RobotPlant
 
 ALPHA = 10.0
@@ -32,6 +32,9 @@ class LoopPlant(RobotPlant):
         M = self._traced("mass_matrix", [q])
         free = tau + element_forces(self.subject.tree, q, v) - h
         return constrained_acceleration(self.subject, self.subject.tree, q, v, free, M, SX(ALPHA))[0]
+
+    def responses(self, q: SX, t: SX, places: tuple[int, ...]) -> list[SX]:
+        return Plant.responses(self, q, t, places)  # M alone does not know the loops
 
     def energy(self, q: SX, v: SX, t: SX) -> SX:
         kinetic, potential = self._all("energy", [q, v])

@@ -46,6 +46,16 @@ class Plant:
     def acceleration(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Wrenches) -> Any:
         raise NotImplementedError
 
+    def responses(self, q: Any, t: Any, places: tuple[int, ...]) -> list[Any]:
+        """What one more unit of force on each of these coordinates adds to the accelerations: columns (nv) of M^-1.
+
+        Accelerations are linear in the forces, also where loops are closed.
+        """
+        still = SX(self.nv, 1) if isinstance(q, SX) else np.zeros(self.nv)
+        base = self.acceleration(q, still, still, t, {})
+        units = np.eye(self.nv)
+        return [self.acceleration(q, still, still + units[at], t, {}) - base for at in places]
+
     def inverse(self, q: Any, v: Any, a: Any, t: Any) -> Any:
         """Joint forces for the accelerations a, without external forces."""
         raise NotImplementedError

@@ -41,6 +41,10 @@ class RobotPlant(Plant):
             return factored(self._traced("mass_matrix", [q])).solve(tau - h)
         return self._traced("forward_dynamics", [q, v, tau], wrenches=wrenches)
 
+    def responses(self, q: SX, t: SX, places: tuple[int, ...]) -> list[SX]:
+        columns = factored(self._traced("mass_matrix", [q])).solve(SX(np.eye(self.nv)[:, list(places)]))
+        return [columns[:, k] for k in range(len(places))]
+
     def inverse(self, q: SX, v: SX, a: SX, t: SX) -> SX:
         if self.sharing:
             return self._traced("mass_matrix", [q]) @ a + self._traced("inverse_dynamics", [q, v, SX(self.nv, 1)])

@@ -16,6 +16,7 @@ from linkwork.model.payload import Payload
 from linkwork.simulation import accounts, adaptive, fixed, stepwise
 from linkwork.simulation.controllers import Bound, Sampled, as_controller, nothing
 from linkwork.simulation.events import Crossing, Event, Events
+from linkwork.simulation.friction import Friction, friction_of
 from linkwork.simulation.loop import Loop, Sampling
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.plants import plant_of
@@ -43,6 +44,7 @@ def simulate(
     control: Any = None,
     forces: Mapping[str, Any] | None = None,
     payload: Payload | Sequence[Payload] | None = None,
+    friction: bool = True,
     stops: Sequence[EndStop] = (),
     events: Sequence[Event] = (),
     start: float = 0.0,
@@ -55,7 +57,7 @@ def simulate(
 
     method    "dop853" or "lsoda" (adaptive, SciPy, relative error `tolerance`), "rk4" or "semi_implicit_euler" (fixed
               `step` [s], a whole trajectory in machine code, batches on all lanes and threads). Default: dop853 for
-              one state without `step`, else rk4.
+              one state without `step` (lsoda where there is dry friction), else rk4.
     sample    time between rows of the result [s] (a multiple of step); default: every step, or a thousandth of the
               duration for adaptive methods
     control   a controller (PD, PID, GravityCompensation, ComputedTorque, sums of them, Saturated, Sampled) or a
@@ -66,6 +68,8 @@ def simulate(
     payload   a Payload or several, the same for all samples or a batch that broadcasts with the states; new numbers
               compile nothing. GravityCompensation and ComputedTorque know what their sample carries; a function
               tau(t, q, v) knows what it is told.
+    friction  damping and dry friction of the robot's description; False leaves them out. Fixed steps hold dry friction
+              exactly (a joint that sticks stands still); adaptive methods smooth it below 1e-4 rad/s or m/s
     stops     EndStop for coordinates that reach the end of their range; events: Event, watched for their zeros
     energy_tolerance  part of the energy moved by which the balance of energies may be off before a fixed step counts as
               too large
@@ -79,11 +83,12 @@ def simulate(
     start = number(start, "simulate: start")
     energy_tolerance = _positive("energy_tolerance", energy_tolerance, endless=True)
     q0, v0, batch = _initial(plant, q, v, start)
-    adaptive_method, method = _method(method, step, len(batch) > 0, control)
+    rubbing = friction_of(friction, plant)
+    adaptive_method, method = _method(method, step, len(batch) > 0, bool(rubbing.dry))
     bound, sampled = _control(control, plant)
     signals = _forces(forces, plant)
     ends, watched = _listed(stops, EndStop, "stops"), _listed(events, Event, "events")
-    loop = Loop(plant, bound, signals, Stops(ends, plant), Events(watched, plant), method)
+    loop = Loop(plant, bound, signals, Stops(ends, plant), Events(watched, plant), method, friction=rubbing)
     choice(failures, ("raise", "keep"), "simulate: failures")
     batch = _with_parameters(batch, loop)
     q0, v0 = (_rows(x, batch) for x in (q0, v0))
@@ -213,9 +218,10 @@ def _initial(plant: Plant, q: Any, v: Any, t: float) -> tuple[np.ndarray, np.nda
     return q0, v0, batch
 
 
-def _method(method: str | None, step: float | None, batch: bool, control: Any) -> tuple[bool, str]:
+def _method(method: str | None, step: float | None, batch: bool, dry: bool) -> tuple[bool, str]:
     if method is None:
-        method = "rk4" if step is not None or batch else "dop853"
+        adaptive_method = "lsoda" if dry else "dop853"  # dry friction is stiff near rest
+        method = "rk4" if step is not None or batch else adaptive_method
     choice(method, (*adaptive.METHODS, *STEPPERS), "simulate: method")
     if method in adaptive.METHODS and step is not None:
         raise InvalidInput(f'simulate: step is given, but "{method}" chooses its own; use tolerance, or method="rk4"')
@@ -256,7 +262,7 @@ def _with_parameters(batch: tuple[int, ...], loop: Loop) -> tuple[int, ...]:
 
 def _spread(loop: Loop, batch: tuple[int, ...]) -> None:
     """Parameters and rows that differ between samples as one row a sample; what all share stays one."""
-    holders: list[Bound | Signal] = [loop.control, *loop.forces.values()]
+    holders: list[Bound | Signal | Friction] = [loop.control, loop.friction, *loop.forces.values()]
     groups = [(loop.plant.parameters, 1)]
     for holder in holders:
         groups += [(holder.parameters, 1), (holder.sequences, 2)]

@@ -28,12 +28,11 @@ class Numbers:
 
 def bare(loop: Loop) -> tuple[Loop, str | None]:
     """(the loop without numbers, the key of all it consists of except the plant's own equations)."""
-    parts = (loop.control, loop.forces, loop.stops, loop.events, loop.sampling)
-    control, forces, stops, events, sampling = (_without_numbers(part) for part in parts)
-    template = replace(loop, control=control, forces=forces, stops=stops, events=events, sampling=sampling)
+    names = ("control", "forces", "stops", "events", "sampling", "friction")
+    parts = {name: _without_numbers(getattr(loop, name)) for name in names}
     shapes = {name: x.shape[-1:] for name, x in loop.plant.parameters.items()}
     try:
-        return template, keys.key("loop", loop.method, control, forces, stops, events, sampling, shapes)
+        return replace(loop, **parts), keys.key("loop", loop.method, *parts.values(), shapes)
     except keys.NoKey:
         return loop, None
 

@@ -1,0 +1,139 @@
+"""Friction of a run: what damping and dry friction of the joints take, smooth or, in fixed steps, exact."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import casadi
+import numpy as np
+from casadi import SX
+
+from linkwork import quantities
+from linkwork.errors import InvalidInput
+from linkwork.simulation.algebra import clipped, is_symbolic, joined
+from linkwork.simulation.plant import Plant
+from linkwork.simulation.robot_plant import RobotPlant
+from linkwork.spatial.linear import factored
+from linkwork.subject import Subject
+
+WIDTH = 1e-4
+"""Speed [rad/s, m/s] below which dry friction falls to zero where an adaptive method chooses the steps."""
+SWEEPS = 8
+"""Passes over the joints with dry friction after the first guess, which is exact where all of them stick."""
+RIDGE = 1e-9
+"""Part of its diagonal added to the response to forces: joints of a loop move together, so that it is singular."""
+
+_described: weakref.WeakKeyDictionary[Subject, dict[str, tuple[np.ndarray, np.ndarray]]] = weakref.WeakKeyDictionary()
+
+
+@dataclass
+class Friction:
+    """Damping and dry friction of single coordinates of v, as parameters of a run.
+
+    viscous, dry   where they act: places in v
+    parameters     "friction_viscous" (..., len(viscous)) [N m s/rad, N s/m], "friction_dry" (..., len(dry)) [N m, N]
+
+    A force of friction is what the mechanism loses: it is subtracted from the joint forces.
+    """
+
+    viscous: tuple[int, ...] = ()
+    dry: tuple[int, ...] = ()
+    parameters: dict[str, np.ndarray] = field(default_factory=dict)
+    sequences: dict[str, np.ndarray] = field(default_factory=dict)
+    of_a_run: ClassVar[tuple[str, ...]] = ("parameters", "sequences")
+
+    def __bool__(self) -> bool:
+        return bool(self.viscous or self.dry)
+
+    def force(self, v: Any, p: Mapping[str, Any], held: Any = None) -> Any:
+        """Joint forces (nv) lost at v: damping v + dry friction, `held` over a step or else dry tanh(v / width)."""
+        lost: list[Any] = [0.0] * v.shape[0]
+        for k, at in enumerate(self.viscous):
+            lost[at] = p["friction_viscous"][k] * v[at]
+        tanh = casadi.tanh if is_symbolic(v) else np.tanh
+        for k, at in enumerate(self.dry):
+            rubbing = p["friction_dry"][k] * tanh(v[at] / WIDTH) if held is None else held[k]
+            lost[at] = lost[at] + rubbing
+        return joined(lost)
+
+    def held(self, plant: Plant, q: Any, v: Any, t: Any, a: Any, h: Any, p: Mapping[str, Any]) -> Any:
+        """Dry friction (len(dry)) over a step h: what stops a joint by its end, or all there is where that is too much.
+
+            f_i = dry_i sign(w_i) where w_i != 0, |f_i| <= dry_i where w_i = 0,   w = v + h (a - R f)
+
+        a (nv) are the accelerations without it, R = (M^-1)_ij their response to forces on joints with dry friction.
+        A joint that sticks under a steady load stands still; under one that changes it moves by O(h^2) of speed.
+        Solved by a guess in which all stick (exact where they do) and sweeps of projected Gauss-Seidel over the
+        joints, to and fro.
+        Source: [Acary2008] chapter 10 (the impulses of a step of Moreau's scheme).
+        """
+        m = len(self.dry)
+        limits = [p["friction_dry"][k] for k in range(m)]
+        R = [[column[i] for i in self.dry] for column in plant.responses(q, t, self.dry)]
+        wanted = [v[at] / h + a[at] for at in self.dry]  # what R f must be for w = 0
+        f = [clipped(x, limit) for x, limit in zip(_solved(R, wanted), limits, strict=True)]
+        for sweep in range(SWEEPS):
+            for i in range(m) if sweep % 2 else reversed(range(m)):
+                left = wanted[i]
+                for j in range(m):
+                    if j != i:
+                        left = left - R[j][i] * f[j]
+                f[i] = clipped(left / R[i][i], limits[i])
+        return joined(f)
+
+
+def _solved(R: list[list[Any]], b: list[Any]) -> list[Any]:
+    """f of R f = b, with a ridge where R is singular."""
+    m = len(b)
+    if not is_symbolic(b[0]):
+        matrix = np.array([[float(x) for x in column] for column in R])
+        return list(np.linalg.solve(matrix + RIDGE * np.diag(np.diag(matrix)), np.array([float(x) for x in b])))
+    matrix = SX(m, m)
+    for i in range(m):
+        for j in range(m):
+            matrix[i, j] = R[j][i] * (1.0 + RIDGE) if i == j else R[j][i]
+    f = factored(matrix).solve(casadi.vertcat(*b))
+    return [f[i] for i in range(m)]
+
+
+def friction_of(wanted: Any, plant: Plant, who: str = "simulate") -> Friction:
+    """The friction of a run: that of the robot's description, or none."""
+    if not isinstance(wanted, (bool, np.bool_)):
+        raise InvalidInput(f"{who}: friction is {wanted!r}, expected True (the description's) or False (none)")
+    if not isinstance(plant, RobotPlant):
+        if not wanted:
+            raise InvalidInput(f"{who}: friction=False, but {plant.who} loses by its own terms alone: leave those out")
+        return Friction()
+    return described(plant.subject) if wanted else Friction()
+
+
+def described(subject: Subject) -> Friction:
+    """Damping and dry friction of the description, live variables at their present values."""
+    viscous, dry = _numbers(subject)
+    at_viscous, at_dry = (tuple(map(int, np.flatnonzero(x))) for x in (viscous, dry))
+    found = Friction(at_viscous, at_dry)
+    if at_viscous:
+        found.parameters["friction_viscous"] = viscous[list(at_viscous)]
+    if at_dry:
+        found.parameters["friction_dry"] = dry[list(at_dry)]
+    return found
+
+
+def _numbers(subject: Subject) -> tuple[np.ndarray, np.ndarray]:
+    """(damping, dry friction) (nv,) each: the slope of `friction_torque` by v, and what is left just above rest.
+
+    Joints that follow others (mimic) are part of those; each loses by its own speed alone.
+    """
+    values = subject.variable_values(None)
+    kept, key = _described.setdefault(subject, {}), repr(values)
+    if key not in kept:
+        f, v = quantities.trace(subject, "friction_torque"), SX.sym("v", subject.nv)
+        tau = f.call([v, *map(SX, values)])[0]
+        lost = casadi.Function("lost", [v], [tau, casadi.diag(casadi.jacobian(tau, v))])
+        barely = 1e-200
+        at_rest, slope = (np.array(x, dtype=float).ravel() for x in lost(np.full(subject.nv, barely)))
+        kept[key] = slope, np.where(at_rest > 1e-100, at_rest, 0.0)
+    return kept[key]
