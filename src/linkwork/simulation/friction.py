@@ -89,8 +89,8 @@ def _solved(R: list[list[Any]], b: list[Any]) -> list[Any]:
     """f of R f = b, with a ridge where R is singular."""
     m = len(b)
     if not is_symbolic(b[0]):
-        matrix = np.array([[float(x) for x in column] for column in R])
-        return list(np.linalg.solve(matrix + RIDGE * np.diag(np.diag(matrix)), np.array([float(x) for x in b])))
+        numbers = np.array([[float(x) for x in column] for column in R])
+        return list(np.linalg.solve(numbers + RIDGE * np.diag(np.diag(numbers)), np.array([float(x) for x in b])))
     matrix = SX(m, m)
     for i in range(m):
         for j in range(m):
