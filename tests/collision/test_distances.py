@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from linkwork.collision.distances import KINDS, PAIRS
-from tests.collision.placements import by_coal, draw, kernel, rotations
+from tests.collision.placements import by_coal, directions, draw, kernel, rotations
 
 IN_COAL = [pair for pair in PAIRS if "tapered_capsule" not in pair]
 ids = "-".join
@@ -19,7 +19,11 @@ def test_distances_and_nearest_points_are_those_of_coal(pair):
     a, b = draw(pair[0], rng, 3000), draw(pair[1], rng, 3000)
     distance, point, other_point, normal = kernel(*pair)(a, b)
     expected, coal_point, coal_other, coal_normal = by_coal(pair[0], a, pair[1], b)
-    np.testing.assert_allclose(distance, expected, rtol=0, atol=1e-11)
+    right = np.full(len(a), True)
+    if pair == ("sphere", "cylinder"):  # of a deep sphere coal 3.0 takes the side, although the cap is nearer
+        right = (expected > -a[:, 3]) | (np.abs(distance - expected) < 1e-11)
+        assert right.mean() > 0.98 and (distance[~right] > expected[~right]).all()
+    np.testing.assert_allclose(distance[right], expected[right], rtol=0, atol=1e-11)
     clear = expected > 1e-3  # nearest points are unique for round shapes that are apart
     assert 0.1 < clear.mean() < 0.95
     np.testing.assert_allclose(point[clear], coal_point[clear], rtol=0, atol=1e-9)
@@ -45,9 +49,47 @@ def test_moving_apart_along_the_normal_ends_an_overlap(pair):
     compiled = kernel(*pair)
     distance, _, _, normal = compiled(a, b)
     moved = a.copy()
-    for begin in (0, 3) if pair[0] in ("capsule", "tapered_capsule") else (0,):
+    if pair[0] == "half_space":
+        moved[:, 3] += (moved[:, :3] * normal).sum(axis=1) * distance
+    for begin in {"capsule": (0, 3), "tapered_capsule": (0, 3), "half_space": ()}.get(pair[0], (0,)):
         moved[:, begin : begin + 3] += distance[:, None] * normal
     np.testing.assert_allclose(compiled(moved, b)[0], 0.0, rtol=0, atol=1e-9)
+
+
+def support(kind, rows, n):
+    """How far shapes reach along directions n: (rows, directions)."""
+    p = rows[:, :3] @ n.T
+    match kind:
+        case "sphere":
+            return p + rows[:, 3:4]
+        case "capsule" | "tapered_capsule":
+            return np.maximum(p + rows[:, 6:7], rows[:, 3:6] @ n.T + rows[:, -1:])
+        case "box":
+            axes = rows[:, 3:12].reshape(-1, 3, 3)
+            return p + np.einsum("ki,kdi->kd", rows[:, 12:15], np.abs(np.einsum("kji,dj->kdi", axes, n)))
+    along = rows[:, 3:6] @ n.T
+    return p + rows[:, 7:8] * np.abs(along) + rows[:, 6:7] * np.linalg.norm(np.cross(rows[:, None, 3:6], n), axis=2)
+
+
+@pytest.mark.parametrize("pair", [pair for pair in PAIRS if "half_space" not in pair], ids=ids)
+def test_no_direction_separates_more_than_the_distance(pair):
+    """The signed distance of convex bodies is the largest gap between their shadows on a line.
+
+    gap(n) = -h_a(n) - h_b(-n) of their support functions, apart or overlapping. Ours is one of them, and none of 5000
+    directions around the sphere, nor of 500 around our normal, gives more.
+    """
+    rng = np.random.default_rng(8)
+    a, b = draw(pair[0], rng, 400), draw(pair[1], rng, 400)
+    distance, _, _, normal = kernel(*pair)(a, b)
+    everywhere = directions(rng, 5000)
+    largest = (-support(pair[0], a, everywhere) - support(pair[1], b, -everywhere)).max(axis=1)
+    assert (largest - distance).max() < 1e-9
+    for k in range(len(a)):
+        near = normal[k] + rng.normal(size=(500, 3)) * np.geomspace(1e-4, 0.3, 500)[:, None]
+        near = np.vstack([normal[k], near / np.linalg.norm(near, axis=1)[:, None]])
+        gaps = -support(pair[0], a[k : k + 1], near)[0] - support(pair[1], b[k : k + 1], -near)[0]
+        assert gaps.max() - distance[k] < 1e-9
+        assert abs(gaps[0] - distance[k]) < 1e-9
 
 
 def test_crossing_parallel_and_equal_axes_of_capsules():
@@ -107,3 +149,52 @@ def test_a_capsule_at_special_places_of_a_box(start, end, expected):
     np.testing.assert_allclose(distance, expected, rtol=0, atol=1e-14)
     np.testing.assert_allclose(other_point - point, distance * normal, rtol=0, atol=1e-14)
     assert np.all(np.abs(other_point) <= np.array([1, 2, 3]) + 2e-9)  # on the box
+
+
+NOTHING = {
+    "sphere": [0, 0, 0, 0],
+    "capsule": [0] * 7,
+    "tapered_capsule": [0] * 8,
+    "box": [0, 0, 0, *np.eye(3).ravel(), 0, 0, 0],
+    "half_space": [0, 0, 1, 0],
+    "cylinder": [0, 0, 0, 0, 0, 1, 0, 0],
+}
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=ids)
+def test_shapes_without_size_have_an_answer(pair):
+    """Two points at one place: distance zero, and everything finite; at two places the distance of the points."""
+    a, b = (np.array(NOTHING[kind], dtype=float) for kind in pair)
+    compiled = kernel(*pair)
+    distance, *vectors = compiled(a, b)
+    assert distance == 0.0 and np.isfinite(vectors).all()
+    np.testing.assert_allclose(np.linalg.norm(vectors[2]), 1.0, rtol=0, atol=1e-15)
+    shift = 2.0
+    for first in {"capsule": (2, 5), "tapered_capsule": (2, 5), "half_space": ()}.get(pair[0], (2,)):
+        a[first] += shift
+    if pair[0] == "half_space":
+        a[3] -= shift
+    np.testing.assert_allclose(compiled(a, b)[0], shift, rtol=0, atol=1e-15)
+
+
+def test_a_ball_that_holds_the_other_is_the_tapered_capsule():
+    big = np.array([0, 0, 0, 0, 0, 0.1, 1.0, 0.2])
+    for point in np.random.default_rng(0).normal(size=(50, 3)) * 2:
+        distance = kernel("sphere", "tapered_capsule")(np.array([*point, 0.3]), big)[0]
+        np.testing.assert_allclose(distance, np.linalg.norm(point) - 1.3, rtol=0, atol=1e-15)
+
+
+def test_a_tapered_capsule_without_taper_is_a_capsule():
+    rng = np.random.default_rng(4)
+    capsules = draw("capsule", rng, 500)
+    tapered = np.c_[capsules, capsules[:, 6]]
+    for kind in ("sphere", "capsule", "box", "half_space"):
+        other = draw(kind, rng, 500)
+        first = kind in ("sphere", "capsule")
+        plain = kernel(kind, "capsule")(other, capsules) if first else kernel("capsule", kind)(capsules, other)
+        same = (
+            kernel(kind, "tapered_capsule")(other, tapered)
+            if first
+            else kernel("tapered_capsule", kind)(tapered, other)
+        )
+        np.testing.assert_allclose(same[0], plain[0], rtol=0, atol=1e-12)

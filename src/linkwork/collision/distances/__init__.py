@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 
 from casadi import SX
 
-from linkwork.collision.distances import boxes, half_spaces, segments
+from linkwork.collision.distances import boxes, cylinders, half_spaces, segments, tapered, tapered_boxes
 from linkwork.collision.distances.nearest import Nearest
 
 __all__ = ["COLUMNS", "KINDS", "PAIRS", "Nearest", "nearest"]
@@ -38,11 +38,18 @@ PAIRS: dict[tuple[str, str], Callable[[Sequence[SX], Sequence[SX]], Nearest]] = 
     ("sphere", "sphere"): segments.sphere_sphere,
     ("sphere", "capsule"): segments.sphere_capsule,
     ("capsule", "capsule"): segments.capsule_capsule,
+    ("sphere", "tapered_capsule"): tapered.sphere_tapered,
+    ("capsule", "tapered_capsule"): tapered.tapered_tapered,
+    ("tapered_capsule", "tapered_capsule"): tapered.tapered_tapered,
     ("sphere", "box"): boxes.sphere_box,
     ("capsule", "box"): boxes.capsule_box,
+    ("tapered_capsule", "box"): tapered_boxes.tapered_box,
     ("sphere", "half_space"): half_spaces.sphere_half_space,
     ("capsule", "half_space"): half_spaces.capsule_half_space,
+    ("tapered_capsule", "half_space"): tapered.tapered_half_space,
     ("box", "half_space"): half_spaces.box_half_space,
+    ("sphere", "cylinder"): cylinders.sphere_cylinder,
+    ("half_space", "cylinder"): cylinders.half_space_cylinder,
 }
 
 

@@ -131,7 +131,7 @@ def segment_in_box(p: SX, u: SX, h: SX) -> Inside:
             outward[i] = sign
             low = fmin(sign * p[i], sign * end[i])
             at_end = clamp(if_else(sign * u[i] < 0.0, 1.0, 0.0), *beside)
-            best = _less(best, Inside(h[i] - low, outward, clamp(at_end, 0.0, 1.0)))
+            best = shallower(best, Inside(h[i] - low, outward, clamp(at_end, 0.0, 1.0)))
     for i in range(3):
         j, k = (i + 1) % 3, (i + 2) % 3
         uu = u[j] * u[j] + u[k] * u[k]
@@ -146,11 +146,11 @@ def segment_in_box(p: SX, u: SX, h: SX) -> Inside:
         outward = SX.zeros(3)
         outward[j], outward[k] = n_j, n_k
         along_the_edge = uu <= 1e-18 * (u[i] * u[i]) + NOTHING
-        best = _less(best, Inside(if_else(along_the_edge, FAR, depth), outward, at))
+        best = shallower(best, Inside(if_else(along_the_edge, FAR, depth), outward, at))
     return best
 
 
-def _less(best: Inside, other: Inside) -> Inside:
+def shallower(best: Inside, other: Inside) -> Inside:
     """The shallower one; the first of equals."""
     better = other.depth < best.depth
     return Inside(
