@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import linkwork as lw
+from linkwork.actuation.rates import with_rates
 from linkwork.errors import InvalidFile, InvalidInput, did_you_mean
 from linkwork.formats.files import read_bounded
 
@@ -19,7 +20,7 @@ def motion_of(robot: lw.Robot, text: str | None, who: str) -> tuple[str, Any]:
     """(its name, what `robot.analyse` takes); left out: the robot's first.
 
     A file has columns time, q.JOINT, and may have v.JOINT and a.JOINT, as `minimum-time --out` and `simulate --out`
-    write them; rates that are missing are differences of what is there.
+    write them; rates that are missing are differentiated by a spline, as `robot.analyse` does.
     """
     if text is not None and text.endswith(".csv"):
         return text.rpartition("/")[2].removesuffix(".csv"), _read(robot, text)
@@ -56,8 +57,9 @@ def _read(robot: lw.Robot, path: str) -> dict[str, np.ndarray]:
     if robot.nq != robot.nv:
         raise InvalidInput(f'{path}: robot "{robot.name}" has joints with several coordinates; use robot.analyse')
     q = _columns(robot, columns, "q", path)
-    v = _columns(robot, columns, "v", path) if f"v.{robot.joints[0]}" in columns else np.gradient(q, time, axis=0)
-    a = _columns(robot, columns, "a", path) if f"a.{robot.joints[0]}" in columns else np.gradient(v, time, axis=0)
+    motion = {"time": time, "q": q}
+    motion |= {k: _columns(robot, columns, k, path) for k in ("v", "a") if f"{k}.{robot.joints[0]}" in columns}
+    q, v, a = with_rates(robot.subject, motion, ("q", "v", "a"), path)
     return {"time": time, "q": q, "v": v, "a": a}
 
 

@@ -29,6 +29,7 @@ from linkwork.actuation.conversion import from_actuators
 from linkwork.actuation.coordinates import to_actuators
 from linkwork.actuation.layout import layout_of
 from linkwork.actuation.motions import Motions, SampledMotion
+from linkwork.actuation.rates import with_rates
 from linkwork.arguments import as_doubles
 from linkwork.configurations import places
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
@@ -162,8 +163,9 @@ def analyse(
     """The seven steps for a motion.
 
     motion   a name of `robot.motions`, a sampled motion, or arrays: {"time": (n,), "c": (n, nc), "cd", "cdd"} of
-             commands or {"time", "q", "v", "a"} of joints; rates left out are zero
-    times    instants (n,) [s]; left out, `steps` of them over the whole motion
+             commands or {"time", "q", "v", "a"} of joints; rates left out are differentiated by a spline of degree 5
+             through all instants (actuation/rates.py); one instant alone is a pose at rest
+    times    instants (n,) [s]; left out, `steps` of them over the whole motion; arrays have their own
     variables   values of live variables, one each or one an instant
     """
     time, c, cd, cdd, given = _inputs(subject, motion, times, steps)
@@ -183,6 +185,8 @@ def _inputs(subject: Subject, motion: Any, times: Any, steps: int) -> tuple[Any,
     if isinstance(motion, str):
         motion = Motions(subject)[motion]
     if isinstance(motion, Mapping):
+        if times is not None:
+            raise InvalidInput("analyse: times is given beside arrays, which have their own time")
         return _given_arrays(subject, motion)
     if not hasattr(motion, "commands") and not hasattr(motion, "sample"):
         raise InvalidInput(f"analyse: motion is {motion!r}, expected a name, a motion, or arrays by name")
@@ -191,8 +195,8 @@ def _inputs(subject: Subject, motion: Any, times: Any, steps: int) -> tuple[Any,
             raise InvalidInput(f"analyse: steps is {steps!r}, expected a whole number of instants")
         times = np.linspace(0.0, motion.duration, int(steps)) if steps > 1 else np.zeros(1)
     time = np.atleast_1d(as_doubles(times, "analyse: times"))
-    if time.ndim != 1:
-        raise InvalidInput(f"analyse: times has shape {time.shape}, expected (n,)")
+    if time.ndim != 1 or not np.isfinite(time).all():
+        raise InvalidInput(f"analyse: times has shape {time.shape}, expected (n,) finite numbers")
     if hasattr(motion, "commands"):
         return (time, *motion.commands(time), None)
     return time, None, None, None, motion.sample(time)
@@ -205,17 +209,9 @@ def _given_arrays(subject: Subject, motion: Mapping[str, Any]) -> tuple[Any, ...
             raise InvalidInput(f'analyse: motion has "{name}"{did_you_mean(name, known)}, expected {sorted(known)}')
     if "time" not in motion or ("c" in motion) == ("q" in motion):
         raise InvalidInput("analyse: motion needs time and either commands c or joint coordinates q")
+    names = ("c", "cd", "cdd") if "c" in motion else ("q", "v", "a")
+    arrays = with_rates(subject, dict(motion), names, "analyse")
     time = as_doubles(motion["time"], "analyse: time")
-    if time.ndim != 1:
-        raise InvalidInput(f"analyse: time has shape {time.shape}, expected (n,)")
-    n, m = layout_of(subject).sizes
-    sizes = (n, m, m) if "c" in motion else (subject.nq, subject.nv, subject.nv)
-    arrays = []
-    for name, size in zip(("c", "cd", "cdd") if "c" in motion else ("q", "v", "a"), sizes, strict=True):
-        array = as_doubles(motion.get(name, np.zeros((len(time), size))), f"analyse: {name}")
-        if array.shape != (len(time), size):
-            raise InvalidInput(f"analyse: {name} has shape {array.shape}, expected ({len(time)}, {size})")
-        arrays.append(array)
     return (time, *arrays, None) if "c" in motion else (time, None, None, None, tuple(arrays))
 
 

@@ -14,6 +14,7 @@ from casadi import SX
 from linkwork.actuation.implicit import attempt
 from linkwork.actuation.layout import layout_of
 from linkwork.actuation.motions import Motions, SampledMotion
+from linkwork.actuation.rates import with_rates
 from linkwork.arguments import as_doubles, finite, finite_rows, mapping, name_list
 from linkwork.engine.scan import Scan, scan
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
@@ -59,7 +60,8 @@ def sweep(
     """Run a motion with every design.
 
     robot      loaded with the varied variables live
-    motion     a name of `robot.motions`, a sampled motion, or commands {"c": (T, nc), "cd", "cdd"}, "time" if you like
+    motion     a name of `robot.motions`, a sampled motion, or commands {"c": (T, nc), "cd", "cdd", "time"}: with
+               time, rates left out are differentiated as `robot.analyse` does; without, these are poses at rest
     variables  {live variable: (n,)}; others keep their present values
     columns    {column of `analyse`: "peak" | "max" | "min" | "mean" | "rms", or several}; peak is of the absolute value
     progress   True shows a bar (rich) while it runs; a function is called with (designs done, all designs)
@@ -172,6 +174,9 @@ def _commands(subject: Subject, motion: Any, steps: int) -> tuple[np.ndarray, np
     c = finite_rows(motion["c"], layout.sizes[0], "sweep: c")
     if c.ndim != 2 or not len(c):
         raise InvalidInput(f"sweep: c has shape {c.shape}, expected (T, {layout.sizes[0]})")
+    if "time" in motion:
+        found = with_rates(subject, motion, ("c", "cd", "cdd"), "sweep")
+        return found[0], found[1], found[2]
     zeros = np.zeros((len(c), layout.sizes[1]))
     cd, cdd = (finite(motion.get(name, zeros), zeros.shape, f"sweep: {name}") for name in ("cd", "cdd"))
     return c, cd, cdd
