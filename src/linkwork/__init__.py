@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # rooms are found by their files; type checkers are told here
         loads,
         loops,
         model,
+        planning,
         polynomials,
         quantities,
         recursions,

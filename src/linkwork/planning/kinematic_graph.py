@@ -1,0 +1,440 @@
+"""Kinematic graph: a map of all configurations that place a point, and of how its branches hang together.
+
+Joints are sampled on a grid, samples are sorted into voxels of the point's position, and samples that share a voxel and
+hang together in the joint grid become one vertex: elbow up and elbow down in one voxel stay two vertices. The map is 10
+to 1000 times smaller than the grid, is the same every time, and its cheapest ways are certified.
+
+Source: [Corves2022]. Its cost (11) with heuristic (12), its range that is one sample too long, and its test of
+collisions at the means of vertices stand in reproduce/paper_06.py; here ways are optimal and every node is tested.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
+
+from linkwork import configurations, quantities
+from linkwork.arguments import choice, finite, finite_rows, number
+from linkwork.errors import InvalidInput
+from linkwork.planning.clusters import BLOCKED, clusters, touching
+from linkwork.planning.graph_plan import Cost, GraphPlan, Heuristic, Vertices
+from linkwork.planning.joint_grid import JointGrid
+from linkwork.planning.sampling import (
+    MOST_MEMORY,
+    all_positions,
+    chunks,
+    distinct_cells,
+    joint_grid,
+    moving_joints,
+    positions_of,
+    refuse_too_large,
+    whole_configurations,
+)
+from linkwork.planning.search import adjacency, admissible, cheapest_way, costs_from
+from linkwork.subject import Subject
+
+log = logging.getLogger(__name__)
+TIE = 1e-9
+"""A position this near to a voxel's face (in voxels) is on it, and belongs to the lower index."""
+COSTS = ("task", "joint", "manipulability")
+
+
+@dataclass(frozen=True)
+class KinematicGraph:
+    """The map; `KinematicGraph.build` makes one."""
+
+    subject: Subject
+    point: str
+    grid: JointGrid
+    columns: tuple[int, ...]
+    voxel_size: float
+    positions: np.ndarray = field(repr=False)
+    voxel_of_node: np.ndarray = field(repr=False)
+    voxels: np.ndarray = field(repr=False)
+    vertex_of_node: np.ndarray = field(repr=False)
+    edges: np.ndarray = field(repr=False)
+    blocked: np.ndarray | None = field(default=None, repr=False)
+    obstacles: tuple[Any, Any] | None = field(default=None, repr=False)
+
+    @classmethod
+    def build(
+        cls,
+        robot: Any,
+        point: str,
+        joint_resolution: float | Sequence[float],
+        voxel_size: float,
+        ranges: ArrayLike | None = None,
+        joints: Sequence[str] | None = None,
+        wrap: str = "none",
+        most_memory: float = MOST_MEMORY,
+    ) -> KinematicGraph:
+        """The map of a robot's point (any frame).
+
+        joint_resolution   step of the grid [rad, m], one number or one a joint; fitted so that both ends are met
+        voxel_size         side of the voxels [m], which are centred at whole multiples of it
+        ranges             (d, 2) of the joints; left out: their limits
+        joints             which joints; left out: those that move the point; the others stand at neutral
+        wrap               "continuous": joints without limits go round
+        """
+        subject = getattr(robot, "subject", robot)
+        subject.place_of(point)
+        names = moving_joints(subject, point, joints)
+        columns = tuple(configurations.place(subject, name).start for name in names)
+        going_round = choice(wrap, ("none", "continuous"), "build: wrap") == "continuous"
+        grid = joint_grid(subject, names, columns, joint_resolution, ranges, going_round)
+        size = number(voxel_size, "build: voxel_size")
+        if size <= 0.0:
+            raise InvalidInput(f"build: voxel_size is {size}, expected a length > 0 m")
+        refuse_too_large(grid, most_memory)
+        positions = all_positions(subject, point, grid, columns)
+        cells = np.ceil(positions / size - 0.5 - TIE).astype(np.int64)
+        voxels, voxel_of_node = distinct_cells(cells)
+        empty = np.empty((0, 2), dtype=np.int64)
+        graph = cls(subject, point, grid, columns, size, positions, voxel_of_node, voxels, voxel_of_node, empty)
+        graph._warn_of_holes()
+        return graph._clustered(voxel_of_node)
+
+    # what it is
+
+    @cached_property
+    def nodes(self) -> np.ndarray:
+        """(N, d) joint values of the grid."""
+        return self.grid.nodes(slice(None))
+
+    @property
+    def grid_edges(self) -> int:
+        """Pairs of neighbours in the joint grid."""
+        return self.grid.edge_count
+
+    @cached_property
+    def vertices(self) -> Vertices:
+        """Means over the nodes of each vertex; a joint that goes round has its circular mean."""
+        inside = self.vertex_of_node >= 0
+        label = self.vertex_of_node[inside]
+        n = int(label.max(initial=-1)) + 1
+        count = np.bincount(label, minlength=n)
+        q = np.empty((n, len(self.columns)))
+        for k, (values, wrap) in enumerate(zip(self.grid.values, self.grid.wraps, strict=True)):
+            own = self.nodes[inside, k]
+            if wrap:
+                sine, cosine = (np.bincount(label, f(own), n) for f in (np.sin, np.cos))
+                q[:, k] = np.arctan2(sine, cosine)
+            else:
+                q[:, k] = np.bincount(label, own, n) / count
+            assert len(values)
+        place = np.stack([np.bincount(label, x, n) / count for x in self.positions[inside].T], axis=1)
+        first = np.full(n, -1, dtype=np.int64)
+        first[label[::-1]] = np.flatnonzero(inside)[::-1]
+        return Vertices(q, place, count, self.voxel_of_node[first])
+
+    def vertex_of(self, q: ArrayLike) -> int:
+        """The vertex that holds the grid node nearest to q (nq,) or (d,)."""
+        node = self._node(q, "vertex_of: q")
+        vertex = int(self.vertex_of_node[node])
+        if vertex < 0:
+            raise InvalidInput(f"vertex_of: the configuration {self._shown(node)} is blocked by an obstacle")
+        return vertex
+
+    def vertices_at(self, position: ArrayLike) -> np.ndarray:
+        """All vertices whose voxel holds a position (3,): the branches that reach it."""
+        cell = np.ceil(finite(position, (3,), "vertices_at: position") / self.voxel_size - 0.5 - TIE)
+        which = np.flatnonzero((self.voxels == cell.astype(np.int64)).all(axis=1))
+        return np.flatnonzero(self.vertices.voxel == which[0]) if len(which) else np.empty(0, dtype=np.int64)
+
+    @cached_property
+    def holes(self) -> np.ndarray:
+        """(m, 3) indices of voxels that the point reaches between grid nodes but no node lies in.
+
+        Found by sampling each grid cell finer, so that the point moves less than half a voxel between samples.
+        """
+        fine = max(1, math.ceil(2.0 * self._largest_step / self.voxel_size))
+        values = tuple(
+            np.interp(np.linspace(0, len(v) - 1, (len(v) - 1) * fine + 1), np.arange(len(v)), v)
+            for v in self.grid.values
+        )
+        finer = JointGrid(values, self.grid.wraps)
+        refuse_too_large(finer, MOST_MEMORY)
+        reached = set()
+        known = set(map(tuple, self.voxels.tolist()))
+        for rows in chunks(finer.size):
+            at = positions_of(self.subject, self.point, finer.nodes(np.arange(*rows)), self.columns)
+            cells = np.unique(np.ceil(at / self.voxel_size - 0.5 - TIE).astype(np.int64), axis=0)
+            reached |= set(map(tuple, cells.tolist()))
+        return np.array(sorted(reached - known), dtype=np.int64).reshape(-1, 3)
+
+    # ways through it
+
+    def vertex_costs(self, start: ArrayLike, cost: Cost = "task") -> np.ndarray:
+        """(n,): least cost from the vertex of a configuration to every vertex, inf where there is no way."""
+        return costs_from(self._graph(cost), self.vertex_of(start))
+
+    def node_costs(self, start: ArrayLike, cost: str = "task") -> np.ndarray:
+        """(N,): least cost along grid steps from the node nearest to a configuration to every node."""
+        node, free = self._node(start, "node_costs: start"), self.vertex_of_node >= 0
+        costs = np.full(self.grid.size, math.inf)
+        if free[node]:
+            own = int(np.count_nonzero(free[:node]))
+            costs[free] = costs_from(self._node_graph(free, cost), own)
+        return costs
+
+    def plan(
+        self,
+        start: ArrayLike,
+        goal: ArrayLike,
+        cost: Cost = "task",
+        heuristic: Heuristic | None = None,
+        tolerance: float = 0.0,
+        certify: bool = True,
+    ) -> GraphPlan:
+        """The cheapest way from a configuration (nq,) to a position (3,) of the point, or to a configuration (nq,).
+
+        tolerance   goal vertices are all whose mean position is this near to the goal [m], beside those of its voxel
+        certify     with obstacles: every step is proved free; steps that are not are planned around
+        """
+        begin = finite_rows(start, self.subject.nq, "plan: start")
+        if outside := self._outside(begin):
+            return GraphPlan(False, f"start lies outside the ranges of the graph: {outside}")
+        first = self._node(begin, "plan: start")
+        if self.vertex_of_node[first] < 0:
+            return GraphPlan(False, f"start {self._shown(first)} collides")
+        goals, reason, last = self._goals(goal, number(tolerance, "plan: tolerance"))
+        if not len(goals):
+            return GraphPlan(False, reason)
+        graph, vertices = self._graph(cost), self.vertices
+        bound = self._bound(cost, goals) if heuristic is None else heuristic(vertices, goals)
+        bound = np.asarray(bound, dtype=float)
+        if bound.shape != (len(vertices),) or not np.isfinite(bound).all():
+            raise InvalidInput(f"plan: heuristic gave shape {bound.shape}, expected finite numbers ({len(vertices)},)")
+        sure = (cost in COSTS and heuristic is None) or admissible(graph, goals, bound)
+        way = cheapest_way(graph, int(self.vertex_of_node[first]), goals, bound)
+        share = way.expanded / len(vertices)
+        if not way.vertices:
+            step = ", ".join(f"{v[1] - v[0]:.4g}" for v in self.grid.values if len(v) > 1)
+            reason = f"no way at this resolution (joint steps {step}, voxels {self.voxel_size:.4g} m)"
+            return GraphPlan(False, reason, expanded=way.expanded, explored=share, certified_optimal=sure)
+        measure = cost if isinstance(cost, str) else "joint"
+        path, path_cost, free = self._refined(first, last, way.vertices, measure, certify)
+        found = GraphPlan(True, "", way.vertices, way.cost, path, path_cost, way.expanded, share, sure, free)
+        if free is False:
+            return replace(found, success=False, reason="every way inside these vertices touches between its nodes")
+        return found
+
+    # obstacles
+
+    def with_obstacles(self, model: Any, obstacles: Any) -> KinematicGraph:
+        """The map without the nodes that collide: they are tested in one batch, and touched vertices are split again.
+
+        model       a collision model of the same robot, with `collides(q, obstacles)` and `certify_motion`
+        """
+        hit = np.empty(self.grid.size, dtype=bool)
+        for begin, end in chunks(self.grid.size):
+            hit[begin:end] = model.collides(self._whole(self.grid.nodes(np.arange(begin, end))), obstacles)
+        return self.without_nodes(hit, (model, obstacles))
+
+    def without_nodes(self, blocked: ArrayLike, obstacles: tuple[Any, Any] | None = None) -> KinematicGraph:
+        """The map without some nodes (N,) of the grid; without any it is the first map again."""
+        hit = np.asarray(blocked)
+        if hit.shape != (self.grid.size,) or hit.dtype != bool:
+            raise InvalidInput(f"without_nodes: blocked has shape {hit.shape}, expected flags ({self.grid.size},)")
+        fresh = replace(self, blocked=hit if hit.any() else None, obstacles=obstacles)
+        return fresh._clustered(np.where(hit, BLOCKED, self.voxel_of_node))
+
+    # how it is computed
+
+    def _clustered(self, voxel: np.ndarray) -> KinematicGraph:
+        vertex = clusters(self.grid, voxel)
+        return replace(self, vertex_of_node=vertex, edges=touching(self.grid, vertex))
+
+    def _graph(self, cost: Cost) -> csr_array:
+        """Costs of steps between vertices; those of named costs are made once."""
+        if isinstance(cost, str):
+            known = self._graphs
+            if cost not in known:
+                known[cost] = self._made_graph(cost)
+            return known[cost]
+        return self._made_graph(cost)
+
+    @cached_property
+    def _graphs(self) -> dict[str, csr_array]:
+        return {}
+
+    def _made_graph(self, cost: Cost) -> csr_array:
+        vertices, (a, b) = self.vertices, self.edges.T
+        if callable(cost):
+            there, back = (np.asarray(cost(vertices, x, y), dtype=float) for x, y in ((a, b), (b, a)))
+            for costs in (there, back):
+                if costs.shape != (len(a),) or not (costs >= 0.0).all():
+                    raise InvalidInput(f"plan: cost gave shape {costs.shape}, expected numbers >= 0 ({len(a)},)")
+            return adjacency(self.edges, there, back, len(vertices))
+        choice(cost, COSTS, "plan: cost")
+        if cost == "joint":
+            apart = self._apart(vertices.q[a], vertices.q[b])
+            return adjacency(self.edges, apart, apart, len(vertices))
+        apart = np.linalg.norm(vertices.position[a] - vertices.position[b], axis=1)
+        if cost == "task":
+            return adjacency(self.edges, apart, apart, len(vertices))
+        lost = self._lost_dexterity
+        return adjacency(self.edges, apart * (1 + lost[b]), apart * (1 + lost[a]), len(vertices))
+
+    @cached_property
+    def _lost_dexterity(self) -> np.ndarray:
+        """1 - mu / mu_max of every vertex, mu = sqrt(det(J J')) over the directions in which the point moves at all.
+
+        A way costs its length times 1 plus this, which keeps the straight distance a lower bound; the paper's (11)
+        squares lengths, and its heuristic (12) is not admissible.
+        """
+        J = quantities.evaluate(self.subject, "jacobian", {"q": self._whole(self.vertices.q)}, self.point)
+        J = J[:, :3, self._velocity_columns()]
+        sizes = np.linalg.svd(J, compute_uv=False)
+        rank = max(1, int((sizes.max(axis=0) > 1e-9 * sizes.max()).sum()))
+        mu = np.prod(sizes[:, :rank], axis=1)
+        return 1.0 - mu / max(float(mu.max()), 1e-300)
+
+    def _velocity_columns(self) -> list[int]:
+        starts = {q.start: v.start for _, q, v in configurations.places(self.subject)}
+        return [starts[column] for column in self.columns]
+
+    def _bound(self, cost: Cost, goals: np.ndarray) -> np.ndarray:
+        """What a way costs at least: the straight distance to the nearest goal; nothing for a user's own cost."""
+        vertices = self.vertices
+        if callable(cost):
+            return np.zeros(len(vertices))
+        if cost == "joint":
+            every = [self._apart(vertices.q, vertices.q[g]) for g in goals]
+        else:
+            every = [np.linalg.norm(vertices.position - vertices.position[g], axis=1) for g in goals]
+        return np.min(every, axis=0)
+
+    def _apart(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Distance of joint values (..., d), the short way round where a joint goes round."""
+        off = a - b
+        for k, wrap in enumerate(self.grid.wraps):
+            if wrap:
+                off[..., k] = (off[..., k] + math.pi) % (2 * math.pi) - math.pi
+        return np.linalg.norm(off, axis=-1)
+
+    def _goals(self, goal: ArrayLike, tolerance: float) -> tuple[np.ndarray, str, int | None]:
+        """(goal vertices, why there are none, the node of a goal that is a configuration)."""
+        at = np.asarray(goal, dtype=float)
+        if at.shape == (self.subject.nq,) and self.subject.nq != 3:
+            node = self._node(at, "plan: goal")
+            vertex = int(self.vertex_of_node[node])
+            reason = f"goal {self._shown(node)} collides"
+            return (np.array([vertex]), "", node) if vertex >= 0 else (np.empty(0, dtype=np.int64), reason, node)
+        found = self.vertices_at(at)
+        if tolerance > 0.0:
+            near = np.linalg.norm(self.vertices.position - at, axis=1) <= tolerance
+            found = np.union1d(found, np.flatnonzero(near))
+        if len(found):
+            return found, "", None
+        centers = self.voxels * self.voxel_size
+        cell = np.ceil(at / self.voxel_size - 0.5 - TIE).astype(np.int64)
+        if (self.voxels == cell).all(axis=1).any():
+            return found, f"goal {at.tolist()} is blocked: every configuration of its voxel collides", None
+        nearest = centers[np.argmin(np.linalg.norm(centers - at, axis=1))]
+        reason = f"goal {at.tolist()} lies in a voxel that no sample reaches; the nearest is at {nearest.tolist()}"
+        return found, reason, None
+
+    def _refined(
+        self, first: int, last: int | None, way: tuple[int, ...], cost: str, certify: bool
+    ) -> tuple[np.ndarray, float, bool | None]:
+        """A node path inside the vertices of a way and their neighbours, to a node or anywhere in the last vertex."""
+        corridor = self._corridor(way)
+        inside = corridor[self.vertex_of_node] & (self.vertex_of_node >= 0)
+        graph = self._node_graph(inside, cost)
+        numbers = np.flatnonzero(inside)
+        place = np.full(self.grid.size, -1, dtype=np.int64)
+        place[numbers] = np.arange(len(numbers))
+        ends = place[np.flatnonzero(self.vertex_of_node == way[-1])] if last is None else place[[last]]
+        while True:
+            found = cheapest_way(graph, int(place[first]), ends, np.zeros(len(numbers)))
+            if not found.vertices:
+                return np.empty((0, self.subject.nq)), math.inf, False
+            path = self._whole(self.grid.nodes(numbers[list(found.vertices)]))
+            if self.obstacles is None or not certify or len(path) < 2:
+                return path, found.cost, None if self.obstacles is None else False if certify else None
+            model, obstacles = self.obstacles
+            free = np.asarray(model.certify_motion(path[:-1], path[1:], obstacles).free)
+            if free.all():
+                return path, found.cost, True
+            graph = _without_steps(graph, np.array(found.vertices), ~free)
+
+    def _corridor(self, way: tuple[int, ...]) -> np.ndarray:
+        """Flags (n + 1,) of the way's vertices and all that touch them; the last flag is for blocked nodes."""
+        flags = np.zeros(len(self.vertices) + 1, dtype=bool)
+        flags[list(way)] = True
+        a, b = self.edges.T
+        ring = np.concatenate([a[flags[b]], b[flags[a]]])
+        flags[ring] = True
+        return flags
+
+    def _node_graph(self, inside: np.ndarray, cost: str) -> csr_array:
+        """Costs of grid steps among some nodes (N,) flags, by their number among them."""
+        numbers = np.flatnonzero(inside)
+        place = np.full(self.grid.size, -1, dtype=np.int64)
+        place[numbers] = np.arange(len(numbers))
+        rows, columns = [], []
+        for here, there in self.grid.steps(numbers):
+            both = place[there] >= 0
+            rows.append(here[both])
+            columns.append(there[both])
+        a, b = np.concatenate(rows), np.concatenate(columns)
+        if choice(cost, COSTS, "cost") == "joint":
+            apart = self._apart(self.nodes[a], self.nodes[b])
+        else:
+            apart = np.linalg.norm(self.positions[a] - self.positions[b], axis=1)
+        return adjacency(np.stack([place[a], place[b]], axis=1), apart, apart, len(numbers))
+
+    def _node(self, q: ArrayLike, who: str) -> int:
+        values = np.asarray(q, dtype=float)
+        if values.shape == (self.subject.nq,):
+            values = values[list(self.columns)]
+        return self.grid.nearest(finite(values, (len(self.columns),), who))
+
+    def _outside(self, q: np.ndarray) -> str:
+        for k, (column, values, wrap) in enumerate(zip(self.columns, self.grid.values, self.grid.wraps, strict=True)):
+            slack = (values[1] - values[0]) / 2 if len(values) > 1 else math.inf
+            if not wrap and not values[0] - slack <= q[column] <= values[-1] + slack:
+                return f"joint {k} is {q[column]:.4g}, range {values[0]:.4g} .. {values[-1]:.4g}"
+        return ""
+
+    def _whole(self, q: np.ndarray) -> np.ndarray:
+        return whole_configurations(self.subject, q, self.columns)
+
+    def _shown(self, node: int) -> str:
+        return np.array2string(self.grid.nodes(np.array([node]))[0], precision=4)
+
+    @cached_property
+    def _largest_step(self) -> float:
+        """The farthest the point moves along one step of one joint [m]."""
+        at, largest = self.positions.reshape(*self.grid.shape, 3), 0.0
+        for k, n in enumerate(self.grid.shape):
+            if n > 1:
+                apart = np.diff(at, axis=k)
+                largest = max(largest, float(np.sqrt((apart**2).sum(axis=-1).max())))
+        return largest
+
+    def _warn_of_holes(self) -> None:
+        if self._largest_step > self.voxel_size:
+            log.warning(
+                "KinematicGraph: the point moves up to %.3g m in one grid step and voxels are %.3g m: some voxels stay "
+                "empty that the point does reach (graph.holes); lower joint_resolution or raise voxel_size",
+                self._largest_step,
+                self.voxel_size,
+            )
+
+
+def _without_steps(graph: csr_array, way: np.ndarray, refused: np.ndarray) -> csr_array:
+    """The graph without some steps of a way, both directions."""
+    kept = graph.tolil()
+    for a, b in zip(way[:-1][refused], way[1:][refused], strict=True):
+        kept[a, b] = kept[b, a] = 0
+    return csr_array(kept)

@@ -1,0 +1,277 @@
+"""The kinematic graph against an independent search in plain sets, published sizes and node optima."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import linkwork as lw
+from linkwork.errors import InvalidInput, NotPossible, UnknownName
+from linkwork.planning import KinematicGraph, split_regional
+from linkwork.planning.search import costs_from
+from linkwork.reproduce.paper_06 import GOAL, START, build, colliding, paper_cost, paper_heuristic, planar_arm
+
+
+@cache
+def graph() -> KinematicGraph:
+    return build(planar_arm(), 1.0, 0.05)
+
+
+@cache
+def spatial_arm() -> lw.Robot:
+    rows = [
+        {"a": 0.0, "d": 0.4, "alpha": math.pi / 2, "theta": 0.0, "joint": "revolute"},
+        {"a": 0.5, "d": 0.0, "alpha": 0.0, "theta": 0.0, "joint": "revolute"},
+        {"a": 0.4, "d": 0.0, "alpha": 0.0, "theta": 0.0, "joint": "revolute"},
+    ]
+    return lw.Robot.from_dh(rows, check="any", name="spatial-3r")
+
+
+def plain_graph(shape, wraps, voxel):
+    """Vertices as sets of nodes and edges as pairs, by breadth-first search over a dictionary; nothing shared."""
+    nodes = {place: voxel[place] for place in itertools.product(*(range(n) for n in shape)) if voxel[place] >= 0}
+
+    def near(place):
+        for step in itertools.product((-1, 0, 1), repeat=len(shape)):
+            there = tuple(
+                (p + s) % n if w and n > 2 else p + s for p, s, n, w in zip(place, step, shape, wraps, strict=True)
+            )
+            if any(step) and there in nodes and there != place:
+                yield there
+
+    owner: dict[tuple[int, ...], int] = {}
+    count = 0
+    for place in nodes:
+        if place in owner:
+            continue
+        owner[place], queue = count, [place]
+        while queue:
+            for there in near(queue.pop()):
+                if there not in owner and nodes[there] == nodes[place]:
+                    owner[there] = count
+                    queue.append(there)
+        count += 1
+    edges = {tuple(sorted((owner[a], owner[b]))) for a in nodes for b in near(a) if owner[a] != owner[b]}
+    return owner, count, edges
+
+
+@given(
+    st.lists(st.integers(1, 7), min_size=1, max_size=3),
+    st.integers(1, 4),
+    st.integers(0, 2**32 - 1),
+    st.lists(st.booleans(), min_size=3, max_size=3),
+)
+@settings(max_examples=150, deadline=None)
+def test_clusters_and_edges_are_those_of_a_plain_search(sizes, kinds, seed, going_round):
+    from linkwork.planning.clusters import clusters, touching
+    from linkwork.planning.joint_grid import JointGrid
+
+    shape = tuple(sizes)
+    wraps = tuple(going_round[: len(shape)])
+    grid = JointGrid(tuple(np.arange(float(n)) for n in shape), wraps)
+    voxel = np.random.default_rng(seed).integers(-1, kinds, shape)
+    owner, count, edges = plain_graph(shape, wraps, voxel)
+    ours = clusters(grid, voxel.ravel()).reshape(shape)
+    expected = np.full(shape, -1)
+    for place, vertex in owner.items():
+        expected[place] = vertex
+    np.testing.assert_array_equal(ours, expected)  # the numbering too: by first node
+    assert {tuple(pair) for pair in touching(grid, ours.ravel()).tolist()} == edges
+    assert ours.max() + 1 == count
+    steps = sum(len(a) for a, _ in grid.steps(np.arange(grid.size)))
+    if not any(w and n <= 2 for w, n in zip(wraps, shape, strict=True)):
+        assert steps == grid.edge_count
+
+
+@pytest.mark.parametrize(
+    ("degrees", "voxel", "sizes"),
+    [
+        (10.0, 0.2, (1183, 9599, 418, 261876)),
+        (10.0, 0.1, (8373, 88759, 2504, 261876)),
+        (5.0, 0.1, (8681, 78051, 2908, 2058216)),
+    ],
+)
+def test_sizes_of_a_spatial_arm(degrees, voxel, sizes):
+    ranges = np.radians([(-180.0, 180.0), (0.0, 180.0), (-150.0, 150.0)])
+    arm = spatial_arm()
+    found = KinematicGraph.build(arm, arm.bodies[-1], math.radians(degrees), voxel, ranges=ranges)
+    assert (len(found.vertices), len(found.edges), len(found.voxels), found.grid_edges) == sizes
+
+
+def test_facts_of_the_planar_graph():
+    degree = np.bincount(graph().edges.ravel(), minlength=len(graph().vertices))
+    assert (degree.min(), degree.max(), graph().vertices.count.max()) == (1, 24, 338)
+    assert degree.mean() == pytest.approx(5.971, abs=5e-4)
+    assert np.isfinite(graph().vertex_costs(START)).all()  # one component
+    start = graph().vertex_of(START)
+    np.testing.assert_allclose(np.degrees(graph().vertices.q[start]), [30.0, 57.5], atol=1e-9)
+    np.testing.assert_allclose(graph().vertices.position[start], [0.45018728, 0.64913357, 0.0], atol=1e-8)
+    branches = np.degrees(graph().vertices.q[graph().vertices_at(GOAL)])
+    np.testing.assert_allclose(branches, [[-168.488372, -100.093023], [106.619048, 100.0]], atol=1e-6)
+
+
+def test_holes_are_voxels_that_the_point_passes_between_nodes():
+    coarse = build(planar_arm(), 2.0, 0.01)
+    corners = np.abs(coarse.holes[:, :2]) * 0.01
+    inner = np.hypot(*np.maximum(corners - 0.005, 0.0).T)
+    outer = np.hypot(*(corners + 0.005).T)
+    inside = (inner > 0.1) & (outer < 0.9)  # wholly in the annulus that the arm covers
+    assert inside.sum() == 6784
+    assert len(graph().holes[np.hypot(*(np.abs(graph().holes[:, :2]) * 0.05 + 0.025).T) < 0.9]) == 0
+
+
+@pytest.mark.parametrize("cost", ["task", "joint", "manipulability"])
+def test_the_way_is_the_cheapest_and_refines_to_grid_steps(cost):
+    plan = graph().plan(START, GOAL, cost)
+    assert plan.success and plan.certified_optimal
+    costs = graph().vertex_costs(START, cost)
+    assert plan.cost == pytest.approx(costs[graph().vertices_at(GOAL)].min(), rel=1e-12)
+    np.testing.assert_allclose(plan.path[0], START, atol=1e-12)
+    steps = np.abs(np.diff(plan.path, axis=0)) / math.radians(1.0)
+    assert steps.max() <= 1.0 + 1e-9
+    reached = planar_arm().pose(plan.path[-1], "link2")[:3, 3]
+    assert np.abs(reached - GOAL).max() <= 0.025 + 1e-9
+    assert plan.path.tobytes() == graph().plan(START, GOAL, cost).path.tobytes()
+
+
+# disc: blocked nodes, vertices, edges; cost: graph way, node optimum
+DISCS = {
+    (0.1, 0.7, 0.1): (3430, 2355, 6955, {"joint": (2.1134036662, 1.8465407186), "task": (1.0867306644, 0.9885992662)}),
+    (0.05, 0.55, 0.08): (
+        8877,
+        2286,
+        6635,
+        {"joint": (6.3371368389, 4.5703184186), "task": (1.9331222017, 2.4010127165)},
+    ),
+}
+
+
+@pytest.mark.parametrize("disc", DISCS)
+def test_obstacles_split_the_graph_and_bend_the_way(disc):
+    nodes, vertices, edges, costs = DISCS[disc]
+    hit = colliding(graph().nodes, disc)
+    beside = graph().without_nodes(hit)
+    assert (hit.sum(), len(beside.vertices), len(beside.edges)) == (nodes, vertices, edges)
+    goals = np.isin(beside.vertex_of_node, beside.vertices_at(GOAL))
+    for cost, (through_graph, through_nodes) in costs.items():
+        plan = beside.plan(START, GOAL, cost)
+        assert plan.cost == pytest.approx(through_graph, abs=1e-9)
+        optimum = beside.node_costs(START, cost)[goals].min()
+        assert optimum == pytest.approx(through_nodes, abs=1e-9)
+        assert optimum - 1e-12 <= plan.path_cost <= 1.1 * optimum
+        assert not colliding(plan.path, disc).any()
+
+
+def test_no_way_where_there_is_none():
+    """The trap: link 1 cannot pass the disc, so the branch at (106.6, 100) deg is out of reach inside the ranges."""
+    trap = graph().without_nodes(colliding(graph().nodes, (0.05, 0.55, 0.08)))
+    branch = np.radians([106.6, 100.0])
+    plan = trap.plan(START, branch, "joint")
+    assert not plan.success
+    assert "no way at this resolution" in plan.reason
+    assert not np.isfinite(trap.vertex_costs(START)[trap.vertex_of(branch)])
+
+
+def test_without_obstacles_the_first_graph_comes_back():
+    again = graph().without_nodes(np.zeros(graph().grid.size, dtype=bool))
+    np.testing.assert_array_equal(again.vertex_of_node, graph().vertex_of_node)
+    np.testing.assert_array_equal(again.edges, graph().edges)
+
+
+def test_the_paper_s_heuristic_is_told_to_be_inadmissible():
+    own = graph().plan(START, GOAL, paper_cost)
+    misled = graph().plan(START, GOAL, paper_cost, heuristic=paper_heuristic)
+    assert own.certified_optimal and not misled.certified_optimal
+    assert misled.cost > own.cost
+    flat = graph().plan(START, GOAL, "task", heuristic=lambda vertices, goals: np.zeros(len(vertices)))
+    assert flat.certified_optimal
+    assert flat.cost == pytest.approx(graph().plan(START, GOAL, "task").cost, rel=1e-12)
+    assert flat.expanded > graph().plan(START, GOAL, "task").expanded
+
+
+def test_every_vertex_lies_in_one_voxel_and_nodes_are_partitioned():
+    owner = graph().vertex_of_node
+    assert (owner >= 0).all()
+    assert graph().vertices.count.sum() == graph().grid.size
+    for voxels in np.split(
+        graph().voxel_of_node[np.argsort(owner, kind="stable")], np.cumsum(graph().vertices.count)[:-1]
+    ):
+        assert (voxels == voxels[0]).all()
+
+
+def test_one_voxel_is_one_vertex_and_tiny_voxels_are_the_grid():
+    arm = planar_arm()
+    one = KinematicGraph.build(arm, "link2", 0.5, 10.0, ranges=[(-3.0, 3.0)] * 2)
+    assert (len(one.vertices), len(one.edges)) == (1, 0)
+    fine = KinematicGraph.build(arm, "link2", 0.5, 1e-6, ranges=[(0.1, 2.1)] * 2)
+    assert (len(fine.vertices), len(fine.edges)) == (fine.grid.size, fine.grid_edges)
+
+
+def test_a_joint_that_goes_round_has_no_seam():
+    arm = planar_arm()
+    free = KinematicGraph.build(arm, "link2", math.radians(5.0), 0.1, wrap="continuous")
+    assert free.grid.shape == (72, 72)
+    plan = free.plan(np.radians([170.0, 20.0]), np.radians([-170.0, 20.0]), "joint")
+    assert plan.path_cost == pytest.approx(math.radians(20.0), abs=1e-9)
+
+
+def test_five_reasons_for_no_way():
+    start = np.radians([30.0, 60.0])
+    assert "outside the ranges" in graph().plan([9.0, 0.0], GOAL).reason
+    blocked = graph().without_nodes(np.ones(graph().grid.size, dtype=bool))
+    assert "collides" in blocked.plan(start, GOAL).reason
+    assert "no sample reaches" in graph().plan(start, (3.0, 0.0, 0.0)).reason
+    only_goal = np.isin(graph().vertex_of_node, graph().vertices_at(GOAL))
+    assert "is blocked" in graph().without_nodes(only_goal).plan(start, GOAL).reason
+    wall = (np.abs(graph().nodes[:, 0] - math.radians(45.0)) < 0.03) | (
+        np.abs(graph().nodes[:, 0] - math.radians(15.0)) < 0.03
+    )
+    assert "no way" in graph().without_nodes(wall).plan(start, GOAL).reason
+
+
+def test_what_is_refused_in_words():
+    arm = planar_arm()
+    with pytest.raises(InvalidInput, match="has no limits"):
+        KinematicGraph.build(arm, "link2", 0.1, 0.1)
+    with pytest.raises(InvalidInput, match="voxel_size"):
+        KinematicGraph.build(arm, "link2", 0.1, 0.0, ranges=[(0, 1)] * 2)
+    with pytest.raises(InvalidInput, match="joint_resolution"):
+        KinematicGraph.build(arm, "link2", -0.1, 0.1, ranges=[(0, 1)] * 2)
+    with pytest.raises(InvalidInput, match="lower < upper"):
+        KinematicGraph.build(arm, "link2", 0.1, 0.1, ranges=[(1, 0)] * 2)
+    with pytest.raises(NotPossible, match=r"raise joint_resolution"):
+        KinematicGraph.build(arm, "link2", 1e-6, 0.1, ranges=[(0, 1)] * 2)
+    with pytest.raises(UnknownName):
+        KinematicGraph.build(arm, "hand", 0.1, 0.1, ranges=[(0, 1)] * 2)
+    with pytest.raises(InvalidInput, match="flags"):
+        graph().without_nodes(np.zeros(3, dtype=bool))
+    with pytest.raises(InvalidInput, match="cost"):
+        graph().plan(START, GOAL, "shortest")
+
+
+def test_the_wrist_s_centre_of_a_decoupled_arm():
+    arm = lw.load("tx2-90")
+    frame = arm.bodies[-1]
+    regional = split_regional(arm, frame)
+    assert regional.joints == arm.joints[:3]
+    q = arm.random(20, seed=1)
+    other = q.copy()
+    other[:, 3:] = arm.random(20, seed=2)[:, 3:]
+    T = arm.pose(q, regional.body)
+    center = T[:, :3, 3] + T[:, :3, :3] @ regional.position
+    # seen from the flange, the centre stays where it is while the wrist turns
+    local = [np.linalg.solve(arm.pose(x, frame), np.append(c, 1.0))[:3] for x, c in zip(q, center, strict=True)]
+    assert np.ptp([np.linalg.norm(x) for x in local]) < 1e-9
+    with pytest.raises(NotPossible, match="d5 = 0"):
+        split_regional(lw.load("ur5e"), "tool0")
+
+
+def test_costs_from_a_vertex_are_symmetric_for_symmetric_costs():
+    matrix = graph()._graph("task")
+    assert costs_from(matrix, 0)[100] == pytest.approx(costs_from(matrix, 100)[0], rel=1e-12)
