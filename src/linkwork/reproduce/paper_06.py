@@ -51,7 +51,8 @@ def paper() -> Paper:
     """Table 1, the honest table, grid sizes and queries."""
     robot = planar_arm()
     cases = [*_table(robot), *_queries(build(robot, 1.0, 0.05))]
-    return Paper(6, "Corves2022", "kinematic graph for motion planning", tuple(cases), CORRECTIONS)
+    where = "`lw.planning.KinematicGraph`"
+    return Paper(6, "Corves2022", "Kinematic graph for motion planning", tuple(cases), CORRECTIONS, where)
 
 
 def planar_arm() -> Robot:
