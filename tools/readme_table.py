@@ -20,7 +20,6 @@ MEASURED = ROOT / "docs" / "benchmarks.json"
 # Papers without a file in the reproduce room: number -> (short title, key in docs/references.bib, what there is of it)
 NOT_YET = {
     5: ("Synthesis of planar dyads and triads", "Mather2023", ""),
-    6: ("Kinematic graph for motion planning", "Corves2022", ""),
     8: ("Review of grippers", "Hernandez2023", ""),
     9: ("Gripper with rotary unit and force control", "Romanov2022", ""),
     10: ("Rehabilitation arm, sliding-mode control", "Khan2022", "the robot as data"),
