@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from linkwork.loops.assembly import Assembly
     from linkwork.loops.mobility import Mobility
     from linkwork.studies.bounds import ChristoffelBounds
+    from linkwork.synthesis.linkage import Linkage
+    from linkwork.synthesis.task import PlanarTask
 
 Forces = Mapping[str, ArrayLike]
 Payloads = Payload | Sequence[Payload]
@@ -72,6 +74,28 @@ class Robot:
         from linkwork.formats.dh import dh_model
 
         return cls(dh_model(rows, convention, check, name))
+
+    @classmethod
+    def from_linkage(
+        cls,
+        linkage: Linkage,
+        task: PlanarTask | None = None,
+        *,
+        plane: str = "xz",
+        live: bool = False,
+        density: float | tuple[float, float, float] | None = None,
+    ) -> Robot:
+        """The robot of a linkage of `lw.synthesis`: every dimension a variable. See synthesis/robots.py.
+
+        task      its positions become the configurations "position_1" ...
+        plane     "xz" | "xy" | "yz": where the linkage lies
+        live      every dimension stays an input of every kernel: designs are then `variables=` batches
+        density   mass of the bars [kg/m], or (kg/m^3, width, thickness); None: a robot without masses
+        """
+        from linkwork.synthesis.robots import description
+
+        built = description(linkage, task, plane=plane, density=density)
+        return cls(built.build({}), built, live=tuple(built.defaults) if live else ())
 
     def to_dh(self, convention: str = "standard") -> DHTable:
         """DH rows of a robot of revolute and prismatic joints: what `from_dh` takes, with `.base` and `.tool`.

@@ -1,6 +1,7 @@
 """Closed loops: geometry, equations, assembly, mobility and dynamics of what closes beside the tree."""
 
 from linkwork.loops.assembly import Assembly
+from linkwork.loops.circuits import Circuits, circuit
 from linkwork.loops.mobility import Mobility
 
-__all__ = ["Assembly", "Mobility"]
+__all__ = ["Assembly", "Circuits", "Mobility", "circuit"]

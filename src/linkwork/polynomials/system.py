@@ -19,8 +19,9 @@ from linkwork.polynomials.starts import Starts
 
 MOST_STEPS = 40_000
 FIRST_STEP = 0.02
-TIGHTER = (1.0, 1e-2, 1e-4)
-"""Goals of the step length [of the usual one]: paths that failed or met another are tracked again with the next."""
+TIGHTER = (1.0, 1e-2, 0.2, 5.0)
+"""Goals of the step length [of the usual one]: paths that failed or met another are tracked again with the next; the
+last one is loose, for paths that pass so far out that rounding is more than the usual goal."""
 REASONS = np.array(["", "the path did not arrive", "the path met another one", "the start does not fit"])
 
 

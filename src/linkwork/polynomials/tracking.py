@@ -26,16 +26,17 @@ Equations = Callable[[Sequence[Complex], Sequence[Complex]], Sequence[Complex]]
 
 GOAL = 1e-3
 """Relative size of the first correction that the step length aims at."""
-LARGEST_FIRST, LARGEST_SECOND = 1e-2, 1e-5
+LARGEST_FIRST, LARGEST_SECOND = 1e-2, 3e-4
 """Corrections above these reject the step."""
 ENOUGH = 1e-7
 """A first correction below this needs no second one."""
 FLOOR = 1e-8
 """Unknowns below this [of the problem's own size] are measured against it."""
-SETTLED, ARRIVED = 1e-14, 1e-9
-"""Relative correction at t = 1 that ends the polish, and that counts as success after the last one."""
+SETTLED, ARRIVED = 1e-14, 1e-5
+"""Relative correction at t = 1 that ends the polish, and that counts as success after the last one: solutions with
+unknowns of 1e3 to 1e6 problem sizes are known to no more digits."""
 POLISH = 8
-SHORTEST = 1e-9
+SHORTEST = 1e-11
 RUNNING, ARRIVING, LOST = 0.0, 1.0, 2.0
 
 
@@ -99,7 +100,8 @@ def tracker(equations: Equations, n: int, m: int, name: str) -> Scan:
         reached = if_else(logic_and(good, now > 1.0 - 1e-14), 1.0, reached)
         polished = if_else(polish, s["polished"] + 1, 0.0)
         over = logic_and(polish, logic_or(size < SETTLED, polished >= POLISH))
-        lost = logic_or(logic_and(wrong, length < SHORTEST), logic_not(largest(e) < 1e40))
+        stuck = logic_and(logic_or(wrong, good), h * longer < SHORTEST)
+        lost = logic_or(logic_and(stuck, logic_not(here)), logic_not(largest(e) < 1e40))
 
         keeps = logic_or(good, polish)
         new_x = [a.where(keeps, b) for a, b in zip(corrected, x)]

@@ -1,0 +1,280 @@
+"""Four-bars through every mix of poses and points that leaves no freedom, complete."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linkwork.errors import NotPossible
+from linkwork.polynomials import Starts
+from linkwork.synthesis import mixes
+from linkwork.synthesis.dyads import Dyads, dyads
+from linkwork.synthesis.linkage import FOUR_BAR, Linkages, as_linkages, linkages, pairs_of
+from linkwork.synthesis.task import PlanarTask, as_task, troubles
+
+MEETS = 1e-9
+"""How far [task sizes] distances of pivots may change between positions."""
+REAL = 1e-6
+FAR = 1e4
+"""Links longer than this [task sizes] are beyond what a workshop and rounding allow."""
+SAME_POINT = 1e-7
+
+
+@dataclass(frozen=True)
+class FourBars:
+    """Four-bars of one task: real, verified, each pair of dyads once.
+
+    linkages    Linkages (m,) with rotations at the positions
+    ground      (m, 2), moving (m, 2) pivots at position 1, complex [m]
+    roots       how many complex solutions were found, of `expected`
+    family      "5 poses", "3 poses + 4 points", "9 points" ...
+    residual    (m,) largest change of a link's length over the positions [task sizes]
+    """
+
+    linkages: Linkages
+    roots: int
+    expected: int
+    family: str
+    residual: np.ndarray
+
+    @property
+    def ground(self) -> np.ndarray:
+        return np.stack([self.linkages.at("A"), self.linkages.at("D")], axis=-1)
+
+    @property
+    def moving(self) -> np.ndarray:
+        return np.stack([self.linkages.at("B"), self.linkages.at("C")], axis=-1)
+
+    def __len__(self) -> int:
+        return len(self.linkages)
+
+    def __getitem__(self, chosen: Any) -> Linkages:
+        return self.linkages[chosen]
+
+
+def four_bars(task: PlanarTask, samples: int = 500, seed: int = 0, driver: str = "crank") -> FourBars:
+    """Every four-bar whose tracer meets the task: poses, points (angle NaN), or a mix of them.
+
+    2 (poses - 1) + points = 8 leaves no freedom, and nine points alone: 6 linkages of five poses, 30, 201, 1112, and of
+    nine points 1442 triples of cognates (`cognates` makes two more of each, with the same path). Fewer conditions leave
+    families: then `samples` members are drawn, with free rotations, points or pivots at random (`seed`). More
+    conditions cannot be met exactly: use fit.
+    """
+    who = "four_bars"
+    task = as_task(task, who)
+    if task.batch:
+        raise NotPossible(f"{who}: the task is a batch of shape {task.batch}; dyads and search take batches")
+    with_angle = task.oriented
+    poses, points = int(with_angle.sum()), int((~with_angle).sum())
+    _check_distinct(task, who)
+    count = 2 * max(poses - 1, 0) + points - (1 if poses == 0 else 0)
+    family = _family(poses, points)
+    if task.n < 2:
+        raise NotPossible(f"{who}: the task has {task.n} position, expected at least 2")
+    if count > 8:
+        raise NotPossible(
+            f"{who}: {family} ask for {count} conditions, a four-bar has 8: at most 5 poses or 9 points exact; use fit"
+        )
+    if poses and not points and task.n == 5:
+        pairs = dyads(task)
+        assert isinstance(pairs, Dyads)
+        return _of_dyads(task, pairs, family, 6)
+    if count < 8:
+        return _sampled(task, count, family, samples, seed)
+    # position 1 shall be a pose: with points alone its orientation is the reference
+    order = np.argsort(~with_angle, kind="stable")
+    ordered = task[order]
+    poses = max(poses, 1)
+    found = _complete(ordered, poses)
+    return _finished(task, order, found, family, mixes.COUNTS[poses], poses, driver)
+
+
+def _family(poses: int, points: int) -> str:
+    parts = [f"{n} {word}{'s' if n > 1 else ''}" for n, word in ((poses, "pose"), (points, "point")) if n]
+    return " + ".join(parts)
+
+
+def _check_distinct(task: PlanarTask, who: str) -> None:
+    """Equal positions by name, pure translation, points in a line or on a circle."""
+    if task.oriented.all():
+        trouble = troubles(task)[()]
+        if trouble:
+            raise NotPossible(f"{who}: {trouble}")
+        return
+    P, size = task.positions, float(task.size)
+    for j in range(task.n):
+        for k in range(j):
+            both = task.oriented[j] and task.oriented[k]
+            if abs(P[j] - P[k]) <= SAME_POINT * size and not both:
+                raise NotPossible(f"{who}: positions {k + 1} and {j + 1} are equal within rounding; leave one out")
+    if task.oriented.any() or task.n < 5:
+        return
+    x = (P - P.mean()) / size
+    columns = np.stack([x.real, x.imag, np.ones(task.n), np.abs(x) ** 2], axis=-1)
+    if np.linalg.svd(columns[:, :3])[1][-1] < 1e-7:
+        raise NotPossible(f"{who}: all points lie on one line; a slider or a straight-line linkage by fit suits them")
+    if np.linalg.svd(columns)[1][-1] < 1e-7:
+        raise NotPossible(f"{who}: all points lie on one circle: a single crank meets them")
+
+
+@functools.cache
+def starts(poses: int) -> Starts:
+    """Start solutions of a mix, kept as data; `linkwork synthesis starts` makes and compares them."""
+    return Starts.load(Path(__file__).parent / "starts" / f"poses_{poses}.npz")
+
+
+def _complete(task: PlanarTask, poses: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """(x of the real solutions (m, 8 + points) in task sizes, parameters, number of complex ones)."""
+    d = task.displacements / float(task.size)
+    p: list[complex] = []
+    for j in range(task.n - 1):
+        p += [d[j], np.conj(d[j])]
+        if j < poses - 1:
+            p.append(np.exp(1j * (task.angles[j + 1] - task.angles[0])))
+    parameters = np.array(p)
+    symmetry = mixes.symmetry(poses)
+    solved = mixes.system(poses).solve(parameters, starts(poses), symmetry, conditions=False)
+    good = solved.x[solved.success]
+    # one of each triple of cognates may have real pivots where the representative has not been that one
+    values, conjugates = good[:, 0:8:2], good[:, 1:8:2]
+    scale = np.abs(values).max(axis=-1) + np.abs(conjugates).max(axis=-1)
+    real = np.abs(conjugates - values.conj()).max(axis=-1) <= REAL * scale
+    return good[real], parameters, len(good)
+
+
+def _finished(
+    task: PlanarTask,
+    order: np.ndarray,
+    found: tuple[np.ndarray, np.ndarray, int],
+    family: str,
+    expected: int,
+    poses: int,
+    driver: str,
+) -> FourBars:
+    x, _, roots = found
+    size, origin = float(task.size), task.positions[order[0]]
+    first = order[0]
+    # solutions at the ordered task's first position; linkages begin at the task's own position 1
+    a, z = x[:, [0, 4]] * _scale_of(task, order, size), x[:, [2, 6]] * _scale_of(task, order, size)
+    turns = np.empty((len(x), task.n))
+    known = task.angles[order] - task.angles[first] if poses > 1 or task.oriented.any() else np.full(task.n, np.nan)
+    for place, j in enumerate(order):
+        if place < poses:
+            turns[:, j] = 0.0 if place == 0 else known[place]
+        else:
+            turns[:, j] = np.angle(x[:, 8 + place - poses])
+    to_first = np.exp(1j * turns[:, :1])
+    at_one = task.positions[0] + z * to_first
+    ground = origin + a
+    alpha = turns - turns[:, :1]
+    return _verified(task, ground, at_one, alpha, roots, expected, family, driver)
+
+
+def _scale_of(task: PlanarTask, order: np.ndarray, size: float) -> float:
+    del size
+    return float(task[order].size)
+
+
+def _verified(
+    task: PlanarTask,
+    ground: np.ndarray,
+    moving: np.ndarray,
+    alpha: np.ndarray,
+    roots: int,
+    expected: int,
+    family: str,
+    driver: str = "crank",
+) -> FourBars:
+    """Only linkages whose pivots keep their distances, with rotations of all bodies."""
+    P, size = task.positions, float(task.size)
+    arms = moving - P[0]
+    at = P[None, :, None] + arms[:, None, :] * np.exp(1j * alpha)[:, :, None]
+    links = at - ground[:, None, :]
+    lengths = np.abs(links)
+    change = np.abs(lengths - lengths[:, :1]).max(axis=(1, 2)) / size
+    longest = np.maximum(lengths[:, 0].max(axis=-1), np.abs(arms).max(axis=-1)) / size
+    apart = np.abs(arms[:, 0] - arms[:, 1]) > 1e-7 * size
+    good = (change <= MEETS * np.maximum(1.0, longest)) & (longest < FAR) & apart
+    good &= (lengths[:, 0] > 1e-9 * size).all(axis=-1)
+    beta = np.angle(links / np.where(lengths[:, :1] > 0, links[:, :1], 1.0))
+    rotations = {"crank": beta[..., 0], "coupler": alpha, "rocker": beta[..., 1]}
+    topology = FOUR_BAR[driver]
+    turns = np.stack([rotations[body] for body in topology.moving], axis=-1)
+    tips = np.broadcast_to(P[0], len(ground))
+    points = np.stack([ground[:, 0], ground[:, 1], moving[:, 0], moving[:, 1], tips], axis=-1)
+    many = Linkages(topology, points[good], turns[good])
+    order = np.lexsort((many.at("A").imag, many.at("A").real))
+    return FourBars(many[order], roots, expected, family, change[good][order])
+
+
+def _of_dyads(task: PlanarTask, found: Dyads, family: str, expected: int) -> FourBars:
+    pairs, _ = pairs_of(task, found)
+    if not len(pairs):
+        empty = np.zeros((0, 2), dtype=complex)
+        return _verified(task, empty, empty, np.zeros((0, task.n)), expected, expected, family)
+    ground = np.stack([pairs.at("A"), pairs.at("D")], axis=-1)
+    moving = np.stack([pairs.at("B"), pairs.at("C")], axis=-1)
+    alpha = np.broadcast_to(task.angles - task.angles[0], (len(pairs), task.n))
+    return _verified(task, ground, moving, alpha, expected, expected, family)
+
+
+def _sampled(task: PlanarTask, count: int, family: str, samples: int, seed: int) -> FourBars:
+    """Members of a family: angles of points and rotations of cranks drawn at random, the rest solved.
+
+    Points get random angles; then both dyads of up to four poses are drawn from their own families.
+    """
+    if task.n > 5:
+        raise NotPossible(
+            f"four_bars: {family} leave {8 - count} free choices; add positions up to 8 conditions, or use fit"
+        )
+    random = np.random.default_rng(seed)
+    angles = np.broadcast_to(task.angles, (samples, task.n)).copy()
+    missing = ~np.isfinite(angles)
+    angles[missing] = random.uniform(-np.pi, np.pi, size=int(missing.sum()))
+    angles[:, 0] = np.where(np.isfinite(task.angles[0]), task.angles[0], 0.0)
+    batch = PlanarTask(np.broadcast_to(task.positions, angles.shape), angles)
+    halves = []
+    for _ in range(2):
+        if task.n == 5:
+            found = dyads(batch)
+        elif task.n == 2:
+            spread = random.normal(size=(samples, 2)) @ np.array([1, 1j]) * float(task.size)
+            found = dyads(batch, {2: random.uniform(-np.pi, np.pi, size=samples)}, Z=spread)
+        else:
+            free = {j: random.uniform(-np.pi, np.pi, size=samples) for j in range(2, 7 - task.n)}
+            found = dyads(batch, free)
+        assert isinstance(found, Dyads)
+        halves.append(found)
+    chosen = []
+    for found in halves:
+        weight = np.where(found.valid, random.uniform(size=found.valid.shape), -1.0)
+        chosen.append(weight.argmax(axis=-1))
+    rows = np.flatnonzero(halves[0].valid.any(axis=-1) & halves[1].valid.any(axis=-1))
+    pick = lambda name: np.stack([getattr(f, name)[rows, c[rows]] for f, c in zip(halves, chosen)], axis=-1)
+    alpha = (angles - angles[:, :1])[rows]
+    return _verified(task, pick("ground"), pick("moving"), alpha, len(rows), samples, f"{family} (a family, sampled)")
+
+
+def cognates(linkage: Linkages) -> Linkages:
+    """(..., 3) four-bars with the same path of the tracer: the given one and Roberts' two others.
+
+    The third ground pivot makes a triangle with the first two that is similar to the coupler's.
+    """
+    linkage = as_linkages(linkage, "cognates")
+    if linkage.topology.name != "four-bar":
+        raise NotPossible(f'cognates: a "{linkage.topology.name}" has none; expected four-bars')
+    A, D, B, C, P = (linkage.at(name) for name in "ADBCP")
+    rho = (P - B) / (C - B)
+    third = A + rho * (D - A)
+    # on A and the third pivot: crank P - B, coupler turns with the old crank
+    left = [A, third, A + P - B, A + P - B + rho * (B - A), P]
+    # on D and the third pivot, the same seen from the other side
+    sigma = (P - C) / (B - C)
+    right = [D, D + sigma * (A - D), D + P - C, D + P - C + sigma * (C - D), P]
+    stacked = [np.stack(x, axis=-1) for x in ([A, D, B, C, P], left, right)]
+    points = np.stack(stacked, axis=-2)
+    return linkages(FOUR_BAR["crank"], points)

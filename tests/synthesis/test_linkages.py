@@ -1,0 +1,135 @@
+"""Linkages as robots: closed loops that meet their positions, saved and loaded, with unique loads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.errors import InvalidInput, NotPossible, UnknownName
+from linkwork.synthesis import PlanarTask, Topology, dyads, four_bar, from_dyads
+from tests.synthesis.examples import CRANK_ROCKER, TABLE_4
+
+
+def crank_rocker():
+    found = dyads(CRANK_ROCKER)
+    crank, rocker = (int(np.abs(found.ground - pivot).argmin()) for pivot in (0, 4))
+    return from_dyads(CRANK_ROCKER, found[crank], found[rocker])
+
+
+def slider_crank():
+    task = CRANK_ROCKER[:4]
+    found = dyads(CRANK_ROCKER)
+    crank = int(np.abs(found.ground).argmin())
+    first = dyads(task, beta={2: found.beta[crank, 0]})
+    first = first[int(np.abs(first.ground).argmin())]
+    return from_dyads(task, first, dyads(task, kind="PR")), task
+
+
+CASES = {"four-bar": lambda: (crank_rocker(), CRANK_ROCKER), "slider-crank": slider_crank}
+
+
+def position(robot, j):
+    """The configuration "position_j"."""
+    values = dict(robot.model.configurations)[f"position_{j}"]
+    return robot.q(**{joint: x[0] for joint, x in values})
+
+
+def tracer_pose(robot, q, plane):
+    T = robot.pose(q, "tracer")
+    i, j = {"xz": (0, 2), "xy": (0, 1), "yz": (1, 2)}[plane]
+    return T[i, 3] + 1j * T[j, 3], np.arctan2(T[j, i], T[i, i])
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("plane", ["xz", "xy", "yz"])
+def test_the_robot_meets_every_position(case, plane):
+    linkage, task = CASES[case]()
+    robot = lw.Robot.from_linkage(linkage, task, plane=plane)
+    assert robot.mobility().degrees == 1 and robot.mobility().redundant == 0
+    for j in range(task.n):
+        q = robot.assemble(position(robot, j + 1))
+        assert q.success
+        place, angle = tracer_pose(robot, q.q, plane)
+        assert abs(place - task.positions[j]) < 1e-9 * float(task.size)
+        assert abs(np.angle(np.exp(1j * (angle - task.angles[j])))) < 1e-9
+
+
+def test_a_saved_robot_is_the_same_robot(tmp_path):
+    robot = lw.Robot.from_linkage(crank_rocker(), CRANK_ROCKER, density=1.5)
+    again = lw.load(lw.save(robot, tmp_path / "rocker.robot.yaml"))
+    q = robot.random(5, seed=0)
+    assert np.array_equal(robot.gravity_torque(q), again.gravity_torque(q))
+    assert robot.model.elements == again.model.elements
+
+
+def test_designs_are_batches_of_variables():
+    robot = lw.Robot.from_linkage(crank_rocker(), live=True)
+    other = four_bar([0.1, 4.2], [0.1 + 0.5 + 0.9j, 3.5 + 2.5j], 1.0 + 3.0j)
+    fixed = lw.Robot.from_linkage(other)
+    values = {name: float(x) for name, x in fixed.subject.parametric.defaults.items()}
+    q = np.array([0.3, -0.2, 0.1])
+    assert robot.pose(q, "tracer", variables=values) == pytest.approx(fixed.pose(q, "tracer"), abs=1e-14)
+
+
+def test_masses_are_those_of_the_bars():
+    """A crank of two points is one bar, the coupler three; against sums over small pieces."""
+    linkage = crank_rocker()
+    robot = lw.Robot.from_linkage(linkage, density=(7800.0, 0.02, 0.005))
+    line = 7800.0 * 0.02 * 0.005
+    body = robot.model.body("coupler").mass_properties
+    corners = [linkage.at(p) - linkage.at("B") for p in "BCP"]
+    ends = [(corners[0], corners[1]), (corners[1], corners[2]), (corners[2], corners[0])]
+    pieces = np.concatenate([a + (b - a) * (np.arange(2000) + 0.5) / 2000 for a, b in ends])
+    weight = np.concatenate([np.full(2000, line * abs(b - a) / 2000) for a, b in ends])
+    centre = (weight * pieces).sum() / weight.sum()
+    assert body.mass == pytest.approx(weight.sum(), rel=1e-12)
+    assert body.com == pytest.approx((centre.real, 0, centre.imag), abs=1e-9)
+    about = (weight * np.abs(pieces - centre) ** 2).sum() + weight.sum() * 0.02**2 / 12
+    assert np.array(body.inertia)[1, 1] == pytest.approx(about, rel=1e-6)
+
+
+def test_loads_balance_and_the_cycle_runs():
+    robot = lw.Robot.from_linkage(crank_rocker(), CRANK_ROCKER, density=1.0)
+    analysis = robot.analyse("cycle", steps=41)
+    q, v, _ = robot.motions["cycle"].sample(np.linspace(0, 2, 41))
+    kinetic, potential = robot.energy(q, v)
+    total = kinetic + potential
+    assert np.ptp(total) > 1.0  # the driver works
+    assert total[0] == pytest.approx(total[-1], rel=1e-8)  # a whole turn brings everything back
+    assert np.isfinite(analysis.loads.actuator("crank")).all()
+
+
+BAD = [
+    (lambda: four_bar([0j], [1j, 2], 3), InvalidInput, "two complex pivots"),
+    (lambda: four_bar([0j, 4], [1j, 2j], 3, driver="motor"), UnknownName, "crank"),
+    (lambda: from_dyads(TABLE_4, dyads(TABLE_4)[0], dyads(TABLE_4)[0]), NotPossible, "same one"),
+    (lambda: lw.Robot.from_linkage(4), InvalidInput, "expected a Linkage"),
+    (lambda: lw.Robot.from_linkage(crank_rocker(), plane="zx"), InvalidInput, "plane"),
+    (lambda: lw.Robot.from_linkage(crank_rocker(), density=-1), InvalidInput, "density"),
+    (
+        lambda: Topology("open", {"ground": ("A",), "crank": ("A", "B"), "loose": ("C",)}, (("A", "ground", "crank"),),
+                         driver="crank", tracer=("crank", "B")),
+        InvalidInput,
+        "loose",
+    ),
+    (
+        lambda: Topology("undriven", {"ground": ("A",), "crank": ("A", "B"), "end": ("B", "C")},
+                         (("A", "ground", "crank"), ("B", "crank", "end")), driver="end", tracer=("end", "C")),
+        InvalidInput,
+        "no joint with the ground",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "error", "words"), BAD, ids=[words for _, _, words in BAD])
+def test_bad_input_gets_one_sentence(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
+
+
+def test_many_linkages_are_no_robot():
+    many = four_bar([[0j, 4], [0j, 5]], [[1j, 4 + 2j], [1j, 5 + 2j]], [1 + 1j, 1 + 2j])
+    with pytest.raises(NotPossible, match="expected one"):
+        lw.Robot.from_linkage(many)
+    assert PlanarTask([0j, 1]).n == 2

@@ -1,0 +1,178 @@
+"""Verdicts: closed forms against circuits, and both against the published linkage and dense motion."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.errors import InvalidInput, NotPossible
+from linkwork.loops import circuit
+from linkwork.synthesis import PlanarTask, check, dyads, four_bar, from_dyads
+from linkwork.synthesis.circuit_verdicts import judge
+from linkwork.synthesis.linkage import Linkages
+from tests.synthesis.examples import CRANK_ROCKER, TABLE_4
+from tests.synthesis.test_linkages import crank_rocker, slider_crank
+
+
+def test_the_papers_linkage_has_its_branch_defect():
+    found = dyads(TABLE_4)
+    linkage = from_dyads(TABLE_4, found[0], found[1])
+    verdict = check(linkage, TABLE_4)
+    assert verdict.branch and not verdict.circuit and not verdict.order
+    assert np.degrees(verdict.transmission) == pytest.approx([1.69, 0.51, 1.04, 4.09, 7.98], abs=5e-3)
+    assert verdict.kind == "triple-rocker" and not verdict.rotates
+    assert "between position 1 and position 3" in verdict.reasons
+    other = check(linkage, TABLE_4, driver="rocker")
+    assert other.branch and "between position 1 and position 2" in other.reasons
+
+
+def test_the_crank_rocker_has_no_defect():
+    verdict = check(crank_rocker(), CRANK_ROCKER)
+    assert verdict.good and verdict.rotates and verdict.kind == "crank-rocker"
+    assert verdict.reasons == ""
+
+
+def random_four_bars(count, seed):
+    """Pivots at random, assembled; tasks of three of their own postures, some from the other assembly."""
+    random = np.random.default_rng(seed)
+    z = lambda *shape: random.normal(size=shape) + 1j * random.normal(size=shape)
+    A, D, B, C, P = z(count), z(count), z(count), z(count), z(count)
+    linkage = four_bar(np.stack([A, D], -1), np.stack([B, C], -1), P)
+    return linkage, random
+
+
+def dense(linkage, samples=40_000):
+    """All postures of one four-bar by its driver's angle: (theta, side, coupler's rotation, tracer)."""
+    A, D, B, C, P = (complex(linkage.at(n)) for n in "ADBCP")
+    theta = np.linspace(-np.pi, np.pi, samples, endpoint=False)
+    pin = A + (B - A) * np.exp(1j * theta)
+    reach = D - pin
+    b, c = abs(C - B), abs(C - D)
+    cosine = (np.abs(reach) ** 2 + b**2 - c**2) / (2 * np.abs(reach) * b)
+    ok = np.abs(cosine) <= 1
+    postures = []
+    for side in (1, -1):
+        turn = reach / np.abs(reach) * np.exp(side * 1j * np.arccos(np.clip(cosine, -1, 1))) / ((C - B) / b)
+        postures.append((ok, turn, pin + (P - B) * turn))
+    return theta, postures
+
+
+def same_circuit(linkage, first, second):
+    """Whether two postures (theta index, side) can be joined by small steps: flood over the dense postures."""
+    theta, postures = dense(linkage, 720)
+    ok = np.stack([p[0] for p in postures])
+    seen, todo = set(), [first]
+    while todo:
+        node = todo.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        k, side = node
+        for step in (-1, 1):
+            j = (k + step) % len(theta)
+            if ok[side, j]:
+                todo.append((j, side))
+            else:  # a dead point: the other side begins here
+                todo.append((k, 1 - side))
+    return second in seen
+
+
+def test_circuits_and_branches_against_dense_motion():
+    linkages, random = random_four_bars(60, 0)
+    judged = 0
+    for k in range(60):
+        linkage = linkages[k]
+        _, postures = dense(linkage, 720)
+        one = (360, int(np.abs(postures[1][1][360] - 1) < np.abs(postures[0][1][360] - 1)))  # theta = 0: position 1
+        pool = [(j, side) for side in (0, 1) for j in np.flatnonzero(postures[side][0])]
+        inner = [(j, s) for j, s in pool if postures[s][0][(j + 3) % 720] and postures[s][0][j - 3]]
+        if len(inner) < 10:
+            continue
+        other = inner[random.integers(len(inner))]
+        j, side = other
+        task = PlanarTask([complex(linkage.at("P")), postures[side][2][j]], [0.0, np.angle(postures[side][1][j])])
+        verdict = check(linkage, task)
+        joined = same_circuit(linkage, one, (int(j), int(side)))
+        assert bool(verdict.circuit) == (not joined), k
+        if joined:
+            assert bool(verdict.branch) == (side != one[1]), k
+        judged += 1
+    assert judged > 40
+
+
+def test_closed_forms_agree_with_circuits():
+    linkages, random = random_four_bars(200, 5)
+    # a second posture of each, from its own dense motion
+    positions, angles, keep = [], [], []
+    for k in range(200):
+        _, postures = dense(linkages[k], 720)
+        side = int(random.integers(2))
+        inside = np.flatnonzero(postures[side][0] & np.roll(postures[side][0], 9) & np.roll(postures[side][0], -9))
+        if not len(inside):
+            continue
+        j = inside[random.integers(len(inside))]
+        positions.append([complex(linkages[k].at("P")), postures[side][2][j]])
+        angles.append([0.0, np.angle(postures[side][1][j])])
+        keep.append(k)
+    some = Linkages(linkages.topology, linkages.points[keep])
+    task = PlanarTask(np.array(positions), np.array(angles))
+    closed, around = check(some, task), judge(some, task)
+    assert (closed.circuit == around["circuit"]).mean() > 0.985  # a circuit may pass within the cubic's width
+    both = ~closed.circuit & ~around["circuit"]
+    assert (closed.branch == around["branch"])[both].mean() > 0.985
+    assert (closed.rotates == around["rotates"]).mean() > 0.985  # circuits that nearly touch
+    same = closed.rotates == around["rotates"]
+    apart = np.abs(closed.transmission_cycle - around["transmission_cycle"])[same]
+    assert apart.max() < 2e-3  # rad, between the records
+
+
+def test_a_slider_crank_goes_round():
+    linkage, task = slider_crank()
+    verdict = check(linkage, task)
+    assert verdict.reasons in ("", *[r for r in [str(verdict.reasons)] if "position" in r])
+    assert isinstance(bool(verdict.rotates), bool)
+    with pytest.raises(LookupError, match="expected a body with a pin"):
+        check(linkage, task, driver="slider")
+
+
+def test_change_points_and_parallelograms_are_named():
+    parallelogram = four_bar([0, 2], [1j, 2 + 1j], 1 + 2j)
+    assert check(parallelogram).kind == "change point (parallelogram)"
+    kite = four_bar([0, 3], [1, 1 + 1e-3j + 0], 2j)
+    assert "rocker" in str(check(kite).kind) or "change" in str(check(kite).kind)
+    flat = four_bar([0, 3.0], [2j, 3 + 1j], 1j)  # 3, 2, |3 - 1j|, 1: no change point
+    assert "change" not in str(check(flat).kind)
+
+
+def test_a_position_that_no_posture_meets():
+    verdict = check(crank_rocker(), PlanarTask([CRANK_ROCKER.positions[0], 50j], [0.0, 1.0]))
+    assert verdict.circuit and "position 2 is not met" in verdict.reasons
+
+
+def test_order_in_both_senses():
+    linkage = crank_rocker()
+    assert check(linkage, CRANK_ROCKER[[0, 4, 3, 2, 1]]).good  # the other sense of the driver
+    wrong = check(linkage, CRANK_ROCKER[[0, 2, 1, 3, 4]])
+    assert wrong.order and "another order" in wrong.reasons
+
+
+def test_the_circuit_of_a_robot():
+    robot = lw.Robot.from_linkage(crank_rocker())
+    found = circuit(robot, np.zeros(3), "crank")
+    assert found.closed and found.dead == 0
+    q = found.x[np.isfinite(found.x).all(axis=-1)]
+    closed = robot.assemble(q)
+    assert closed.success.all() and np.abs(closed.q - q).max() < 1e-8
+    assert abs(q[-1, 0] - 2 * np.pi) < 0.3  # the crank went all round
+    with pytest.raises(NotPossible, match="no joint"):
+        circuit(robot, np.zeros(3), "motor")
+
+
+def test_bad_input():
+    with pytest.raises(InvalidInput, match="expected a Linkage"):
+        check(3)
+    with pytest.raises(InvalidInput, match="batch"):
+        check(crank_rocker(), PlanarTask(np.zeros((2, 3)) + [0, 1, 2j], np.zeros((2, 3)) + [0, 1, 2]))
+    with pytest.raises(NotPossible, match="crank"):
+        check(crank_rocker(), driver="motor")
