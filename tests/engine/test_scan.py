@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
+from linkwork.engine.scan import keyed_scan
 from linkwork.errors import InvalidInput
 
 
@@ -216,3 +217,25 @@ def test_bad_calls_are_refused(call, says):
 def test_bad_steps_are_refused(step, options, says):
     with pytest.raises(InvalidInput, match=says):
         lw.scan(step, **{"state": {"x": 2}, **options})
+
+
+def test_a_stage_runs_only_where_it_is_due_and_lanes_keep_their_bits():
+    def step(k, x, u, a):
+        return {"x": x + u * a, "u": u, "row": x}
+
+    def stage(k, x, u, a):
+        return {"due": casadi.fmod(k, a) < 0.5, "u": casadi.sin(x) + 1}
+
+    loop = keyed_scan(None, [step], {"x": 1, "u": 1}, {"a": 1}, record={"row": 1}, stages=[stage])
+    starts, periods = np.arange(20.0)[:, None], (1.0 + np.arange(20) % 3)[:, None]
+    found = loop(x=starts, u=[0.0], a=periods, steps=10)
+    for i in range(20):
+        x, u, a = float(i), 0.0, 1.0 + i % 3
+        for k in range(10):
+            u = np.sin(x) + 1 if k % a == 0 else u
+            x = x + u * a
+        assert found.state["x"][i, 0] == pytest.approx(x, rel=1e-14)
+        alone = loop(x=starts[i], u=[0.0], a=periods[i], steps=10)
+        assert alone.state["x"][0] == found.state["x"][i, 0]
+    with pytest.raises(InvalidInput, match="which is no state"):
+        keyed_scan(None, [step], {"x": 1, "u": 1}, {"a": 1}, record={"row": 1}, stages=[lambda **s: {"due": 1, "y": 1}])

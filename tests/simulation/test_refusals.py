@@ -123,7 +123,6 @@ SENTENCES = {
     "no period": (lambda: Sampled(PD(1, 1, [0, 0]), None), InvalidInput, "Sampled: period"),
     "no time": (lambda: simulate(CART, **RUN).at(np.nan), InvalidInput, "at: t is nan"),
     "negative delay": (lambda: Sampled(PD(1, 1, [0, 0]), 0.1, -1.0), InvalidInput, "delay is -1.0"),
-    "nested sampling": (lambda: Sampled(Sampled(PD(1, 1, [0, 0]), 0.1), 0.1), InvalidInput, "outermost"),
     "rows of adaptive": (
         lambda: simulate(CART, duration=1, control=PD(1, 1, PerStep(np.zeros((5, 2))))),
         NotPossible,

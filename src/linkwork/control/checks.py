@@ -47,6 +47,8 @@ def within(x: Any, who: str, low: float, high: float, closed: tuple[bool, bool] 
 def definite(x: Any, n: int, who: str, semi: bool = False) -> np.ndarray:
     """A symmetric positive (semi)definite matrix (n, n) from a number, a vector (n,) or a matrix."""
     given = as_doubles(x, who)
+    if not np.isfinite(given).all():
+        raise InvalidInput(f"{who} contains {given[~np.isfinite(given)].ravel()[0]}, expected finite numbers")
     if given.ndim == 0:
         matrix = np.eye(n) * given
     elif given.shape == (n,):
@@ -56,8 +58,6 @@ def definite(x: Any, n: int, who: str, semi: bool = False) -> np.ndarray:
     else:
         expected = f"a number, {n} numbers or a ({n}, {n}) matrix"
         raise InvalidInput(f"{who} has shape {given.shape}, expected {expected}")
-    if not np.isfinite(matrix).all():
-        raise InvalidInput(f"{who} contains {matrix[~np.isfinite(matrix)][0]}, expected finite numbers")
     scale = np.abs(matrix).max(initial=0.0)
     kind = "symmetric positive semidefinite" if semi else "symmetric positive definite"
     if np.abs(matrix - matrix.T).max(initial=0.0) > 1e-9 * scale:

@@ -91,6 +91,9 @@ def _write(x: Any, lines: list[str]) -> None:
         writer(x, lines)
     elif isinstance(x, type):
         lines.append(f"class {_name_of(x)}")
+    elif hasattr(type(x), "decided_by"):  # an object that says itself what decides its code
+        lines.append(f"decided {_name_of(type(x))}")
+        _write(x.decided_by(), lines)
     elif isinstance(x, np.generic):
         _write_array(np.asarray(x), lines)
     elif isinstance(x, Mapping):

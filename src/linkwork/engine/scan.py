@@ -106,7 +106,8 @@ class Scan:
     def _known(self) -> _Facts:
         if self._facts is None:
             found, program = self._program_of_step()
-            self._facts = _Facts(found.record, found.reduce, program.operations)
+            staged = sum(due.operations + update.operations for due, update, _ in self._stages())
+            self._facts = _Facts(found.record, found.reduce, program.operations + staged)
         return self._facts
 
     def _program_of_step(self) -> tuple[Traced, Program]:
@@ -116,6 +117,12 @@ class Scan:
                 found = self._trace()
                 self._found = found, optimised(from_casadi(found.function))
             return self._found
+
+    def _stages(self) -> list[scan_codegen.StageCode]:
+        """What is done before a step where it is due, as programs."""
+        found, _ = self._program_of_step()
+        made = [(optimised(from_casadi(s.due)), optimised(from_casadi(s.update)), s.targets) for s in found.stages]
+        return made
 
     def prepare(self, *widths: int) -> Scan:
         """Compile (or load from the cache) for the given widths; without any: for one sample and for batches."""
@@ -220,7 +227,7 @@ class Scan:
     def _load(self, width: int) -> tuple[machine.Code, Any, int]:
         with self._lock:
             if width not in self._loaded:
-                own = self.key or keys.key("program", self.program)
+                own = self.key or keys.key("program", self.program, self._stages())
                 key = keys.key("scan", own, width, self._has_caller(width))
                 found = cache.load(key)
                 if found is None:
@@ -240,7 +247,7 @@ class Scan:
     def _compile(self, width: int) -> tuple[dict[str, Any], bytes]:
         counts["compiled"] += 1
         module = codegen.new_module("scan")
-        layout = scan_codegen.emit_scan(module, self.program, width)
+        layout = scan_codegen.emit_scan(module, self.program, width, self._stages())
         if self._has_caller(width):
             one = scan_codegen.emit_one(module, layout)
             shapes = [(layout.state,), (layout.parameter,), ()], [(layout.state,), ()]
@@ -393,16 +400,20 @@ def keyed_scan(
     record: Sequence[str] | Shapes = (),
     reduce: Mapping[str, str] | None = None,
     name: str = "scan",
+    stages: Sequence[Step] = (),
 ) -> Scan:
     """Like `scan`, for a key that names all that decides the trace (`keys.key`).
 
     Where code for the key is kept, no step is called. Of several steps that compute the same the shortest is compiled.
     Without a key the traced program is the key.
+
+    stages: functions of what a step is a function of, done before it, in their order, where their "due" is > 0; they
+    give new values of some states. Where no lane of a group is due their code is jumped over (sampled controllers).
     """
     declaration = declared(name, state, parameters, sequences, record, reduce)
 
     def shortest() -> Traced:
-        found = [traced(step, declaration) for step in steps]
+        found = [traced(step, declaration, stages) for step in steps]
         if len(found) == 1:
             return found[0]
         return min(found, key=lambda each: optimised(from_casadi(each.function)).operations)

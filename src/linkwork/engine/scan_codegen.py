@@ -9,7 +9,7 @@ When the queue is empty a finished lane repeats the last sample and writes nothi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from llvmlite import ir
@@ -111,8 +111,15 @@ def _sample_slot(b: ir.IRBuilder, scratch: ir.Value, layout: Layout, lane: ir.Va
     return b.gep(scratch, [b.add(_number(layout.sample_at), lane)], source_etype=I64)
 
 
-def emit_scan(module: ir.Module, program: Program, width: int) -> Layout:
-    """Define `scan`. The program maps (state, parameters, sequence) to (next state, record, stop[, advance])."""
+StageCode = tuple[Program, Program, tuple[int, ...]]
+"""(due, update, elements of the state that the update's results go to)."""
+
+
+def emit_scan(module: ir.Module, program: Program, width: int, stages: Sequence[StageCode] = ()) -> Layout:
+    """Define `scan`. The program maps (state, parameters, sequence) to (next state, record, stop[, advance]).
+
+    Before each step every stage that is due in some lane updates the state of the lanes in which it is due.
+    """
     layout = Layout(program, width)
     fill = _fill_function(module, layout)
     function = ir.Function(module, ir.FunctionType(I64, [POINTER, POINTER, I64, I64]), "scan")
@@ -151,6 +158,8 @@ def emit_scan(module: ir.Module, program: Program, width: int) -> Layout:
     if layout.sequence:
         with _counting(b, _number(width)) as lane:
             _load_sequence(b, arguments, scratch, layout, lane, last)
+    for stage in stages:
+        _emit_stage(b, stage, scratch, layout, width)
     ended = _emit_step(b, program, scratch, layout, width, steps_limit)
 
     if layout.record:
@@ -252,6 +261,35 @@ def _write_record(
         _copy_from_lane(b, row, at(b, scratch, layout.record_at), lane, layout.record, layout.width)
 
 
+def _any_lane(b: ir.IRBuilder, mask: ir.Value, width: int) -> ir.Value:
+    if width == 1:
+        return mask
+    return b.icmp_unsigned("!=", b.bitcast(mask, ir.IntType(width)), ir.Constant(ir.IntType(width), 0))
+
+
+def _emit_stage(b: ir.IRBuilder, stage: StageCode, scratch: ir.Value, layout: Layout, width: int) -> None:
+    """Update parts of the state where the stage is due; passed over when no lane is, which a branch predictor learns.
+
+    A lane in which it is not due keeps its bits, so that results do not depend on the neighbours.
+    """
+    due, update, targets = stage
+    tiles = (layout.state_at, layout.parameter_at, layout.sequence_at)
+
+    def value_of(b: ir.IRBuilder, j: int, k: int) -> ir.Value:
+        return load(b, at(b, scratch, tiles[j] + k * width), lanes(width))
+
+    nothing = constant(lanes(width), 0.0)
+    value = due.outputs[0][0]
+    flag = emit_body(b, due, width, value_of)[value] if value >= 0 else nothing
+    mask = b.fcmp_ordered(">", flag, nothing)
+    with b.if_then(_any_lane(b, mask, width)):
+        values = emit_body(b, update, width, value_of)
+        for target, v in zip(targets, update.outputs[0], strict=True):
+            place = at(b, scratch, layout.state_at + target * width)
+            new = values[v] if v >= 0 else nothing
+            store(b, b.select(mask, new, load(b, place, lanes(width))), place)
+
+
 def _emit_step(
     b: ir.IRBuilder, program: Program, scratch: ir.Value, layout: Layout, width: int, steps: ir.Value
 ) -> ir.Value:
@@ -296,8 +334,4 @@ def _emit_step(
     verdict = b.select(stop, constant(type_, 1.0), verdict)
     verdict = b.select(finite, verdict, constant(type_, 2.0))
     store(b, verdict, at(b, scratch, layout.verdict_at))
-    ended = b.fcmp_ordered(">=", verdict, nothing)
-    if width == 1:
-        return ended
-    mask = b.bitcast(ended, ir.IntType(width))
-    return b.icmp_unsigned("!=", mask, ir.Constant(ir.IntType(width), 0))
+    return _any_lane(b, b.fcmp_ordered(">=", verdict, nothing), width)

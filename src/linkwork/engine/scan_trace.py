@@ -47,12 +47,25 @@ class Declaration:
 
 
 @dataclass(frozen=True)
+class Stage:
+    """What is done before a step only where it is due: due and update are functions of what the step is a function of.
+
+    targets   the elements of the state (the step index is the first) that the update's results go to
+    """
+
+    due: casadi.Function
+    update: casadi.Function
+    targets: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Traced:
     """function: (state with the step index first, parameters, sequence) -> (next state, record, stop[, advance])."""
 
     function: casadi.Function
     record: dict[str, Shape]
     reduce: dict[str, Shape]
+    stages: tuple[Stage, ...] = ()
 
 
 def declared(
@@ -80,8 +93,8 @@ def declared(
     return Declaration(name, states, numbers, rows, {**recorded, **own}, dict(reduce or {}))
 
 
-def traced(step: Step, declaration: Declaration) -> Traced:
-    """Call the step once with symbols; what it gives must be what was declared."""
+def traced(step: Step, declaration: Declaration, stages: Sequence[Step] = ()) -> Traced:
+    """Call the step (and its stages) once with symbols; what it gives must be what was declared."""
     label, states = declaration.name, declaration.state
     sides = (states, declaration.parameters, declaration.sequences)
     symbols = {n: SX.sym(n, *_size(shape)) for side in sides for n, shape in side.items()}
@@ -107,7 +120,29 @@ def traced(step: Step, declaration: Declaration) -> Traced:
     if function.has_free():
         raise InvalidInput(f"{label}: the step uses symbols that it was not given: {', '.join(function.get_free())}")
     recorded = {n: _shape_of(out[n]) if shape is None else shape for n, shape in declaration.record.items()}
-    return Traced(function, recorded, reduced)
+    inputs = [before, given, fed]
+    made = tuple(_stage(dict(stage(**symbols, k=k)), declaration, inputs) for stage in stages)
+    return Traced(function, recorded, reduced, made)
+
+
+def _stage(out: dict[str, Any], declaration: Declaration, inputs: list[SX]) -> Stage:
+    """A stage gives "due" (> 0: now) and new values of some states."""
+    due, at = SX(out.pop("due")), 1
+    targets: list[int] = []
+    values: list[SX] = []
+    unknown = set(out) - set(declaration.state)
+    if unknown:
+        raise InvalidInput(f"{declaration.name}: a stage gives {sorted(unknown)}, which is no state")
+    for name, shape in declaration.state.items():
+        size = math.prod(shape)
+        if name in out:
+            if SX(out[name]).numel() != size:
+                raise InvalidInput(f"{declaration.name}: a stage gives {name!r} of another size than {shape}")
+            targets += range(at, at + size)
+            values.append(_flat(SX(out[name])))
+        at += size
+    update = casadi.Function("stage", inputs, [casadi.vertcat(SX(0, 1), *values)], {"cse": True})
+    return Stage(casadi.Function("due", inputs, [due]), update, tuple(targets))
 
 
 def start_of_reductions(kinds: Mapping[str, str], shapes: Mapping[str, Shape]) -> list[float]:

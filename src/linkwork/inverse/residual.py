@@ -15,6 +15,7 @@ from linkwork.model.tree import Tree
 from linkwork.recursions.jacobians import jacobian
 from linkwork.recursions.poses import frame_pose
 from linkwork.spatial import Transform, cross, skew, vector
+from linkwork.spatial.vector import angle_over_sine, rotation_vector
 
 Place = tuple[int, Placement]
 
@@ -80,21 +81,7 @@ def _pointing(R: SX, J_w: SX, axis: SX, direction: SX) -> tuple[SX, SX]:
     b1 /= np.linalg.norm(b1)
     across = SX(casadi.DM(np.vstack([b1, np.cross(a, b1)]))) @ R.T
     n = cross(R @ axis, direction)
-    return across @ (n * _angle_over_sine(n, casadi.dot(R @ axis, direction))), across @ J_w
-
-
-def rotation_vector(R: SX) -> SX:
-    """The rotation vector of R, |.| <= pi. At an angle of exactly pi, where two exist, zero."""
-    n = casadi.vertcat(R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]) / 2
-    return n * _angle_over_sine(n, (R[0, 0] + R[1, 1] + R[2, 2] - 1) / 2)
-
-
-def _angle_over_sine(n: SX, cosine: SX) -> SX:
-    """theta / |n| with |n| = sin(theta); near zero by its series."""
-    ss = casadi.dot(n, n)
-    s = casadi.sqrt(casadi.fmax(ss, 1e-30))
-    far = casadi.atan2(s, cosine) / s
-    return casadi.if_else(casadi.logic_and(ss < 1e-10, cosine > 0), 1 + ss / 6, far)
+    return across @ (n * angle_over_sine(n, casadi.dot(R @ axis, direction))), across @ J_w
 
 
 def _inverse_left_jacobian(w: SX) -> SX:

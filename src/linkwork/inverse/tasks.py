@@ -21,10 +21,10 @@ from casadi import DM, SX
 from linkwork import configurations, quantities
 from linkwork.arguments import as_doubles, finite, mapping
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
-from linkwork.inverse.residual import rotation_vector
 from linkwork.model.tree import Tree
 from linkwork.recursions.jacobians import jacobian
 from linkwork.recursions.poses import frame_pose
+from linkwork.spatial.vector import rotation_vector
 from linkwork.subject import Subject
 
 Cost = float | Sequence[float]

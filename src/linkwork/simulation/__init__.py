@@ -1,10 +1,12 @@
 """Simulation: motion over time of robots and systems of positions."""
 
-from linkwork.simulation.controllers import PD, PID, ComputedTorque, GravityCompensation, Sampled, Saturated
+from linkwork.simulation.controllers import PD, PID, ComputedTorque, GravityCompensation, Saturated
 from linkwork.simulation.environment import Apart, Environment, Within
 from linkwork.simulation.events import Crossing, Event
+from linkwork.simulation.metrics import Metrics
 from linkwork.simulation.result import Simulation
 from linkwork.simulation.run import simulate
+from linkwork.simulation.sampling import Sampled
 from linkwork.simulation.signals import PerStep
 from linkwork.simulation.stops import EndStop
 
@@ -18,6 +20,7 @@ __all__ = [
     "Environment",
     "Event",
     "GravityCompensation",
+    "Metrics",
     "PerStep",
     "Sampled",
     "Saturated",

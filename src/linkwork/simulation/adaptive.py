@@ -13,7 +13,6 @@ from casadi import SX
 from linkwork.engine import keys
 from linkwork.engine.kernel import Context, Kernel, Signature
 from linkwork.errors import ComputationError, NotPossible
-from linkwork.simulation.controllers import Sampled
 from linkwork.simulation.crossings import numbers_of
 from linkwork.simulation.events import Crossing
 from linkwork.simulation.loop import WORKS, Loop
@@ -32,7 +31,6 @@ def run(
     times: np.ndarray,
     method: str,
     tolerance: float,
-    sampled: Sampled | None,
     tick: Callable[[int], None] | None,
 ) -> Raw:
     """q (B, nq), v (B, nv) -> rows at the given times, one sample after the other.
@@ -54,7 +52,7 @@ def run(
     for sample in range(len(q)):
         p = numbers_of(loop, sample, len(q), 0)
         motion = _Motion(loop, plant.carrying(p), p, solver, tolerance, raw, sample, tick)
-        motion.run(q[sample], v[sample], sampled)
+        motion.run(q[sample], v[sample])
     raw.crossings.sort(key=lambda crossing: crossing.time)
     return raw
 
@@ -79,35 +77,40 @@ class _Motion:
         self.quaternions = loop.plant.quaternions
         self.row = 0
 
-    def run(self, q: np.ndarray, v: np.ndarray, sampled: Sampled | None) -> None:
+    def run(self, q: np.ndarray, v: np.ndarray) -> None:
         y = np.concatenate([q, v, np.zeros(self.loop.control.states + len(WORKS))])
         begin, end = float(self.raw.time[0]), float(self.raw.time[-1])
-        if sampled is None:
-            self._segment(begin, end, y, None)
+        samplers = self.loop.control.samplers()
+        if not samplers:
+            self._segment(begin, end, y)
             return
-        under_way: dict[int, np.ndarray] = {}
-        held = np.zeros(self.plant.nv)
-        for t0, t1, measured, acting in _instants(begin, end, sampled):
-            if measured is not None:
-                q, v, s, w = self._parts(y)
-                under_way[measured], rate = self.loop.control.law(self.plant, np.asarray(t0), q, v, s, self.p)
-                y = np.concatenate([q, v, s + sampled.period * rate, w])
-            if acting is not None:
-                held = under_way.pop(acting)
-            reached = self._segment(t0, t1, y, held)
+        self.p |= {f"{s.name}_held": np.zeros(self.plant.nv) for s in samplers}
+        memories = [np.zeros(s.inner.kept) for s in samplers]
+        under_way: dict[tuple[int, int], np.ndarray] = {}
+        for t0, t1, marks in _instants(begin, end, [s.timing for s in samplers]):
+            for j, sampler in enumerate(samplers):
+                q, v, _, _ = self._parts(y)
+                for k in marks.get((j, "measures"), ()):
+                    period = np.asarray(sampler.timing[0])
+                    under_way[j, k], memories[j] = sampler.inner.sample(
+                        self.plant, np.asarray(t0), q, v, memories[j], self.p, period
+                    )
+                for k in marks.get((j, "acts"), ()):
+                    self.p[f"{sampler.name}_held"] = under_way.pop((j, k))
+            reached = self._segment(t0, t1, y)
             if reached is None:
                 return
             y = reached
 
-    def _segment(self, begin: float, end: float, y: np.ndarray, held: np.ndarray | None) -> np.ndarray | None:
+    def _segment(self, begin: float, end: float, y: np.ndarray) -> np.ndarray | None:
         """Integrate from begin to end; the state there, or None where the motion ends before."""
-        rate = self._rate(held)
+        rate = self._rate()
 
         def derivative(t: float, y: np.ndarray) -> np.ndarray:
             q, v, s, _ = self._parts(y)
             return rate(np.array(t), q, v, s)
 
-        self._write(begin, lambda _: y, held)
+        self._write(begin, lambda _: y)
         t, failure = begin, ""
         try:
             solver = self.solver(derivative, begin, y, end, rtol=self.tolerance, atol=1e-2 * self.tolerance)
@@ -119,7 +122,7 @@ class _Motion:
                 dense = solver.dense_output()
                 now = self._events(solver.t, solver.y)
                 stopped = self._crossings(events, now, t, solver.t, dense)
-                self._write(solver.t if stopped is None else stopped, dense, held)
+                self._write(solver.t if stopped is None else stopped, dense)
                 if stopped is not None:
                     self.raw.end[self.sample] = stopped
                     return None
@@ -134,13 +137,13 @@ class _Motion:
         self.raw.failure[self.sample] = f"stopped at t = {t:.6g} s in q = {shown(q)}, v = {shown(v)}: {failure}"
         return None
 
-    def _rate(self, held: np.ndarray | None) -> Callable[..., np.ndarray]:
+    def _rate(self) -> Callable[..., np.ndarray]:
         """(t, q, v, s) -> rates of q, v, s and the works: one compiled function, or in Python what cannot be traced."""
         if not self.loop.python:
-            compiled_rate = _compiled_rate(self.loop, held is not None)
-            fixed = [np.ascontiguousarray(x) for x in self.p.values()] + ([] if held is None else [held])
+            compiled_rate = _compiled_rate(self.loop)
+            fixed = [np.ascontiguousarray(self.p[name]) for name in (*self.loop.parameters, *_held(self.loop))]
             return lambda *state: compiled_rate(*state, *fixed)
-        rate = self.loop.rate(self.plant, self.p, held)
+        rate = self.loop.rate(self.plant, self.p)
 
         def in_python(t: np.ndarray, q: np.ndarray, v: np.ndarray, s: np.ndarray) -> np.ndarray:
             a, rate_s, powers = rate(t, q, v, s)
@@ -158,13 +161,13 @@ class _Motion:
                 parts[0][at] /= np.linalg.norm(parts[0][at])
         return parts
 
-    def _write(self, until: float, state: Callable[[float], np.ndarray], held: np.ndarray | None) -> None:
+    def _write(self, until: float, state: Callable[[float], np.ndarray]) -> None:
         """Rows up to a time that have not been written."""
         raw = self.raw
         while self.row < len(raw.time) and raw.time[self.row] <= until + 1e-12 * max(1.0, abs(until)):
             t = float(raw.time[self.row])
             q, v, s, w = self._parts(state(t))
-            tau = held if held is not None else self.loop.control.law(self.plant, np.asarray(t), q, v, s, self.p)[0]
+            tau = self.loop.control.law(self.plant, np.asarray(t), q, v, s, self.p)[0]
             at = (self.sample, self.row)
             raw.q[at], raw.v[at], raw.tau[at], raw.works[at] = q, v, tau, w
             self.row += 1
@@ -198,34 +201,34 @@ _rates: weakref.WeakKeyDictionary[Any, dict[str, Callable[..., np.ndarray]]] = w
 _RATES = "the equations of motion"
 
 
-def _compiled_rate(loop: Loop, held: bool) -> Callable[..., np.ndarray]:
+def _compiled_rate(loop: Loop) -> Callable[..., np.ndarray]:
     """The rates of everything that is integrated as one compiled function, made once for a plant and a structure."""
     owner, numbers = loop.plant.identity
     template, structure = bare(loop)
     kept = _rates.setdefault(owner, {})
     if structure is None:  # the loop can do what no key knows
-        made = _rate_kernel(template, held, None)
+        made = _rate_kernel(template, None)
         return kept.setdefault(made.traced_key(), made.caller(Context(loop.plant.who)))
-    key = keys.key(structure, numbers, held)
+    key = keys.key(structure, numbers)
     if key not in kept:
         plant_key = loop.plant.key
-        full = None if plant_key is None else keys.key("rates", structure, plant_key, held)
-        kept[key] = _rate_kernel(template, held, full).caller(Context(loop.plant.who))
+        full = None if plant_key is None else keys.key("rates", structure, plant_key)
+        kept[key] = _rate_kernel(template, full).caller(Context(loop.plant.who))
     return kept[key]
 
 
-def _rate_kernel(loop: Loop, held: bool, key: str | None) -> Kernel:
-    """(t, q, v, s, parameters ..., held force) -> the rates of q, v, s and of the works."""
+def _rate_kernel(loop: Loop, key: str | None) -> Kernel:
+    """(t, q, v, s, parameters ..., held forces ...) -> the rates of q, v, s and of the works."""
     plant, states = loop.plant, loop.control.states
     inputs: dict[str, tuple[int, ...]] = {"t": (), "q": (plant.nq,), "v": (plant.nv,), "s": (states,)}
     inputs |= {name: x.shape[-1:] for name, x in loop.parameters.items()}
-    inputs |= {"held": (plant.nv,)} if held else {}
+    inputs |= dict.fromkeys(_held(loop), (plant.nv,))
 
     def trace() -> casadi.Function:
         symbols = {name: SX.sym(name, *shape) for name, shape in inputs.items()}
-        p = {name: symbols[name] for name in loop.parameters}
+        p = {name: symbols[name] for name in (*loop.parameters, *_held(loop))}
         t, q, v, s = (symbols[name] for name in ("t", "q", "v", "s"))
-        a, rate_s, powers = loop.rate(plant.carrying(p), p, symbols["held"] if held else None)(t, q, v, s)
+        a, rate_s, powers = loop.rate(plant.carrying(p), p)(t, q, v, s)
         rates = casadi.vertcat(plant.rate(q, v), a, rate_s, powers(v))
         return casadi.Function("rates", list(symbols.values()), [rates], {"cse": True})
 
@@ -233,18 +236,28 @@ def _rate_kernel(loop: Loop, held: bool, key: str | None) -> Kernel:
     return Kernel(Signature(_RATES, tuple(inputs.items()), results), trace, key)
 
 
-def _instants(begin: float, end: float, sampled: Sampled) -> Iterator[tuple[float, float, int | None, int | None]]:
-    """(from, to, measurement made at `from`, measurement that acts from there), over a sampled control's instants."""
-    period, delay = sampled.period, sampled.delay
-    count = int(np.ceil((end - begin) / period)) + 1
-    marks: list[tuple[float, int | None, int | None]] = [(begin + k * period, k, None) for k in range(count)]
-    marks += [(begin + k * period + delay, None, k) for k in range(count)]
-    merged: list[list[Any]] = []
-    for t, measured, acting in sorted(marks, key=lambda mark: mark[0]):
-        if not merged or t - merged[-1][0] > _SAME * period:
-            merged.append([t, None, None])
-        merged[-1][1] = measured if measured is not None else merged[-1][1]
-        merged[-1][2] = acting if acting is not None else merged[-1][2]
-    merged = [mark for mark in merged if mark[0] < end - _SAME * period]
-    for here, following in zip(merged, [*merged[1:], [end, None, None]], strict=True):
-        yield here[0], following[0], here[1], here[2]
+def _held(loop: Loop) -> list[str]:
+    """Names of the forces that sampled laws hold."""
+    return [f"{sampler.name}_held" for sampler in loop.control.samplers()]
+
+
+def _instants(
+    begin: float, end: float, timings: list[tuple[float, float, float]]
+) -> Iterator[tuple[float, float, dict[tuple[int, str], list[int]]]]:
+    """(from, to, what happens at `from`: {(sampled law, "measures" or "acts"): its samples}) over all instants."""
+    marks: list[tuple[float, int, str, int]] = [(begin, -1, "begins", 0)]
+    for j, (period, delay, offset) in enumerate(timings):
+        count = int(np.ceil((end - begin) / period)) + 1
+        first = begin + offset
+        marks += [(first + k * period, j, "measures", k) for k in range(count)]
+        marks += [(first + k * period + delay, j, "acts", k) for k in range(count)]
+    same = _SAME * min(period for period, _, _ in timings)
+    merged: list[tuple[float, dict[tuple[int, str], list[int]]]] = []
+    for t, j, what, k in sorted(marks, key=lambda mark: mark[0]):
+        if not merged or t - merged[-1][0] > same:
+            merged.append((t, {}))
+        merged[-1][1].setdefault((j, what), []).append(k)
+    merged = [mark for mark in merged if mark[0] < end - same]
+    ends = [mark[0] for mark in merged[1:]] + [end]
+    for (t, happens), until in zip(merged, ends, strict=True):
+        yield t, until, happens

@@ -9,9 +9,10 @@ import numpy as np
 from casadi import SX
 from numpy.typing import ArrayLike
 
-from linkwork.arguments import as_doubles, number
+from linkwork.arguments import as_doubles
 from linkwork.errors import InvalidInput
 from linkwork.simulation.algebra import clipped, is_symbolic, joined, where
+from linkwork.simulation.own_model import OwnModel, model_or_plant
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.signals import Signal, Source
 from linkwork.simulation.tracing import UserFunction
@@ -33,11 +34,15 @@ class Bound:
     parameters, sequences   numbers and rows by name, for the scan
     states                  how many numbers the law integrates
     of_a_run                attributes with numbers that a run brings: tracing sees only their shapes
+    memory                  how many numbers a sampled law keeps between its samples, if not its `states`
+    past                    the law needs its own past samples, so that it runs inside Sampled only
     python                  why the law cannot run inside machine code, or ""
     shares                  the law uses the mass matrix, which accelerations can share
     """
 
     states = 0
+    memory = 0
+    past = False
     python = ""
     shares = False
     of_a_run: ClassVar[tuple[str, ...]] = ("parameters", "sequences")
@@ -49,6 +54,28 @@ class Bound:
     def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
         """(tau, rate of the law's own state)."""
         raise NotImplementedError
+
+    def sample(
+        self, plant: Plant, t: Any, q: Any, v: Any, m: Any, p: Mapping[str, Any], period: Any
+    ) -> tuple[Any, Any]:
+        """(force held from this sample on, memory for the next one); what a law integrates moves by forward Euler."""
+        tau, rate = self.law(plant, t, q, v, m, p)
+        return tau, m + period * rate if self.states else m
+
+    @property
+    def kept(self) -> int:
+        """Numbers that a sampled run of this law carries from sample to sample."""
+        return self.memory or self.states
+
+    @property
+    def inside(self) -> list[Bound]:
+        """The laws that this one is made of."""
+        return []
+
+    def samplers(self) -> list[Any]:
+        """Every sampled law in it, inner ones first."""
+        found = [each for part in self.inside for each in part.samplers()]
+        return [*found, self] if hasattr(self, "timing") else found
 
     def _number(self, name: str, given: Any, n: int, who: str, positive: bool = True) -> None:
         """A parameter (..., n): one number for all, or one a coordinate."""
@@ -93,17 +120,28 @@ class PID(Controller):
 
 
 class GravityCompensation(Controller):
-    """tau = the joint forces that hold the mechanism still, with what it carries (gravity, springs, potentials)."""
+    """tau = the joint forces [N m, N] that hold the mechanism still: gravity, springs and potentials.
+
+    It knows the payload of the run. model: another Robot with the same joints, whose forces are taken instead (without
+    payload, or with other masses): what the controller of a real machine believes.
+    """
+
+    def __init__(self, model: Any = None) -> None:
+        self.model = model
 
     def bound(self, plant: Plant, prefix: str = "control") -> Bound:
-        return _BoundGravity()
+        return _BoundGravity(self.model, plant)
 
 
 class ComputedTorque(Controller):
-    """tau = inverse dynamics of target'' + kd (target' - v) + kp (target - q), those of the robot with its payload."""
+    """tau = inverse dynamics of target'' + kd (target' - v) + kp (target - q), those of the robot with its payload.
 
-    def __init__(self, kp: ArrayLike, kd: ArrayLike, target: Any) -> None:
-        self.kp, self.kd, self.target = kp, kd, Source(target, "ComputedTorque: target")
+    kp [1/s^2], kd [1/s]: the error obeys e'' + kd e' + kp e = 0. model: another Robot with the same joints, whose
+    inverse dynamics are taken instead (no payload, other masses).
+    """
+
+    def __init__(self, kp: ArrayLike, kd: ArrayLike, target: Any, model: Any = None) -> None:
+        self.kp, self.kd, self.target, self.model = kp, kd, Source(target, "ComputedTorque: target"), model
 
     def bound(self, plant: Plant, prefix: str = "control") -> Bound:
         return _BoundComputedTorque(self, plant, prefix)
@@ -139,32 +177,10 @@ class Law(Controller):
         return _BoundLaw(self.function, plant)
 
 
-class Sampled:
-    """A controller that runs at instants 0, period, 2 period, ...; its force is held between them.
-
-    delay   time from measuring to acting [s]; limit: forces are held within +-limit (one number or one a coordinate)
-    With a fixed step, period and delay are whole numbers of steps. A Python function is called once a period, so that
-    it may keep something between calls.
-    """
-
-    def __init__(self, controller: Any, period: float, delay: float = 0.0, limit: ArrayLike | None = None) -> None:
-        self.controller = as_controller(controller if limit is None else Saturated(controller, limit))
-        self.period, self.delay = _duration("period", period), _duration("delay", delay, zero=True)
-
-
-def _duration(name: str, given: Any, zero: bool = False) -> float:
-    time = number(given, f"Sampled: {name}")
-    if time < 0 or (time == 0 and not zero):
-        raise InvalidInput(f"Sampled: {name} is {given!r}, expected a {'time' if zero else 'positive time'} in seconds")
-    return time
-
-
 def as_controller(given: Any) -> Controller:
     """A controller, or a function (t, q, v) as one."""
     if isinstance(given, Controller):
         return given
-    if isinstance(given, Sampled):
-        raise InvalidInput("simulate: Sampled is the outermost controller; put the others inside it")
     if callable(given):
         return Law(given)
     raise InvalidInput(f"simulate: control is {type(given).__name__}, expected a controller or a function (t, q, v)")
@@ -223,17 +239,24 @@ class _BoundPID(_BoundPD):
 
 
 class _BoundComputedTorque(_BoundPD):
-    shares = True
+    def __init__(self, given: ComputedTorque, plant: Plant, prefix: str) -> None:
+        super().__init__(given, plant, prefix)
+        self.model = None if given.model is None else OwnModel(given.model, plant, "ComputedTorque")
+        self.shares = self.model is None
 
     def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
         e, ed, xdd = self.errors(plant, t, q, v, p)
         a = xdd + p[f"{self.prefix}_kp"] * e + p[f"{self.prefix}_kd"] * ed
-        return plant.inverse(q, v, a, t), s
+        return model_or_plant(self.model, plant).inverse(q, v, a, t), s
 
 
 class _BoundGravity(Bound):
+    def __init__(self, model: Any, plant: Plant) -> None:
+        super().__init__()
+        self.model = None if model is None else OwnModel(model, plant, "GravityCompensation")
+
     def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
-        return plant.gravity(q, t), s
+        return model_or_plant(self.model, plant).gravity(q, t), s
 
 
 class _BoundSaturated(Bound):
@@ -241,18 +264,28 @@ class _BoundSaturated(Bound):
         super().__init__()
         self.inner, self.name = given.controller.bound(plant, prefix), f"{prefix}_saturation"
         self._number(self.name, given.limit, plant.nv, "Saturated: limit")
-        _absorb(self, [self.inner])
+        absorb(self, [self.inner])
 
     def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
         tau, rate = self.inner.law(plant, t, q, v, s, p)
         return clipped(tau, p[self.name]), rate
+
+    def sample(
+        self, plant: Plant, t: Any, q: Any, v: Any, m: Any, p: Mapping[str, Any], period: Any
+    ) -> tuple[Any, Any]:
+        tau, after = self.inner.sample(plant, t, q, v, m, p, period)
+        return clipped(tau, p[self.name]), after
+
+    @property
+    def inside(self) -> list[Bound]:
+        return [self.inner]
 
 
 class _BoundSum(Bound):
     def __init__(self, parts: list[Bound]) -> None:
         super().__init__()
         self.parts = parts
-        _absorb(self, parts)
+        absorb(self, parts)
 
     def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
         total, rates, at = 0.0, [], 0
@@ -261,6 +294,20 @@ class _BoundSum(Bound):
             total, at = total + tau, at + part.states
             rates.append(rate)
         return total, joined(rates)
+
+    def sample(
+        self, plant: Plant, t: Any, q: Any, v: Any, m: Any, p: Mapping[str, Any], period: Any
+    ) -> tuple[Any, Any]:
+        total, after, at = 0.0, [], 0
+        for part in self.parts:
+            tau, kept = part.sample(plant, t, q, v, m[at : at + part.kept], p, period)
+            total, at = total + tau, at + part.kept
+            after.append(kept)
+        return total, joined(after)
+
+    @property
+    def inside(self) -> list[Bound]:
+        return self.parts
 
 
 class _BoundLaw(Bound):
@@ -296,10 +343,14 @@ def nothing() -> Bound:
     return _BoundNothing()
 
 
-def _absorb(outer: Bound, parts: list[Bound]) -> None:
+def absorb(outer: Bound, parts: list[Bound]) -> None:
+    """Let a law that is made of others carry their numbers, states and properties."""
+    memory = sum(part.kept for part in parts) if any(part.memory for part in parts) else 0
     for part in parts:
         outer.parameters |= part.parameters
         outer.sequences |= part.sequences
         outer.states += part.states
         outer.python = outer.python or part.python
         outer.shares = outer.shares or part.shares
+        outer.past = outer.past or part.past
+    outer.memory = memory

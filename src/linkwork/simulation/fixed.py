@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+import casadi
 import numpy as np
 from casadi import SX
 
@@ -15,7 +16,8 @@ from linkwork.engine import keys, machine
 from linkwork.engine.scan import Scan, ScanResult, keyed_scan
 from linkwork.errors import ComputationError
 from linkwork.simulation.crossings import find_crossings, numbers_of
-from linkwork.simulation.loop import WORKS, Loop
+from linkwork.simulation.loop import WORKS, Loop, Stage
+from linkwork.simulation.metrics import KINDS
 from linkwork.simulation.numeric import NumericPlant
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.raw import Raw, not_finite, shown
@@ -27,6 +29,7 @@ SHARED_UP_TO = 12
 
 _built: weakref.WeakKeyDictionary[Any, dict[str, Scan]] = weakref.WeakKeyDictionary()
 Tick = Callable[[int], None]
+_NONE = SX(0)
 
 
 def run(
@@ -49,7 +52,9 @@ def run(
     alive = np.arange(samples)
     first = 0
     for count in parts:
-        done = _advance(loop, compiled, state, alive, samples, start, h, first, count, keep)
+        done = _advance(loop, compiled, state, alive, samples, start, h, first, count, keep, steps)
+        for name, reduced in done.reduced.items():
+            _reduce(raw, name.removeprefix("metric_"), reduced.reshape(len(alive), -1), alive, samples)
         at = slice(first // keep, first // keep + -(-count // keep))
         for name, target in (("q", raw.q), ("v", raw.v), ("tau", raw.tau), ("w", raw.works), *kept.items()):
             found = done.record[f"row_{name}"]
@@ -80,6 +85,7 @@ def _advance(
     first: int,
     count: int,
     keep: int,
+    final: int,
 ) -> ScanResult:
     """Some steps of the samples that still run."""
 
@@ -97,7 +103,16 @@ def _advance(
     # Two vectors a lane group hide the latency of a step that waits for itself: 8 to 28 % faster than one.
     wide = 2 * machine.widths()[0]
     width = wide if len(alive) >= wide else None
+    if loop.metrics is not None:
+        given["final"] = float(final)
     return compiled(**given, h=h, start=start, first=float(first), steps=count, every=keep, width=width)
+
+
+def _reduce(raw: Raw, name: str, reduced: np.ndarray, alive: np.ndarray, samples: int) -> None:
+    """Figures of some more steps; those of a sample that has ended stay."""
+    rule = {"sum": np.add, "max": np.maximum}[KINDS[name]]
+    so_far = raw.metrics.setdefault(name, np.zeros((samples, reduced.shape[1])))
+    so_far[alive] = rule(so_far[alive], reduced)
 
 
 def _close(
@@ -130,7 +145,10 @@ def _control_to_blame(loop: Loop, state: dict[str, np.ndarray], p: dict[str, np.
     for part in (0.0, 0.5 * h, h):
         q = plant.integrate(state["q"], part * state["v"])
         try:
-            loop.control.law(plant, np.asarray(t + part), q, state["v"], state.get("s", np.zeros(0)), p)
+            known = {**p, **loop.sampled(state)}
+            loop.control.law(plant, np.asarray(t + part), q, state["v"], state.get("s", np.zeros(0)), known)
+            for sampler in loop.control.samplers():
+                sampler.update(plant, {**state, "q": q}, known, 0, np.asarray(t + part), np.asarray(h))
         except ComputationError as error:
             return f"in q = {shown(q)} there is no finite force: {error}"
     return ""
@@ -187,17 +205,31 @@ def build(loop: Loop, key: str | None) -> Scan:
         [name for name in sizes if name not in ("q", "v", "w")] if loop.events.given else []
     )
 
-    def step(plant: Plant, k: SX, h: SX, start: SX, first: SX, **symbols: SX) -> dict[str, SX]:
+    def step(plant: Plant, k: SX, h: SX, start: SX, first: SX, final: SX = _NONE, **symbols: SX) -> dict[str, SX]:
         state = {name: symbols[name] for name in sizes}
         p = {name: symbols[name] for name in (*parameters, *sequences)}
         index = k + first
-        out = loop.step(plant.carrying(p), state, p, index, start + index * h, h)
+        carried, t = plant.carrying(p), start + index * h
+        out = loop.step(carried, state, p, index, t, h)
+        if loop.metrics is not None:
+            weight = casadi.if_else(index < final, h, 0.0)
+            out |= loop.metrics.row(carried, t, state["q"], state["v"], out["tau"], p, weight, t - start)
         before = {**state, "tau": out.pop("tau")}
         if "g" in state:
             before["g"] = out["g"]
         return {**out, **{f"row_{name}": before[name] for name in rows}}
 
-    fixed = {"h": (), "start": (), "first": ()}
+    def staged(stage: Stage, k: SX, h: SX, start: SX, first: SX, final: SX = _NONE, **symbols: SX) -> dict[str, SX]:
+        """A sampled law's instants: its part of the state, where it is due."""
+        state = {name: symbols[name] for name in sizes}
+        p = {name: symbols[name] for name in (*parameters, *sequences)}
+        index = k + first
+        due, update = stage(plant.carrying(p), state, p, index, start + index * h, h)
+        return {"due": due, **update()}
+
+    fixed: dict[str, tuple[int, ...]] = {"h": (), "start": (), "first": ()}
+    if loop.metrics is not None:
+        fixed["final"] = ()
     return keyed_scan(
         key,
         [functools.partial(step, way) for way in ways],
@@ -206,4 +238,6 @@ def build(loop: Loop, key: str | None) -> Scan:
         sequences,
         record={f"row_{name}": sizes.get(name, plant.nv) for name in rows},
         name=f"simulate {plant.who}",
+        stages=[functools.partial(staged, stage) for stage in loop.stages()],
+        reduce=None if loop.metrics is None else loop.metrics.kinds,
     )

@@ -9,37 +9,27 @@ from typing import Any
 import numpy as np
 from casadi import SX
 
-from linkwork.simulation.algebra import divides, dot, is_symbolic, joined, where
+from linkwork.simulation.algebra import dot, is_symbolic, joined
 from linkwork.simulation.controllers import Bound
 from linkwork.simulation.events import Events
 from linkwork.simulation.friction import Friction
+from linkwork.simulation.metrics import Metrics
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.signals import Signal
 from linkwork.simulation.steppers import STEPPERS
 from linkwork.simulation.stops import Stops
 
+Stage = Callable[..., tuple[Any, Callable[[], dict[str, Any]]]]
 WORKS = ("control", "external", "stops", "dissipated")
 """Energies that are integrated beside the motion: what control, external forces and end stops put in, what is lost."""
-
-
-@dataclass(frozen=True)
-class Sampling:
-    """Sampled control in whole steps: every `period` steps, acting `delay` steps later."""
-
-    period: int
-    delay: int
-
-    @property
-    def slots(self) -> int:
-        """How many computed forces are under way at once."""
-        return self.delay // self.period + 1
 
 
 @dataclass
 class Loop:
     """Everything a step needs except the numbers; the plant that a step gets carries those of its payloads.
 
-    state names: q, v, s (the control's own), w (works), u (force held), queue (forces under way), g (event values)
+    state names: q, v, s (the control's own), w (works), g (event values), and for every sampled law the force it holds,
+    its memory and what is under way (sampling.py)
     """
 
     plant: Plant
@@ -48,15 +38,16 @@ class Loop:
     stops: Stops
     events: Events
     method: str
-    sampling: Sampling | None = None
+    disturbance: Signal | None = None
+    metrics: Metrics | None = None
     friction: Friction = field(default_factory=Friction)
 
     @property
     def sizes(self) -> dict[str, int]:
         n = self.plant.nv
         sizes = {"q": self.plant.nq, "v": n, "s": self.control.states, "w": len(WORKS)}
-        if self.sampling is not None:
-            sizes |= {"u": n, "queue": n * self.sampling.slots}
+        for sampler in self.control.samplers():
+            sizes |= sampler.sizes
         if self.events.given:
             sizes["g"] = len(self.events.given)
         return {name: size for name, size in sizes.items() if size}
@@ -64,21 +55,26 @@ class Loop:
     @property
     def python(self) -> str:
         """Why this loop cannot run inside machine code, or ""."""
-        signals = [s.python for s in self.forces.values() if s.python is not None]
+        signals = [s.python for s in self.signals() if s.python is not None]
         told = [f"{f.who} cannot be traced: {f.why_not}" for f in signals]
         return self.control.python or next(iter(told), "") or self.events.python
+
+    def signals(self) -> list[Signal]:
+        """Forces and joint forces from outside, and what metrics compare with."""
+        found = [*self.forces.values(), *([self.disturbance] if self.disturbance is not None else [])]
+        return [*found, *(self.metrics.signals if self.metrics is not None else [])]
 
     @property
     def parameters(self) -> dict[str, np.ndarray]:
         found = self.plant.parameters | self.control.parameters | self.friction.parameters
-        for signal in self.forces.values():
+        for signal in self.signals():
             found |= signal.parameters
         return found
 
     @property
     def sequences(self) -> dict[str, np.ndarray]:
         found = dict(self.control.sequences)
-        for signal in self.forces.values():
+        for signal in self.signals():
             found |= signal.sequences
         return found
 
@@ -86,21 +82,16 @@ class Loop:
         return {name: signal.at(t, p)[0] for name, signal in self.forces.items()}
 
     def rate(
-        self,
-        plant: Plant,
-        p: Mapping[str, Any],
-        held: Any = None,
-        seen: list[Any] | None = None,
-        rubbing: Any = None,
+        self, plant: Plant, p: Mapping[str, Any], seen: list[Any] | None = None, rubbing: Any = None
     ) -> Callable[..., Any]:
-        """(t, q, v, s) -> (a, rate of s, powers).
+        """(t, q, v, s) -> (a, rate of s, powers); p holds the forces of sampled laws.
 
-        held      the control's force where that is constant;  seen: a list that gets the control's forces
+        seen      a list that gets the control's forces
         rubbing   dry friction where that is constant; left out it follows the speed
         """
 
         def rate(t: Any, q: Any, v: Any, s: Any) -> tuple[Any, Any, Callable[[Any], Any]]:
-            tau, rate_s = (held, 0.0 * s) if held is not None else self.control.law(plant, t, q, v, s, p)
+            tau, rate_s = self.control.law(plant, t, q, v, s, p)
             if seen is not None:
                 seen.append(tau)
             wrenches = self.wrenches(t, p)
@@ -108,10 +99,13 @@ class Loop:
             total = tau if push is None else tau + push
             lost = self.friction.force(v, p, rubbing) if self.friction else None
             total = total if lost is None else total - lost
+            unknown = None if self.disturbance is None else self.disturbance.at(t, p)[0]
+            total = total if unknown is None else total + unknown
             a = plant.acceleration(q, v, total, t, wrenches)
 
             def powers(u: Any) -> Any:
                 external = plant.external_power(q, u, t, wrenches) if wrenches else 0.0
+                external = external if unknown is None else external + dot(unknown, u)
                 stopped = dot(push, u) if push is not None else 0.0
                 dissipated = plant.dissipated(q, u, t)
                 if lost is not None:
@@ -125,19 +119,20 @@ class Loop:
     def step(
         self, plant: Plant, state: Mapping[str, Any], p: Mapping[str, Any], k: Any, t: Any, h: Any
     ) -> dict[str, Any]:
-        """One step from time t (the k-th): the next state, the force "tau" in action, and "stop"."""
+        """One step from time t (the k-th): the next state, the force "tau" in action, and "stop".
+
+        What sampled laws hold and remember stays; `stages` have changed it before where it is due.
+        """
         q, v, w = state["q"], state["v"], state["w"]
         s = state.get("s", _empty(q))
-        out: dict[str, Any] = {}
-        held = None
-        if self.sampling is not None:
-            held, s, out = self._sampled(plant, state, p, k, t, h)
+        out: dict[str, Any] = self.sampled(state)
+        p = {**p, **out}
         rubbing = None
         if self.friction.dry:
-            free = self.rate(plant, p, held, rubbing=np.zeros(len(self.friction.dry)))(t, q, v, s)[0]
+            free = self.rate(plant, p, rubbing=np.zeros(len(self.friction.dry)))(t, q, v, s)[0]
             rubbing = self.friction.held(plant, q, v, t, free, h, p)
         seen: list[Any] = []
-        q1, v1, s1, w1 = STEPPERS[self.method](plant, self.rate(plant, p, held, seen, rubbing), t, q, v, s, w, h)
+        q1, v1, s1, w1 = STEPPERS[self.method](plant, self.rate(plant, p, seen, rubbing), t, q, v, s, w, h)
         tau = seen[0]
         if self.stops.hard:
             wrenches = self.wrenches(t + h, p)
@@ -156,25 +151,22 @@ class Loop:
             out |= {"g": joined(now), "stop": stop}
         return out
 
-    def _sampled(
-        self, plant: Plant, state: Mapping[str, Any], p: Mapping[str, Any], k: Any, t: Any, h: Any
-    ) -> tuple[Any, Any, dict[str, Any]]:
-        """(force in action, control state, what is carried on): measured every period, acting delay steps later.
+    def sampled(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """What sampled laws hold, remember and have under way."""
+        return {name: state[name] for sampler in self.control.samplers() for name in sampler.sizes}
 
-        The force that acts is the one measured `delay` steps ago: `delay // period` newer ones are under way.
-        """
-        assert self.sampling is not None
-        n, period, delay = plant.nv, self.sampling.period, self.sampling.delay
-        s, queue = state.get("s", _empty(state["q"])), state["queue"]
-        measures = divides(k, period)
-        if is_symbolic(state["q"]) or bool(measures):
-            u, rate_s = self.control.law(plant, t, state["q"], state["v"], s, p)
-            s = where(measures, s + (h * period) * rate_s, s) if self.control.states else s
-            newer = [queue[: n * (self.sampling.slots - 1)]] if self.sampling.slots > 1 else []
-            queue = where(measures, joined([u, *newer]), queue)
-        acts = divides(k - delay, period) * (k >= delay)
-        held = where(acts, queue[n * (self.sampling.slots - 1) :], state["u"])
-        return held, s, {"u": held, "queue": queue}
+    def stages(self) -> list[Stage]:
+        """For every sampled law: (plant, state, p, k, t, h) -> (is it due, how its part of the state changes)."""
+
+        def stage(sampler: Any) -> Stage:
+            def run(plant: Plant, state: Any, p: Any, k: Any, t: Any, h: Any) -> tuple[Any, Any]:
+                measures, acts = sampler.due(p, k)
+                known = {**p, **self.sampled(state)}
+                return measures + acts > 0, lambda: sampler.update(plant, state, known, k, t, h)
+
+            return run
+
+        return [stage(sampler) for sampler in self.control.samplers()]
 
 
 def _total(plant: Plant, q: Any, v: Any, t: Any) -> Any:

@@ -36,6 +36,12 @@ class LoopPlant(RobotPlant):
     def responses(self, q: SX, t: SX, places: tuple[int, ...]) -> list[SX]:
         return Plant.responses(self, q, t, places)  # M alone does not know the loops
 
+    def inverse(self, q: SX, v: SX, a: SX, t: SX) -> SX:
+        return self._traced("inverse_dynamics", [q, v, a]) - element_forces(self.subject.tree, q, v)
+
+    def gravity(self, q: SX, t: SX) -> SX:
+        return self._traced("gravity_torque", [q]) - element_forces(self.subject.tree, q, SX.zeros(self.nv))
+
     def energy(self, q: SX, v: SX, t: SX) -> SX:
         kinetic, potential = self._all("energy", [q, v])
         return casadi.vertcat(kinetic, potential + element_energy(self.subject.tree, q))

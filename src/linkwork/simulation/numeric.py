@@ -60,6 +60,21 @@ class NumericPlant(Plant):
     def pulled(self, d: Any, v: Any) -> Any:
         return v if self.flat else self._call("pulled", {"d": self.nv, "v": self.nv}, d, v)
 
+    def compute(self, what: Callable[..., Any], *arguments: Any) -> Any:
+        given = [np.asarray(x, dtype=float) for x in arguments]
+        key = ("compute", what, *[x.shape for x in given])
+        found = self._kernels.get(key)
+        if found is None:
+            names, count = tuple(self.parameters), len(given)
+
+            def trace(*x: SX) -> SX:
+                return what(self.symbolic.carrying(dict(zip(names, x[count:], strict=True))), *x[:count])
+
+            shapes: dict[str, Any] = {f"x{k}": x.shape for k, x in enumerate(given)}
+            shapes |= {name: x.shape[-1] for name, x in self.parameters.items()}
+            found = self._kernels[key] = compiled(trace, shapes, type(what).__name__).caller(Context(self.who))
+        return np.atleast_1d(found(*given, *[np.asarray(x, dtype=float) for x in self.parameters.values()]))
+
     def neutral(self) -> Any:
         return self.symbolic.neutral()
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
 from casadi import SX
+
+from linkwork.errors import NotPossible
 
 Wrenches = Mapping[str, Any]
 
@@ -88,6 +90,22 @@ class Plant:
     def pulled(self, d: Any, v: Any) -> Any:
         """The rate of d in q (+) d that gives the velocity v there."""
         return v
+
+    def pose(self, q: Any, frame: str) -> Any:
+        """Homogeneous matrix (4, 4) of a frame in the world, over symbols."""
+        raise NotPossible(f"{self.who} has no frames, only coordinates")
+
+    def jacobian(self, q: Any, frame: str) -> Any:
+        """(6, nv): linear and angular velocity of a frame in world axes for joint velocities, over symbols."""
+        raise NotPossible(f"{self.who} has no frames, only coordinates")
+
+    def mass_matrix(self, q: Any, t: Any) -> Any:
+        """(nv, nv), over symbols."""
+        raise NotImplementedError
+
+    def compute(self, what: Callable[..., Any], *arguments: Any) -> Any:
+        """what(plant, *arguments), a column; `what` writes it over symbols, and is a key (frozen, hashable)."""
+        return what(self, *arguments)
 
     def neutral(self) -> Any:
         raise NotImplementedError

@@ -14,7 +14,8 @@ from linkwork.simulation.plant import Plant
 class Raw:
     """Rows of B samples at common times; rows a sample did not reach are NaN.
 
-    time (T,); q (B, T, nq), v, tau (B, T, nv), works (B, T, 4); end (B,) time reached; failure: sample -> why it ended
+    time (T,); q (B, T, nq), v, tau (B, T, nv), works (B, T, 4); end (B,) time reached; failure: sample -> why it ended;
+    metrics: figures (B, n) by name
     """
 
     time: np.ndarray
@@ -25,6 +26,7 @@ class Raw:
     end: np.ndarray
     failure: dict[int, str] = field(default_factory=dict)
     crossings: list[Crossing] = field(default_factory=list)
+    metrics: dict[str, np.ndarray] = field(default_factory=dict)
 
     @staticmethod
     def empty(samples: int, time: np.ndarray, nq: int, nv: int, works: int) -> Raw:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ class Simulation(Mapping[str, np.ndarray]):
     success       (...,) whether the sample ran to its end or to a terminal event; reason (...,) in words
     end           (...,) the time each sample reached
     method, step  the integrator and its step [s] (None: adaptive)
+    metrics       figures (...,) or (..., n) by name, where the run was asked for them
     where         "machine code", or "Python" where something could not be traced; why says what
     """
 
@@ -43,6 +44,7 @@ class Simulation(Mapping[str, np.ndarray]):
     step: float | None
     where: str
     why: str = ""
+    metrics: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def __getitem__(self, column: str) -> np.ndarray:
         if column not in self.columns:

@@ -53,6 +53,15 @@ class RobotPlant(Plant):
     def gravity(self, q: SX, t: SX) -> SX:
         return self._traced("gravity_torque", [q])
 
+    def pose(self, q: SX, frame: str) -> SX:
+        return self._traced("pose", [q], frame=frame)
+
+    def jacobian(self, q: SX, frame: str) -> SX:
+        return self._traced("jacobian", [q], frame=frame)
+
+    def mass_matrix(self, q: SX, t: SX) -> SX:
+        return self._traced("mass_matrix", [q])
+
     def energy(self, q: SX, v: SX, t: SX) -> SX:
         return casadi.vertcat(*self._all("energy", [q, v]))
 

@@ -14,10 +14,11 @@ from linkwork.arguments import as_doubles, choice, mapping, number
 from linkwork.errors import InvalidInput, NotPossible, SimulationStopped
 from linkwork.model.payload import Payload
 from linkwork.simulation import accounts, adaptive, fixed, stepwise
-from linkwork.simulation.controllers import Bound, Sampled, as_controller, nothing
+from linkwork.simulation.controllers import Bound, as_controller, nothing
 from linkwork.simulation.events import Crossing, Event, Events
 from linkwork.simulation.friction import Friction, friction_of
-from linkwork.simulation.loop import Loop, Sampling
+from linkwork.simulation.loop import Loop
+from linkwork.simulation.metrics import Metrics
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.plants import plant_of
 from linkwork.simulation.raw import Raw
@@ -43,6 +44,7 @@ def simulate(
     sample: float | None = None,
     control: Any = None,
     forces: Mapping[str, Any] | None = None,
+    disturbance: Any = None,
     payload: Payload | Sequence[Payload] | None = None,
     friction: bool = True,
     stops: Sequence[EndStop] = (),
@@ -51,6 +53,8 @@ def simulate(
     tolerance: float = 1e-9,
     energy_tolerance: float = 0.1,
     failures: str = "raise",
+    metrics: Metrics | None = None,
+    record: bool = True,
     progress: bool | Callable[[int, int], None] = False,
 ) -> Simulation:
     """The motion of a Robot or a System from a state, or from a batch of states (..., nq), (..., nv).
@@ -65,6 +69,7 @@ def simulate(
               Python, and the result says so (`where`, `why`).
     forces    {body or frame: force}: six numbers (force, moment; world axes, at that origin), a function of time that
               gives them, or PerStep rows; on bodies of a System three numbers will do
+    disturbance  joint forces [N m, N] that no controller knows: numbers (..., nv), a function of time, PerStep rows
     payload   a Payload or several, the same for all samples or a batch that broadcasts with the states; new numbers
               compile nothing. GravityCompensation and ComputedTorque know what their sample carries; a function
               tau(t, q, v) knows what it is told.
@@ -75,6 +80,8 @@ def simulate(
               too large
     failures  "raise": SimulationStopped with the sentence and `.partial`, everything computed until then; "keep": the
               result, with success and reason for every sample
+    metrics   Metrics: figures of the run, computed beside it over the integrator's rows (fixed steps); the result's
+              `metrics`. record=False keeps the first and the last row only: ten thousand runs then need no memory.
     progress  True shows a bar while it runs, on the error stream; a function is called with (rows done, all rows)
     """
     plant = plant_of(mechanism, payload)
@@ -85,10 +92,12 @@ def simulate(
     q0, v0, batch = _initial(plant, q, v, start)
     rubbing = friction_of(friction, plant)
     adaptive_method, method = _method(method, step, len(batch) > 0, bool(rubbing.dry))
-    bound, sampled = _control(control, plant)
+    bound = _control(control, plant)
     signals = _forces(forces, plant)
     ends, watched = _listed(stops, EndStop, "stops"), _listed(events, Event, "events")
-    loop = Loop(plant, bound, signals, Stops(ends, plant), Events(watched, plant), method, friction=rubbing)
+    unknown = _disturbance(disturbance, plant)
+    figures = None if metrics is None else _metrics(metrics, plant, adaptive_method)
+    loop = Loop(plant, bound, signals, Stops(ends, plant), Events(watched, plant), method, unknown, figures, rubbing)
     choice(failures, ("raise", "keep"), "simulate: failures")
     batch = _with_parameters(batch, loop)
     q0, v0 = (_rows(x, batch) for x in (q0, v0))
@@ -97,7 +106,7 @@ def simulate(
     if adaptive_method:
         times = _times(duration, sample, start)
         with _bar(progress, len(times) * len(q0)) as tick:
-            raw = adaptive.run(loop, q0, v0, times, method, _positive("tolerance", tolerance), sampled, tick)
+            raw = adaptive.run(loop, q0, v0, times, method, _positive("tolerance", tolerance), tick)
         where = "Python"
         why = loop.python or f"{method} is SciPy's; it calls compiled functions"
     else:
@@ -107,11 +116,9 @@ def simulate(
             every = _whole(sample, h, "sample", "step")
             if steps % every:
                 raise InvalidInput(f"simulate: duration {duration:g} s is no multiple of sample {sample:g} s")
+        every = every if record else steps
         _check_rows(loop, steps)
-        if sampled is not None:
-            loop.sampling = Sampling(
-                _whole(sampled.period, h, "period", "step"), _whole(sampled.delay, h, "delay", "step", zero=True)
-            )
+        _in_steps(loop, h)
         why = loop.python
         where = "Python" if why else "machine code"
         runner = stepwise.run if why else fixed.run
@@ -157,6 +164,7 @@ def _result(
         step=h,
         where=where,
         why=why,
+        metrics={name: _figure(x, shaped) for name, x in raw.metrics.items()},
     )
     if raw.failure and failures == "raise":
         sample, words = min(raw.failure.items())
@@ -164,6 +172,11 @@ def _result(
         at = f" of sample {tuple(map(int, np.unravel_index(sample, batch)))}" if batch else ""
         raise SimulationStopped(f"simulate{at}: {words}{many}; the rows until then are in the error's .partial", result)
     return result
+
+
+def _figure(x: np.ndarray, shaped: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """(..., n), or (...,) where a run has one number."""
+    return shaped(x[:, 0] if x.shape[1] == 1 else x)
 
 
 def _judge_step(raw: Raw, columns: dict[str, np.ndarray], h: float, tolerance: float) -> None:
@@ -228,12 +241,39 @@ def _method(method: str | None, step: float | None, batch: bool, dry: bool) -> t
     return method in adaptive.METHODS, method
 
 
-def _control(control: Any, plant: Plant) -> tuple[Bound, Sampled | None]:
+def _control(control: Any, plant: Plant) -> Bound:
     if control is None:
-        return nothing(), None
-    if isinstance(control, Sampled):
-        return control.controller.bound(plant), control
-    return as_controller(control).bound(plant), None
+        return nothing()
+    bound = as_controller(control).bound(plant)
+    if bound.past:
+        raise InvalidInput(
+            f"simulate: {type(control).__name__} needs samples of the past; put it inside Sampled(law, period)"
+        )
+    return bound
+
+
+def _in_steps(loop: Loop, h: float) -> None:
+    """Periods, delays and offsets of sampled laws as numbers of steps, which the run brings."""
+    for sampler in loop.control.samplers():
+        steps = sampler.in_steps(lambda time, name: _whole(time, h, name, "step", zero=name != "period"))
+        loop.control.parameters[f"{sampler.name}_timing"] = steps
+
+
+def _disturbance(given: Any, plant: Plant) -> Signal | None:
+    if given is None:
+        return None
+    signal = Signal(Source(given, "simulate: disturbance"), (plant.nv,), "disturbance")
+    if signal.source.rows:
+        raise InvalidInput(f"{signal.source.who} has rates, expected rows alone")
+    return signal
+
+
+def _metrics(given: Any, plant: Plant, adaptive_method: bool) -> Metrics:
+    if not isinstance(given, Metrics):
+        raise InvalidInput(f"simulate: metrics is {type(given).__name__}, expected Metrics(target, ...)")
+    if adaptive_method:
+        raise InvalidInput('simulate: metrics need a fixed step; use method="rk4"')
+    return given.bound(plant)
 
 
 def _forces(forces: Mapping[str, Any] | None, plant: Plant) -> dict[str, Signal]:
@@ -262,7 +302,7 @@ def _with_parameters(batch: tuple[int, ...], loop: Loop) -> tuple[int, ...]:
 
 def _spread(loop: Loop, batch: tuple[int, ...]) -> None:
     """Parameters and rows that differ between samples as one row a sample; what all share stays one."""
-    holders: list[Bound | Signal | Friction] = [loop.control, loop.friction, *loop.forces.values()]
+    holders: list[Bound | Signal | Friction] = [loop.control, loop.friction, *loop.signals()]
     groups = [(loop.plant.parameters, 1)]
     for holder in holders:
         groups += [(holder.parameters, 1), (holder.sequences, 2)]

@@ -9,6 +9,7 @@ import numpy as np
 from linkwork.errors import ComputationError
 from linkwork.simulation.crossings import find_crossings, numbers_of
 from linkwork.simulation.loop import WORKS, Loop
+from linkwork.simulation.metrics import KINDS
 from linkwork.simulation.numeric import NumericPlant
 from linkwork.simulation.raw import Raw, not_finite
 from linkwork.simulation.tracing import NotFinite
@@ -37,10 +38,20 @@ def run(
             t, told = time[k], ""
             try:
                 p = numbers_of(loop, sample, len(q), k)
+                for stage in loop.stages():
+                    due, update = stage(plant.carrying(p), state, p, k, np.asarray(t), np.asarray(h))
+                    state = {**state, **update()} if due else state
                 done = loop.step(plant.carrying(p), state, p, k, np.asarray(t), np.asarray(h))
                 finite = all(np.isfinite(x).all() for x in done.values())
             except ComputationError as error:
                 finite, told = False, str(error) if isinstance(error, NotFinite) else ""
+            if finite and loop.metrics is not None and k < steps:
+                row = loop.metrics.row(plant.carrying(p), t, state["q"], state["v"], done["tau"], p, h, t - start)
+                for name, x in row.items():
+                    figure = name.removeprefix("metric_")
+                    so_far = raw.metrics.setdefault(figure, np.zeros((len(q), np.size(x))))
+                    rule = np.add if KINDS[figure] == "sum" else np.maximum
+                    so_far[sample] = rule(so_far[sample], x)
             before = {**state, "tau": done["tau"] if finite else np.full(plant.nv, np.nan)}
             if watch and finite:
                 before["g"] = done["g"]

@@ -28,11 +28,12 @@ class Numbers:
 
 def bare(loop: Loop) -> tuple[Loop, str | None]:
     """(the loop without numbers, the key of all it consists of except the plant's own equations)."""
-    names = ("control", "forces", "stops", "events", "sampling", "friction")
+    names = ("control", "forces", "stops", "events", "disturbance", "metrics", "friction")
     parts = {name: _without_numbers(getattr(loop, name)) for name in names}
+    template = replace(loop, **parts)
     shapes = {name: x.shape[-1:] for name, x in loop.plant.parameters.items()}
     try:
-        return replace(loop, **parts), keys.key("loop", loop.method, *parts.values(), shapes)
+        return template, keys.key("loop", loop.method, parts, shapes)
     except keys.NoKey:
         return loop, None
 
@@ -43,7 +44,8 @@ def _without_numbers(x: Any) -> Any:
         return type(x)(_without_numbers(each) for each in x)
     if isinstance(x, Mapping):
         return {name: _without_numbers(each) for name, each in x.items()}
-    if not hasattr(x, "__dict__") or isinstance(x, type) or not keys.is_own(type(x)):
+    plain = not hasattr(x, "__dict__") or isinstance(x, type) or not keys.is_own(type(x))
+    if plain or hasattr(type(x), "decided_by"):
         return x
     found = copy.copy(x)
     hidden = getattr(type(x), "of_a_run", ())

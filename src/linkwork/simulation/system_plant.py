@@ -43,6 +43,9 @@ class SystemPlant(Plant):
     def gravity(self, q: SX, t: SX) -> SX:
         return self._traced("gravity_torque", [q], t)[0]
 
+    def mass_matrix(self, q: SX, t: SX) -> SX:
+        return self._traced("mass_matrix", [q], t)[0]
+
     def energy(self, q: SX, v: SX, t: SX) -> SX:
         return casadi.vertcat(*self._traced("energy", [q, v], t))
 

@@ -50,3 +50,26 @@ def quaternion_rotation(xyzw: SX) -> SX:
             (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
         )
     )
+
+
+def exponential(w: SX) -> SX:
+    """The rotation matrix of a rotation vector: 1 + sin(theta)/theta [w] + (1 - cos(theta))/theta^2 [w]^2."""
+    square = casadi.fmax(casadi.dot(w, w), 1e-16)  # below, both series are at their first term to the last bit
+    theta = casadi.sqrt(square)
+    W = skew(w)
+    half = casadi.sin(theta / 2)
+    return SX.eye(3) + casadi.sin(theta) / theta * W + 2 * half * half / square * (W @ W)
+
+
+def rotation_vector(R: SX) -> SX:
+    """The rotation vector of R, |.| <= pi. At an angle of exactly pi, where two exist, zero."""
+    n = casadi.vertcat(R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]) / 2
+    return n * angle_over_sine(n, (R[0, 0] + R[1, 1] + R[2, 2] - 1) / 2)
+
+
+def angle_over_sine(n: SX, cosine: SX) -> SX:
+    """theta / |n| with |n| = sin(theta); near zero by its series."""
+    ss = casadi.dot(n, n)
+    s = casadi.sqrt(casadi.fmax(ss, 1e-30))
+    far = casadi.atan2(s, cosine) / s
+    return casadi.if_else(casadi.logic_and(ss < 1e-10, cosine > 0), 1 + ss / 6, far)
