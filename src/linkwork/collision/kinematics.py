@@ -35,6 +35,10 @@ class Kinematics:
             return integrate(self.tree, q, v)
         return integrate(self.tree, self.coordinates(q), self._G @ v)
 
+    def velocities(self, v: SX) -> SX:
+        """v of the tree, mimicking joints included."""
+        return self._G @ v if self.tree.mimic else v
+
     def guards(self, q_tree: SX) -> SX:
         """Not negative where every quaternion is of unit length."""
         starts = [n.q + n.nq - 4 for n in self.tree.nodes if n.nq > n.nv]

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.collision import checker, clearance, motions
+from linkwork.collision import certify, checker, clearance, motions
+from linkwork.collision.certify import Certificate
 from linkwork.collision.clearance import Clearance
 from linkwork.collision.obstacles import Obstacles
 from linkwork.collision.rest import Rest
 from linkwork.collision.tables import RobotTables
 from linkwork.collision.tile import in_kernel, in_pairs
+from linkwork.errors import NotPossible
 from linkwork.subject import Subject
 
 Around = Obstacles | Sequence[Any] | None
@@ -66,6 +68,22 @@ class Queries:
         points = motions.checked_path(self.tables, waypoints)
         free = self.motion_is_free(points[..., :-1, :], points[..., 1:, :], obstacles, step, variables)
         return np.asarray(free).all(axis=-1)
+
+    def certify_motion(
+        self,
+        q0: ArrayLike,
+        q1: ArrayLike,
+        obstacles: Around = None,
+        cap: float = 0.05,
+    ) -> Certificate:
+        """Proof that the straight motions q0 to q1 (..., nq) are free, or where they touch. See certify.py."""
+        around = _obstacles(obstacles)
+        if self._rest(around, "clearance"):
+            raise NotPossible(
+                "certify_motion: hulls, meshes, and boxes or cylinders that meet each other cannot be proved; "
+                'use shapes="spheres" or "capsules"'
+            )
+        return certify.certify_motion(self.tables, q0, q1, around, cap)
 
     @property
     def tables(self) -> RobotTables:

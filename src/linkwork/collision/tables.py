@@ -58,12 +58,14 @@ class RobotTables:
         kinds = [k for k in ROBOT_KINDS if any(s.kind == k for b in self.bodies for s in placed[b])]
         self.base = _base_of(tree)
         self.rows: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+        self.shape_balls: dict[str, list[tuple[Any, float]]] = {}
         ranges = self._shape_rows(placed, kinds)
         self._body_rows(placed, kinds, ranges)
         self.pairs = tuple((a, b) for a, b in pairs if self._asked(a, b))
         self._pair_rows(kinds, ranges)
         room = tuple((k, -(-len(self.rows[f"robot_{k}"][0]) // ROOM) * ROOM) for k in kinds)
         self.layout = Layout(room, -(-max(1, len(self.bodies)) // ROOM) * ROOM, self.nodes, subject.live)
+        self.sweeps: dict[Any, Packed] = {}  # sweeps.py
         self._packed: dict[int, tuple[Any, Packed]] = {}
         self._nothing: Packed | None = None
 
@@ -79,6 +81,7 @@ class RobotTables:
             for index, body in enumerate(self.bodies):
                 own = [s for s in placed[body] if s.kind == kind]
                 ranges[body, kind] = (len(numbers), len(own))
+                self.shape_balls.setdefault(kind, []).extend(shape.ball() for shape in own)
                 for shape in own:
                     whole.append((len(numbers), self.nodes.index(self.node_of[body]), index))
                     numbers.append(shape.columns())

@@ -80,13 +80,16 @@ class Layout:
 class Placed:
     """The shapes of the robot where they are: tiles that tables choose rows of."""
 
-    def __init__(self, k: Stages, layout: Layout, subject: Subject, *more: tuple[str, int]) -> None:
+    def __init__(
+        self, k: Stages, layout: Layout, subject: Subject, *more: tuple[str, int], tables: tuple[Table, ...] = ()
+    ) -> None:
+        """`more`: further inputs (name, size); `tables`: further tables."""
         self.k, self.layout, self.subject = k, layout, subject
         self.inputs = {name: k.input(name, size) for name, size in layout.inputs(subject, *more)}
         self.q = self.inputs["q"]
         self.kinematics = Kinematics(subject, {v: self.inputs[f"variables[{v!r}]"] for v in layout.live})
         self.tables: dict[str, Table] = {}
-        for t in layout.tables:
+        for t in (*layout.tables, *tables):
             self.tables[t.name] = k.table(t.name, dict(t.columns), t.whole)
         self.poses = k.tile("poses", len(layout.nodes), 12)
         self.bounds = k.tile("bounds", layout.bodies, 3)

@@ -69,6 +69,12 @@ class Packed:
             words += [wide.ctypes.data, single.ctypes.data, integers.ctypes.data, count]
         self.words = tuple(words)
 
+    def __add__(self, more: Packed) -> Packed:
+        """These tables, and more after them."""
+        both = object.__new__(Packed)
+        both.kept, both.words = [*self.kept, *more.kept], (*self.words, *more.words)
+        return both
+
 
 class StagedKernel:
     """Compiled at first use; the same bits at every batch size, place in it, number of threads and width."""

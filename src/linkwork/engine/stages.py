@@ -171,6 +171,10 @@ class Row:
             raise InvalidInput(f"table {self._table.name!r} has no whole column {column!r}, expected one of {names}")
         return Whole(self._table.name, self._loop, self._table.whole.index(column))
 
+    def beside(self, table: Table) -> Row:
+        """The row of the same number in another table, which must have as many."""
+        return Row(self._stages, table, self._loop)
+
     @property
     def number(self) -> SX:
         """Which row this is, as a number of the lane (to carry along with a least value)."""

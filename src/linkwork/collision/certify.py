@@ -1,0 +1,268 @@
+"""Certificates: straight motions proved free, or found to touch, over their whole length and not only at samples.
+
+A point of a shape s moves at most m_s = sum_j R_sj |v_j| along the motion q0 (+) t v, t from 0 to 1, with R_sj a bound
+of its distance from the axis of joint j (sliding joints: 1). So a sample at t whose shapes, grown by m_s h, touch
+nothing proves the interval t - h .. t + h; between bodies of the robot only joints count that move one of the two.
+Where it proves less, it proves the smaller interval for which it suffices, and what is left on both sides is asked
+again. Distances of floats count less their margin, so that the proof holds for exact numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import casadi
+import numpy as np
+from casadi import SX
+
+from linkwork.collision.checker import has_quaternions, kept
+from linkwork.collision.distances import nearest
+from linkwork.collision.kinematics import GUARD
+from linkwork.collision.motions import difference
+from linkwork.collision.sweeps import sweep_tables, sweeps
+from linkwork.collision.tables import RobotTables
+from linkwork.collision.tile import OBSTACLE_KINDS, Layout, Placed, columns_of, in_pairs
+from linkwork.collision.touching import has_test, may_be_closer
+from linkwork.engine.keys import key
+from linkwork.engine.staged import StagedKernel, StagedSignature
+from linkwork.engine.stages import Row, Stages
+from linkwork.errors import NotPossible
+from linkwork.quantities import context_of
+from linkwork.subject import Subject
+
+OPERATIONS = 6_000
+CAP = 0.05  # [m] clearances beyond are not measured
+FIRST = 1.0 / 8.0  # length of the first intervals [rad and m]
+ROUNDS = 60
+SHARE = 0.75  # of an interval that a sample proves, the part that is taken: the rest would have no clearance left
+SHORTEST = 1e-7  # of a motion: below, an interval stays undecided
+FIRST_TOUCH = 1e-3  # of a motion: how exactly the first touching parameter is looked for
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is proved about straight motions (...).
+
+    free        no point of the motion touches anything: proved
+    collides    it touches, at the sample `at`
+    undecided   neither (less than 1e-3 of motions; those that graze something)
+    clearance   a lower bound [m] of the distance along the whole motion, at most `cap`; negative or 0 where not free
+    at          parameter 0 .. 1 of the first sample found to touch; all before is free but for 1e-3; NaN where none
+    samples     configurations that were looked at
+    """
+
+    free: Any
+    collides: Any
+    undecided: Any
+    clearance: Any
+    at: Any
+    samples: Any
+
+
+class Grown:
+    """Distances of a tile less what its shapes can move: least `bound`, `radius` it proves, and `near` itself."""
+
+    def __init__(self, placed: Placed, speeds: SX, half: SX) -> None:
+        self.placed, self.k, self.speeds, self.half = placed, placed.k, speeds, half
+        self.margin = placed.numbers["margin"]
+        k = self.k
+        self.bound, self.near, self.radius = k.variable(start=1e3), k.variable(start=1e3), k.variable(start=1e3)
+        self.kinds = [kind for kind, _ in placed.layout.kinds]
+
+    def start(self, cap: SX) -> None:
+        self.k.assign(self.bound, cap)
+        self.k.assign(self.near, cap)
+
+    def _moved(self, row: Row) -> SX:
+        """How far a shape moves along the whole motion; never zero, for it divides."""
+        return casadi.fmax(casadi.dot(row["reach"], self.speeds), 1e-12)
+
+    def _margin(self, moved: SX) -> SX:
+        return moved * self.half + self.margin + casadi.fmax(self.bound.x, 0.0)
+
+    def obstacles(self) -> None:
+        k, placed = self.k, self.placed
+        with k.rows(placed.tables["movable"]) as body:
+            center = k.value(k.get(placed.bounds, body.whole("row")))
+            bound = [*casadi.vertsplit(center), body["radius"]]
+            moved = k.value(self._moved(body.beside(placed.tables["sweep_movable"])))
+            k.assign(self.near, -1.0, casadi.mmax(casadi.fabs(center)) > placed.numbers["largest"])
+            base = placed.numbers["base"]
+            reach = k.value(casadi.norm_2(center - base) + body["radius"])
+            for kind in OBSTACLE_KINDS:
+                with k.rows(placed.tables[f"other_{kind}"]) as obstacle:
+                    margin = self._margin(moved)
+                    k.leave(obstacle["away"] > reach + margin)
+                    other = columns_of(kind, obstacle)
+                    with k.where(may_be_closer("sphere", bound, kind, other, margin)):
+                        for own in self.kinds:
+                            if in_pairs(own, kind):
+                                self._shapes_against(body, own, kind, other)
+
+    def _shapes_against(self, body: Row, kind: str, other_kind: str, other: list[SX]) -> None:
+        with self.placed.shapes_of(kind, body) as row:
+            moved = self._moved(row.beside(self.placed.tables[f"sweep_{kind}"]))
+            self._compare(kind, self.placed.shape(kind, row), other_kind, other, moved)
+
+    def pairs(self) -> None:
+        k, placed = self.k, self.placed
+        with k.rows(placed.tables["pairs"]) as pair:
+            a, b = (k.value(k.get(placed.bounds, pair.whole(end))) for end in ("a", "b"))
+            moved = k.value(self._moved(pair.beside(placed.tables["sweep_pairs"])))
+            way, reach = a - b, pair["reach"] + self._margin(moved)
+            with k.where(casadi.dot(way, way) < reach * reach):
+                bound = [*casadi.vertsplit(b), pair["b_radius"]]
+                for kind in self.kinds:
+                    others = [other for other in self.kinds if in_pairs(kind, other)]
+                    with placed.shapes_of(kind, pair, "a_") as row:
+                        shape = casadi.vertsplit(k.value(casadi.vertcat(*placed.shape(kind, row))))
+                        near = SX(1)
+                        if has_test("sphere", kind):
+                            near = may_be_closer("sphere", bound, kind, shape, self._margin(moved))
+                        with k.where(near):
+                            for other_kind in others:
+                                with placed.shapes_of(other_kind, pair, "b_") as other_row:
+                                    other = placed.shape(other_kind, other_row)
+                                    self._compare(kind, shape, other_kind, other, moved)
+
+    def _compare(self, kind: str, shape: list[SX], other_kind: str, other: list[SX], moved: SX) -> None:
+        k = self.k
+        near = SX(1)
+        if has_test(kind, other_kind):
+            near = may_be_closer(kind, shape, other_kind, other, self._margin(moved))
+        with k.where(near):
+            distance = k.value(nearest(kind, shape, other_kind, other).distance - self.margin)
+            k.least(self.near, distance)
+            k.least(self.bound, distance - moved * self.half)
+            k.least(self.radius, distance / moved)
+            k.finish(self.near.x < -2 * self.margin)
+
+
+def recipe(subject: Subject, layout: Layout, k: Stages) -> None:
+    more = (("v", subject.nv), ("interval", 2))
+    placed = Placed(k, layout, subject, *more, tables=sweep_tables(layout, subject))
+    v, (t, half) = placed.inputs["v"], casadi.vertsplit(placed.inputs["interval"])
+    placed.guard(placed.kinematics.coordinates(placed.q))
+    speeds = k.value(casadi.fabs(placed.kinematics.velocities(v)), exact=True)
+    placed.place(placed.kinematics.along(placed.q, t * v))
+    grown = Grown(placed, speeds, half)
+    grown.start(k.row(placed.tables["certificate"])["cap"])
+    grown.obstacles()
+    grown.pairs()
+    k.output("bound", grown.bound)
+    k.output("near", grown.near)
+    k.output("radius", grown.radius)
+
+
+def kernel_of(tables: RobotTables) -> StagedKernel:
+    subject, layout = tables.subject, tables.layout
+    signature = StagedSignature(
+        "certify_motion",
+        layout.inputs(subject, ("v", subject.nv), ("interval", 2)),
+        (*layout.tables, *sweep_tables(layout, subject)),
+        (("bound", 1), ("near", 1), ("radius", 1)),
+        OPERATIONS,
+        floats=True,
+        guard=GUARD if has_quaternions(subject) else "",
+    )
+    made = key("certify_motion", subject.fingerprint, layout)
+    return kept(subject, made, lambda: StagedKernel(signature, lambda k: recipe(subject, layout, k), made))
+
+
+class _Proof:
+    """Intervals that are not proved yet, of all motions together."""
+
+    def __init__(self, starts: np.ndarray, ways: np.ndarray, cap: float) -> None:
+        n = len(starts)
+        self.starts, self.ways = starts, ways
+        lengths = np.sqrt(np.einsum("ij,ij->i", ways, ways))
+        parts = np.maximum(np.ceil(lengths / FIRST), 1).astype(np.int64)
+        self.motion = np.repeat(np.arange(n), parts)
+        place = np.arange(len(self.motion)) - np.repeat(np.cumsum(parts) - parts, parts)
+        self.left, self.right = place / parts[self.motion], (place + 1) / parts[self.motion]
+        self.clearance = np.full(n, cap)
+        self.at = np.full(n, np.nan)
+        self.undecided = np.zeros(n, dtype=bool)
+        self.samples = np.zeros(n, dtype=np.int64)
+
+    def round(self, ask: Any, sure: Any) -> None:
+        """One sample an interval; what it leaves open comes back in pieces."""
+        middle, half = 0.5 * (self.left + self.right), 0.5 * (self.right - self.left)
+        self.samples += np.bincount(self.motion, minlength=len(self.samples))
+        bound, near, radius = ask(self.motion, middle, half)
+        doubt = near <= 0.0
+        if doubt.any():  # floats cannot tell: doubles do
+            bound[doubt], near[doubt], radius[doubt] = sure(self.motion[doubt], middle[doubt], half[doubt])
+        touches = near < 0.0
+        if touches.any():
+            first = np.full(len(self.at), np.inf)
+            np.minimum.at(first, self.motion[touches], middle[touches])
+            self.at = np.fmin(self.at, np.where(np.isinf(first), np.nan, first))
+        proved = bound > 0.0
+        np.minimum.at(self.clearance, self.motion[proved], bound[proved])
+        open_ = ~proved
+        if not open_.any():
+            self.motion = self.motion[:0]
+            return
+        self._split(open_, middle, half, near, np.clip(radius, 0.0, None))
+
+    def _split(
+        self, open_: np.ndarray, middle: np.ndarray, half: np.ndarray, near: np.ndarray, radius: np.ndarray
+    ) -> None:
+        """The parts of open intervals on both sides of what their sample proved."""
+        motion, t, h = self.motion[open_], middle[open_], half[open_]
+        left, right, near = self.left[open_], self.right[open_], near[open_]
+        taken = np.minimum(SHARE * radius[open_], h)
+        some = taken > 0.0
+        np.minimum.at(self.clearance, motion[some], (1.0 - SHARE) * near[some])
+        motions = np.r_[motion, motion]
+        lefts, rights = np.r_[left, t + taken], np.r_[t - taken, right]
+        # before the first touch alone something is still wanted
+        touch = self.at[motions]
+        known = ~np.isnan(touch)
+        rights = np.where(known, np.minimum(rights, touch), rights)
+        keep = (rights > lefts) & ~(known & (rights - lefts < FIRST_TOUCH))
+        short = keep & (rights - lefts < SHORTEST)
+        self.undecided[motions[short]] = True
+        keep &= ~short & ~self.undecided[motions]
+        order = np.lexsort((lefts[keep], motions[keep]))  # neighbours stay neighbours: lanes that agree are quicker
+        self.motion, self.left, self.right = (x[keep][order] for x in (motions, lefts, rights))
+
+
+def certify_motion(
+    tables: RobotTables,
+    q0: Any,
+    q1: Any,
+    obstacles: Any = None,
+    cap: float = CAP,
+) -> Certificate:
+    """Prove straight motions q0 to q1 (..., nq) free, or find where they touch; see the first lines of this file."""
+    subject = tables.subject
+    if subject.live:
+        raise NotPossible("certify_motion: lengths that are live have no bound; use robot.with_variables first")
+    start, v = difference(subject, q0, q1, "certify_motion")
+    batch = start.shape[:-1]
+    starts, ways = start.reshape(-1, subject.nq), v.reshape(-1, subject.nv)
+    kernel, packed = kernel_of(tables), tables.pack(obstacles) + sweeps(tables, starts, ways, cap)
+    context = context_of(subject)
+
+    def asked(width: int) -> Any:
+        def ask(motion: np.ndarray, middle: np.ndarray, half: np.ndarray) -> tuple[np.ndarray, ...]:
+            interval = np.stack([middle, half], axis=-1)
+            return kernel((starts[motion], ways[motion], interval), packed, context=context, width=width)
+
+        return ask
+
+    proof = _Proof(starts, ways, cap)
+    for _ in range(ROUNDS):
+        if not len(proof.motion):
+            break
+        proof.round(asked(0), asked(1))
+    proof.undecided[proof.motion] = True
+    collides = ~np.isnan(proof.at)
+    undecided = proof.undecided & ~collides
+    free = ~collides & ~undecided
+    clearance = np.where(free, proof.clearance, np.minimum(proof.clearance, 0.0))
+    parts = (free, collides, undecided, clearance, proof.at, proof.samples)
+    return Certificate(*(x.reshape(batch) if batch else x[0] for x in parts))
