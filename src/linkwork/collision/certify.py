@@ -156,6 +156,12 @@ def recipe(subject: Subject, layout: Layout, k: Stages) -> None:
 
 
 def kernel_of(tables: RobotTables) -> StagedKernel:
+    if "certify_motion" not in tables.kernels:
+        tables.kernels["certify_motion"] = _kernel_of(tables)
+    return tables.kernels["certify_motion"]
+
+
+def _kernel_of(tables: RobotTables) -> StagedKernel:
     subject, layout = tables.subject, tables.layout
     signature = StagedSignature(
         "certify_motion",

@@ -105,6 +105,12 @@ def has_quaternions(subject: Subject) -> bool:
 
 def kernel_of(tables: RobotTables) -> StagedKernel:
     """The kernel for a robot and kinds of shapes, one for all models with these."""
+    if "collides" not in tables.kernels:
+        tables.kernels["collides"] = _kernel_of(tables)
+    return tables.kernels["collides"]
+
+
+def _kernel_of(tables: RobotTables) -> StagedKernel:
     subject, layout = tables.subject, tables.layout
     signature = StagedSignature(
         "collides",

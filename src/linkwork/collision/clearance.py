@@ -210,6 +210,12 @@ def recipe(subject: Subject, layout: Layout, k: Stages) -> None:
 
 
 def kernel_of(tables: RobotTables) -> StagedKernel:
+    if "clearance" not in tables.kernels:
+        tables.kernels["clearance"] = _kernel_of(tables)
+    return tables.kernels["clearance"]
+
+
+def _kernel_of(tables: RobotTables) -> StagedKernel:
     subject, layout = tables.subject, tables.layout
     ones = ("distance", "body", "other_body", "obstacle")
     threes = ("point", "other_point", "normal")

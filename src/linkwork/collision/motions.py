@@ -45,6 +45,12 @@ def recipe(subject: Subject, layout: Layout, k: Stages) -> None:
 
 
 def kernel_of(tables: RobotTables) -> StagedKernel:
+    if "motion_is_free" not in tables.kernels:
+        tables.kernels["motion_is_free"] = _kernel_of(tables)
+    return tables.kernels["motion_is_free"]
+
+
+def _kernel_of(tables: RobotTables) -> StagedKernel:
     subject, layout = tables.subject, tables.layout
     signature = StagedSignature(
         "motion_is_free",

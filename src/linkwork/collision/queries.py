@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,10 +14,12 @@ from linkwork.collision import certify, checker, clearance, motions
 from linkwork.collision.certify import Certificate
 from linkwork.collision.clearance import Clearance
 from linkwork.collision.obstacles import Obstacles
-from linkwork.collision.rest import Rest
+from linkwork.collision.rest import Known, Rest
 from linkwork.collision.tables import RobotTables
 from linkwork.collision.tile import in_kernel, in_pairs
+from linkwork.engine.staged import Packed
 from linkwork.errors import NotPossible
+from linkwork.quantities import context_of
 from linkwork.subject import Subject
 
 Around = Obstacles | Sequence[Any] | None
@@ -36,6 +40,10 @@ class Queries:
 
     def collides(self, q: ArrayLike, obstacles: Around = None, variables: Values = None, out: Any = None) -> Any:
         """Whether configurations q (..., nq) touch the obstacles or themselves: (...,) bool. See checker.py."""
+        if type(q) is np.ndarray and q.ndim == 1 and variables is None and out is None:
+            one = self._one(obstacles)
+            if one is not None:
+                return one[1](q, one[2]) != 0.0
         around = _obstacles(obstacles)
         verdicts = checker.collides(self.tables, q, around, variables)
         rest = self._rest(around, "collides")
@@ -92,16 +100,53 @@ class Queries:
             self._kernels["tables"] = RobotTables(self.subject, self.shapes, self.pairs.checked, self.carriers)
         return self._kernels["tables"]
 
+    def _one(self, obstacles: Around) -> tuple[Any, Any, np.ndarray] | None:
+        """(weak reference, caller, block of tables) for calls of one configuration; None: the long way."""
+        known = self._kernels.get(id(obstacles))
+        if known is not None and known[0]() is obstacles:
+            return known
+        if obstacles is not None and not isinstance(obstacles, Obstacles):
+            return None
+        if self.subject.live or self._rest(obstacles, "collides"):
+            return None
+        tables = self.tables
+        packed = tables.pack(obstacles)
+        if obstacles is None:
+            alive: Any = _nothing
+        else:
+            where, forget = id(obstacles), self._kernels.pop
+            alive = weakref.ref(obstacles, lambda _: forget(where, None))
+        if "one" not in self._kernels:
+            kernel, context = checker.kernel_of(tables), context_of(self.subject)
+
+            def slowly(q: Any, block: np.ndarray) -> Any:
+                return kernel((q,), Packed.of(block.view(np.int64).tolist(), (block,)), context=context)
+
+            self._kernels["one"] = kernel.caller(slowly)
+        known = self._kernels[id(obstacles)] = (alive, self._kernels["one"], packed.block)
+        return known
+
     def _rest(self, obstacles: Obstacles | None, question: str) -> Rest | None:
         """Pairs of shapes that go to coal, if there are any."""
-        kinds = {shape.kind for own in self.shapes.values() for shape in own}
-        others = {shape.kind for shape in obstacles} if obstacles is not None else set()
         known = in_kernel if question == "collides" else in_pairs
-        others -= {"cloud", "height_field"}
-        if all(known(a, b) for a in kinds for b in kinds | others):
+        if "kinds" not in self._kernels:
+            self._kernels["kinds"] = frozenset(shape.kind for own in self.shapes.values() for shape in own)
+        kinds = self._kernels["kinds"]
+        others = frozenset(shape.kind for shape in obstacles.shapes) if obstacles is not None else frozenset()
+        if _all_known(kinds, others, known):
             return None
         parts = (self.subject, self.shapes, self.carriers, self.pairs.checked)
         return Rest(*parts, tuple(obstacles or ()), known)
+
+
+@cache
+def _all_known(kinds: frozenset[str], others: frozenset[str], known: Known) -> bool:
+    """Whether every pair of kinds is one of machine code; fields have code of their own."""
+    return all(known(a, b) for a in kinds for b in kinds | others - {"cloud", "height_field"})
+
+
+def _nothing() -> None:
+    """In the place of a reference to obstacles that are None."""
 
 
 def _obstacles(obstacles: Around) -> Obstacles | None:

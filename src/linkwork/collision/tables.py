@@ -15,14 +15,20 @@ doubles whatever its distances are.
 
 from __future__ import annotations
 
+import math
+import struct
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from linkwork.collision.tile import OBSTACLE_KINDS, ROBOT_KINDS, SHAPE_COLUMNS, Layout, in_kernel
+from linkwork.collision.tile import OBSTACLE_KINDS, ROBOT_KINDS, Layout, in_kernel
 from linkwork.engine.staged import Packed
+from linkwork.errors import InvalidInput
 from linkwork.model.tree import Tree
 from linkwork.subject import Subject
 
@@ -56,7 +62,7 @@ class RobotTables:
         self.node_of = {name: carried_by[name][0] for name in self.bodies}
         self.nodes = tuple(sorted(set(self.node_of.values()))) or (0,)
         kinds = [k for k in ROBOT_KINDS if any(s.kind == k for b in self.bodies for s in placed[b])]
-        self.base = _base_of(tree)
+        self.base: list[float] = _base_of(tree)
         self.rows: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         self.shape_balls: dict[str, list[tuple[Any, float]]] = {}
         ranges = self._shape_rows(placed, kinds)
@@ -66,8 +72,12 @@ class RobotTables:
         room = tuple((k, -(-len(self.rows[f"robot_{k}"][0]) // ROOM) * ROOM) for k in kinds)
         self.layout = Layout(room, -(-max(1, len(self.bodies)) // ROOM) * ROOM, self.nodes, subject.live)
         self.sweeps: dict[Any, Packed] = {}  # sweeps.py
+        own = [table for table in self.layout.tables if table.name in self.rows]
+        self._robot = Packed(own, self.rows)
+        self._known: dict[tuple[int, int], _Row] = {}
         self._packed: dict[int, tuple[Any, Packed]] = {}
         self._nothing: Packed | None = None
+        self.kernels: dict[str, Any] = {}
 
     def _asked(self, a: str, b: str) -> bool:
         """Whether both have shapes here and can move against each other."""
@@ -111,7 +121,7 @@ class RobotTables:
             whole.append((i, j, *own))
         self.rows["pairs"] = (np.array(numbers).reshape(-1, 4), np.array(whole).reshape(-1, 2 + 4 * len(kinds)))
 
-    @property
+    @cached_property
     def largest(self) -> float:
         """B: no coordinate of a bounding centre is further from the base where limits are kept, twice over."""
         tree, reach = self.subject.tree, 0.0
@@ -138,37 +148,85 @@ class RobotTables:
             if self._nothing is None:
                 self._nothing = self._pack(())
             return self._nothing
-        known = self._packed.get(id(obstacles))
+        where = id(obstacles)
+        known = self._packed.get(where)
         if known is not None and known[0]() is obstacles:
             return known[1]
-        packed = self._pack([s for s in obstacles if s.kind in OBSTACLE_KINDS])
+        packed = self._pack(tuple(obstacles))
         forget = self._packed.pop
-        where = id(obstacles)
         self._packed[where] = (weakref.ref(obstacles, lambda _: forget(where, None)), packed)
         return packed
 
     def _pack(self, shapes: Sequence[Any]) -> Packed:
-        rows = dict(self.rows)
-        largest = self.largest
-        extent = 0.0
-        for kind in OBSTACLE_KINDS:
-            own = [(k, s) for k, s in enumerate(shapes) if s.kind == kind]
-            numbers = []
-            for k, shape in own:
-                columns = shape.columns()
-                away = from_point(kind, columns, self.base)
-                away -= OUTWARD * (1.0 + abs(away))
-                numbers.append((*columns, away, k))
-                if away < 2.0 * largest:
-                    center, radius = shape.ball()
-                    extent = max(extent, float(np.abs(center).max()) + (radius if np.isfinite(radius) else 0.0))
-            numbers.sort(key=lambda row: row[-2])
-            width = sum(size for _, size in SHAPE_COLUMNS[kind]) + 2
-            rows[f"other_{kind}"] = (np.array(numbers).reshape(-1, width), np.zeros((len(numbers), 0)))
-        margin = STEPS * UNIT * (largest + extent)
-        base = list(self.base)
-        rows["margins"] = (np.array([[0.0, np.finfo(float).max, *base]]), np.zeros((1, 0)))
-        return Packed(self.layout.tables, rows, narrow={"margins": [[margin, largest, *base]]})
+        """Rows that the last obstacles had already are taken from there: one that moves costs one row."""
+        own: dict[str, list[_Row]] = {kind: [] for kind in OBSTACLE_KINDS}
+        now, before = {}, self._known
+        k = 0
+        for shape in shapes:
+            rows = own.get(shape.kind)
+            if rows is not None:
+                row = before.get((id(shape), k))
+                row = _Row.of(shape, k, self.base) if row is None else row
+                now[id(shape), k] = row
+                rows.append(row)
+                k += 1
+        self._known = now
+        extent = max([row.extent for row in now.values() if row.away < 2.0 * self.largest], default=0.0)
+        margin = STEPS * UNIT * (self.largest + extent)
+        doubles = [_MARGINS.pack(0.0, _HUGE, *self.base)]
+        floats = [_NARROW.pack(margin, self.largest, *self.base)]
+        starts, counts = [], []
+        at = 5  # numbers so far
+        for rows in own.values():
+            rows.sort(key=_away)
+            starts.append(at)
+            counts.append(len(rows))
+            for row in rows:
+                doubles.append(row.doubles)
+                floats.append(row.floats)
+                at += len(row.doubles) // 8
+        wide, narrow = b"".join((*doubles, _SPARE)), b"".join((*floats, _SPARE))
+        first, second = _address(wide), _address(narrow)
+        words = [first, second, first, 1, *self._robot.words]
+        for start, count in zip(starts, counts, strict=True):
+            words += (first + 8 * start, second + 4 * start, first, count)
+        return Packed.of(words, (wide, narrow, self._robot))
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """An obstacle as the kernels read it: its numbers, how far from the base it is, its number, in both scalars."""
+
+    shape: Any  # kept, so that its id stays its own
+    away: float
+    extent: float
+    doubles: bytes
+    floats: bytes
+
+    @staticmethod
+    def of(shape: Any, number: int, base: Sequence[float]) -> _Row:
+        columns = shape.columns().tolist()
+        away = from_point(shape.kind, columns, base)
+        away -= OUTWARD * (1.0 + abs(away))
+        center, radius = shape.ball()
+        extent = max(map(abs, center)) + (radius if math.isfinite(radius) else 0.0)
+        columns += (away, number)
+        count = len(columns)
+        try:
+            return _Row(shape, away, extent, struct.pack(f"{count}d", *columns), struct.pack(f"{count}f", *columns))
+        except OverflowError:
+            raise InvalidInput(f'obstacle "{shape.name}" has numbers too large for single precision') from None
+
+
+_MARGINS, _NARROW = struct.Struct("5d"), struct.Struct("5f")
+_HUGE = float(np.finfo(float).max)
+_SPARE = bytes(256)  # a lane may look at row 0 of an empty table, and must find memory there
+_away = attrgetter("away")
+
+
+def _address(data: bytes) -> int:
+    """Where the bytes are."""
+    return np.frombuffer(data, dtype=np.uint8).__array_interface__["data"][0]
 
 
 def in_kernels(shape: Any, other: Any) -> bool:
@@ -192,31 +250,33 @@ def bounding_ball(balls: Sequence[tuple[Any, float]]) -> tuple[np.ndarray, float
     return best, smallest * (1.0 + OUTWARD) + OUTWARD
 
 
-def from_point(kind: str, columns: np.ndarray, point: np.ndarray) -> float:
-    """A lower bound of how far an obstacle is from a point [m]; negative inside."""
-    way = point - columns[:3]
+def from_point(kind: str, columns: Sequence[float], point: Sequence[float]) -> float:
+    """A lower bound of how far an obstacle is from a point [m]; negative inside. Plain numbers: one row is packed."""
+    x, y, z = (p - c for p, c in zip(point, columns[:3], strict=True))
+    away = math.sqrt(x * x + y * y + z * z)
     match kind:
         case "sphere":
-            return float(np.linalg.norm(way)) - columns[3]
+            return away - columns[3]
         case "capsule" | "tapered_capsule":
-            axis = columns[3:6] - columns[:3]
-            t = np.clip(way @ axis / max(axis @ axis, 1e-300), 0.0, 1.0)
-            return float(np.linalg.norm(way - t * axis)) - float(columns[6:].max())
+            u, v, w = (end - start for start, end in zip(columns[:3], columns[3:6], strict=True))
+            t = min(max((x * u + y * v + z * w) / max(u * u + v * v + w * w, 1e-300), 0.0), 1.0)
+            return math.hypot(x - t * u, y - t * v, z - t * w) - max(columns[6:])
         case "box":
-            inside = np.abs(columns[3:12].reshape(3, 3).T @ way) - columns[12:15]
-            return float(np.linalg.norm(np.maximum(inside, 0.0)))
+            R, half = columns[3:12], columns[12:15]
+            along = (abs(R[k] * x + R[3 + k] * y + R[6 + k] * z) - half[k] for k in range(3))
+            return math.hypot(*(max(each, 0.0) for each in along))
         case "half_space":
-            return max(float(columns[:3] @ point - columns[3]), 0.0)
+            return max(sum(n * p for n, p in zip(columns[:3], point, strict=True)) - columns[3], 0.0)
         case "cylinder":
-            return float(np.linalg.norm(way)) - float(np.hypot(columns[6], columns[7]))
+            return away - math.hypot(columns[6], columns[7])
     raise AssertionError(kind)
 
 
-def _base_of(tree: Tree) -> np.ndarray:
+def _base_of(tree: Tree) -> list[float]:
     """Where the robot begins: the mean of its first joints."""
     first = [i for i in tree.outward if tree.parent(i) == 0]
     places = [np.array(tree.nodes[i].placement.position, dtype=float) for i in first]
-    return np.mean(places, axis=0) if places else np.zeros(3)
+    return np.mean(places, axis=0).tolist() if places else [0.0, 0.0, 0.0]
 
 
 def _stroke(limits: Any) -> float:

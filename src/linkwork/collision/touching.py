@@ -27,7 +27,9 @@ def closer(kind: str, shape: Columns, other_kind: str, other: Columns, margin: S
 
 
 def may_be_closer(kind: str, shape: Columns, other_kind: str, other: Columns, margin: SX | float) -> SX:
-    """1 where the signed distance may be below a margin of any sign, for pairs with a test of their own."""
+    """1 where the signed distance may be below a margin of any sign."""
+    if not has_test(kind, other_kind):
+        return nearest(kind, shape, other_kind, other).distance < margin
     sphere, other_kind, other = (shape, other_kind, other) if kind == "sphere" else (other, kind, shape)
     return _sphere_closer(sphere, other_kind, other, margin, POINT)
 

@@ -14,16 +14,17 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from linkwork.arguments import as_doubles
-from linkwork.engine import buffers, cache, codegen, forks, machine
+from linkwork.engine import buffers, cache, codegen, forks, machine, python_call
 from linkwork.engine.emit import DOUBLE, FLOAT
 from linkwork.engine.kernel import Context, counts
 from linkwork.engine.sharing import run_shared
-from linkwork.engine.staged_codegen import StagedEmitter, emit_sample, emit_shareable
+from linkwork.engine.staged_codegen import TABLE_WORDS, StagedEmitter, emit_sample, emit_shareable
 from linkwork.engine.stages import Stages, Table
 from linkwork.errors import ComputationError, InvalidInput
 
@@ -53,7 +54,7 @@ class Packed:
 
     def __init__(self, tables: Sequence[Table], rows: Mapping[str, tuple[Any, Any]], narrow: Mapping[str, Any] = {}):
         """`rows`: name -> (numbers (n, columns), whole numbers (n, columns)); `narrow`: other numbers for floats."""
-        self.kept: list[np.ndarray] = []
+        self.kept: list[Any] = []
         words: list[int] = []
         for table in tables:
             numbers, whole = rows[table.name]
@@ -67,13 +68,23 @@ class Packed:
                 wide, single = np.zeros((1, table.width)), np.zeros((1, table.width), np.float32)
             self.kept += [wide, single, integers]
             words += [wide.ctypes.data, single.ctypes.data, integers.ctypes.data, count]
-        self.words = tuple(words)
+        self.words: tuple[int, ...] = tuple(words)
+
+    @staticmethod
+    def of(words: Sequence[int], kept: Sequence[Any]) -> Packed:
+        """Words that point into memory that `kept` owns."""
+        made = object.__new__(Packed)
+        made.kept, made.words = list(kept), tuple(words)
+        return made
 
     def __add__(self, more: Packed) -> Packed:
         """These tables, and more after them."""
-        both = object.__new__(Packed)
-        both.kept, both.words = [*self.kept, *more.kept], (*self.words, *more.words)
-        return both
+        return Packed.of((*self.words, *more.words), (*self.kept, *more.kept))
+
+    @cached_property
+    def block(self) -> np.ndarray:
+        """The words as an array, for calls of one sample."""
+        return np.array(self.words, dtype=np.int64).view(np.float64)
 
 
 class StagedKernel:
@@ -113,6 +124,12 @@ class StagedKernel:
             if bad >= 0:
                 self._explain(arrays, outs, bad, batch)
         return outs[0] if len(outs) == 1 else tuple(outs)
+
+    def caller(self, slowly: Callable[..., Any]) -> Callable[..., Any]:
+        """The quickest way for one sample: f(input, ..., packed.block) of plain arrays; else `slowly` of the same."""
+        if not python_call.available():
+            return slowly
+        return python_call.builtin(self.signature.name, self.load()[0].addresses["call"], slowly)
 
     def _run(
         self,
@@ -201,7 +218,7 @@ class StagedKernel:
                 if key is None:
                     text, header = self._emit(width, floats)
                     key = hashlib.sha256(text.encode()).hexdigest()
-                key = f"staged {key} {width} {floats}"
+                key = f"staged {key} {width} {floats} {python_call.available()}"
                 found = cache.load(key)
                 if found is None:
                     counts["traced"] += 1
@@ -213,7 +230,11 @@ class StagedKernel:
                 else:
                     counts["loaded"] += 1
                     header, object_file = found
-                self._loaded[width, floats] = machine.Code(object_file, ("run", "sample")), header
+                exports = ("run", "sample", "call", "call_table")[: 4 if python_call.available() else 2]
+                code = machine.Code(object_file, exports)
+                if "call_table" in exports:
+                    python_call.fill_table(code.addresses["call_table"])
+                self._loaded[width, floats] = code, header
             return self._loaded[width, floats]
 
     def _emit(self, width: int, floats: bool) -> tuple[str, dict[str, int]]:
@@ -224,7 +245,12 @@ class StagedKernel:
         one = StagedEmitter(module, self._stages(1), DOUBLE, "exact", None)
         wide = StagedEmitter(module, self._stages(width or native), scalar, "wide", one.function if floats else None)
         emit_shareable(module, wide.function)
-        emit_sample(module, one)
+        sample = emit_sample(module, one)
+        if python_call.available():
+            words = TABLE_WORDS * len(self.signature.tables)
+            shapes = [*((size,) for _, size in self.signature.inputs), (words,)]
+            results = [(size,) if size > 1 else () for _, size in self.signature.outputs]
+            python_call.emit_call(module, sample, shapes, results)
         grain = 1 if self.signature.together else wide.width
         return str(module), {"scratch": wide.layout.size + one.layout.size + 8, "grain": grain}
 

@@ -628,14 +628,26 @@ def emit_shareable(module: ir.Module, wide: ir.Function) -> ir.Function:
 
 
 def emit_sample(module: ir.Module, one: StagedEmitter) -> ir.Function:
-    """Define `sample(words, outputs)`: one sample in doubles, with a scratch of its own on the stack."""
+    """Define `sample(inputs, outputs)`: one sample in doubles, with a scratch of its own on the stack.
+
+    The last input is a block of the words of all tables; the others are the sample's.
+    """
     function = ir.Function(module, ir.FunctionType(I64, [POINTER] * 2), "sample")
-    words, outputs = function.args
+    inputs, outputs = function.args
+    count = len(one.stages.inputs)
+    tables = TABLE_WORDS * len(one.stages.tables)
     b = ir.IRBuilder(function.append_basic_block("entry"))
     scratch = b.bitcast(b.alloca(DOUBLE, one.layout.size), POINTER)
-    strides = b.alloca(I64, max(1, len(one.stages.inputs)))
-    for j in range(len(one.stages.inputs)):
+    strides, words = b.alloca(I64, max(1, count)), b.alloca(I64, count + tables)
+    block = b.load(b.gep(inputs, [_number(count)], source_etype=I64), typ=POINTER)
+    for j in range(count):
         b.store(_number(0), b.gep(strides, [_number(j)]))
-    arguments = [words, b.bitcast(strides, POINTER), outputs, scratch, _number(0), _number(1), _number(0), _number(-1)]
-    b.ret(b.call(one.function, arguments))
+        own = b.load(b.gep(inputs, [_number(j)], source_etype=I64), typ=I64)
+        b.store(own, b.gep(words, [_number(j)]))
+    for j in range(tables):
+        word = b.load(b.gep(block, [_number(j)], source_etype=I64), typ=I64)
+        b.store(word, b.gep(words, [_number(count + j)]))
+    pointers = [b.bitcast(words, POINTER), b.bitcast(strides, POINTER), outputs, scratch]
+    bad = b.call(one.function, [*pointers, _number(0), _number(1), _number(0), _number(-1)])
+    b.ret(b.zext(b.icmp_signed(">=", bad, _number(0)), I64))
     return function
