@@ -232,6 +232,23 @@ def test_functions_of_floats_are_those_of_doubles_rounded() -> None:
     np.testing.assert_array_equal(np.float32(found), np.float32(expected))
 
 
+def test_results_for_every_row_of_a_table() -> None:
+    def each(k: Stages) -> None:
+        x = k.input("x", 3)
+        balls = k.table("balls", {"center": 3, "radius": 1})
+        distance, way = k.variable(), k.variable(3)
+        with k.rows(balls) as ball:
+            k.assign(way, x - ball["center"])
+            k.assign(distance, casadi.norm_2(way.x) - ball["radius"])
+            k.record(ball, distance=distance, way=way)
+
+    for x in (X, X[:1], X[0]):
+        distance, way = staged(each)(x, balls=BALLS)
+        expected = distances(np.atleast_2d(x), BALLS).reshape(*x.shape[:-1], 40)
+        np.testing.assert_allclose(distance, expected, rtol=0, atol=1e-15)
+        np.testing.assert_array_equal(way, x[..., None, :] - BALLS[:, :3])
+
+
 def test_what_is_wrong_is_said_in_words() -> None:
     f = staged(nearest_ball)
     with pytest.raises(InvalidInput, match=r"x has shape \(5, 2\), expected \(..., 3\)"):

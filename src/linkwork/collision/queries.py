@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+import casadi
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.collision import certify, checker, clearance, motions
+from linkwork.collision import certify, checker, clearance, contacts, function, motions, pair_clearances, samples
 from linkwork.collision.certify import Certificate
 from linkwork.collision.clearance import Clearance
 from linkwork.collision.obstacles import Obstacles
+from linkwork.collision.pair_clearances import PairClearances
 from linkwork.collision.rest import Known, Rest
 from linkwork.collision.tables import RobotTables
 from linkwork.collision.tile import in_kernel, in_pairs
@@ -92,6 +94,34 @@ class Queries:
                 'use shapes="spheres" or "capsules"'
             )
         return certify.certify_motion(self.tables, q0, q1, around, cap)
+
+    def clearances(
+        self, q: ArrayLike, obstacles: Around = None, nearest: int | None = None, variables: Values = None
+    ) -> PairClearances:
+        """The clearance of every pair (..., m), or of the `nearest` ones. See pair_clearances.py."""
+        around = _obstacles(obstacles)
+        if self._rest(around, "clearance"):
+            raise NotPossible(
+                "clearances: hulls, meshes, and boxes or cylinders that meet each other have no expression; "
+                'use shapes="spheres" or "capsules", or clearance(...), which asks coal'
+            )
+        return pair_clearances.clearances(self.tables, q, around, nearest, variables)
+
+    def contacts(self, q: ArrayLike, obstacles: Around = None) -> Any:
+        """Which bodies touch what, where and how deep: a list for one configuration, lists of them for a batch."""
+        return contacts.contacts(self.clearances(q, obstacles))
+
+    def free_samples(self, n: int, obstacles: Around = None, seed: int | None = None) -> np.ndarray:
+        """n configurations (n, nq), uniform within the limits, that touch nothing."""
+        around = _obstacles(obstacles)
+        return samples.free_samples(self.subject, lambda q: self.collides(q, around), n, seed)
+
+    def function(
+        self, pairs: Iterable[tuple[str, str]], obstacles: Around = None, smoothing: float = 0.0
+    ) -> casadi.Function:
+        """Distances (m,) of chosen pairs of names as a casadi.Function of q. See function.py."""
+        parts = (self.subject, self.shapes, self.carriers)
+        return function.function(*parts, pairs, _obstacles(obstacles), smoothing)
 
     @property
     def tables(self) -> RobotTables:

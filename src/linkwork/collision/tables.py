@@ -142,6 +142,17 @@ class RobotTables:
         """Names of the obstacles in the order that the kernels count them."""
         return () if obstacles is None else tuple(str(s.name) for s in obstacles if s.kind in OBSTACLE_KINDS)
 
+    def obstacle_rows(self, obstacles: Any) -> list[tuple[str, int, str]]:
+        """(kind, row in the table of its kind, name) of each obstacle, in the order in which they were given."""
+        self.pack(obstacles)
+        shapes = [s for s in (obstacles or ()) if s.kind in OBSTACLE_KINDS]
+        found = []
+        for k, shape in enumerate(shapes):
+            rows = [(_Row.of(s, i, self.base).away, i) for i, s in enumerate(shapes) if s.kind == shape.kind]
+            place = [i for _, i in sorted(rows)].index(k)
+            found.append((shape.kind, place, str(shape.name)))
+        return found
+
     def pack(self, obstacles: Any) -> Packed:
         """The tables for these obstacles (anything with shapes in world axes), kept as long as they live."""
         if obstacles is None:

@@ -37,6 +37,7 @@ class StagedSignature:
     """What goes in and what comes out: names with sizes; tables in the order of the recipe.
 
     operations   about how many a sample takes, for sharing among threads; together: see Stages; guard: its words
+    recorded     (output, table): outputs that have a value for every row of the table
     """
 
     name: str
@@ -47,6 +48,7 @@ class StagedSignature:
     floats: bool = False
     together: bool = False
     guard: str = ""
+    recorded: tuple[tuple[str, str], ...] = ()
 
 
 class Packed:
@@ -110,7 +112,7 @@ class StagedKernel:
         """Arrays (..., size) for each input; leading dimensions broadcast; gives one array or a tuple, (..., size)."""
         arrays, batch = self._arrays(args, context)
         samples = math.prod(batch)
-        shapes = [batch + ((size,) if size > 1 else ()) for _, size in self.signature.outputs]
+        shapes = [batch + self._rows(n, packed) + ((size,) if size > 1 else ()) for n, size in self.signature.outputs]
         outs = self._outputs(out, shapes)
         if samples:
             code, header = self.load(width)
@@ -125,9 +127,22 @@ class StagedKernel:
                 self._explain(arrays, outs, bad, batch)
         return outs[0] if len(outs) == 1 else tuple(outs)
 
+    @property
+    def _has_call(self) -> bool:
+        """Whether one sample can be called with plain arrays; not where results have as many rows as a table."""
+        return python_call.available() and not self.signature.recorded
+
+    def _rows(self, output: str, packed: Packed) -> tuple[int, ...]:
+        """(rows,) of an output that has a value for every row of a table."""
+        table = dict(self.signature.recorded).get(output)
+        if table is None:
+            return ()
+        place = [t.name for t in self.signature.tables].index(table)
+        return (packed.words[TABLE_WORDS * place + TABLE_WORDS - 1],)
+
     def caller(self, slowly: Callable[..., Any]) -> Callable[..., Any]:
         """The quickest way for one sample: f(input, ..., packed.block) of plain arrays; else `slowly` of the same."""
-        if not python_call.available():
+        if not self._has_call:
             return slowly
         return python_call.builtin(self.signature.name, self.load()[0].addresses["call"], slowly)
 
@@ -218,7 +233,7 @@ class StagedKernel:
                 if key is None:
                     text, header = self._emit(width, floats)
                     key = hashlib.sha256(text.encode()).hexdigest()
-                key = f"staged {key} {width} {floats} {python_call.available()}"
+                key = f"staged {key} {width} {floats} {self._has_call}"
                 found = cache.load(key)
                 if found is None:
                     counts["traced"] += 1
@@ -230,7 +245,7 @@ class StagedKernel:
                 else:
                     counts["loaded"] += 1
                     header, object_file = found
-                exports = ("run", "sample", "call", "call_table")[: 4 if python_call.available() else 2]
+                exports = ("run", "sample", "call", "call_table")[: 4 if self._has_call else 2]
                 code = machine.Code(object_file, exports)
                 if "call_table" in exports:
                     python_call.fill_table(code.addresses["call_table"])
@@ -246,7 +261,7 @@ class StagedKernel:
         wide = StagedEmitter(module, self._stages(width or native), scalar, "wide", one.function if floats else None)
         emit_shareable(module, wide.function)
         sample = emit_sample(module, one)
-        if python_call.available():
+        if self._has_call:
             words = TABLE_WORDS * len(self.signature.tables)
             shapes = [*((size,) for _, size in self.signature.inputs), (words,)]
             results = [(size,) if size > 1 else () for _, size in self.signature.outputs]
@@ -262,7 +277,8 @@ class StagedKernel:
         given = (tuple(stages.inputs), tuple(stages.tables.values()))
         assert given == (signature.inputs, signature.tables), (given, signature)
         results = tuple((name, variable.x.numel()) for name, variable in stages.outputs)
-        assert results == signature.outputs, (results, signature)
+        recorded = tuple((results[j][0], table.name) for j, table in stages.recorded.items())
+        assert (results, recorded) == (signature.outputs, signature.recorded), (results, recorded, signature)
         return stages
 
 
@@ -283,6 +299,7 @@ def staged(recipe: Recipe, name: str | None = None, floats: bool = False) -> Sta
         tuple((n, v.x.numel()) for n, v in stages.outputs),
         operations=5_000,
         floats=floats,
+        recorded=tuple((stages.outputs[j][0], table.name) for j, table in stages.recorded.items()),
     )
     return StagedFunction(StagedKernel(signature, recipe))
 

@@ -30,6 +30,7 @@ from linkwork.engine.stages import (
     Leaf,
     Leave,
     Loop,
+    Record,
     Stages,
     Tile,
     Variable,
@@ -184,6 +185,8 @@ class StagedEmitter:
         full = b.icmp_signed("<=", b.add(self.i, _number(width)), self.end)
         rest = b.sub(self.end, self.i)
         for j, (_, variable) in enumerate(self.stages.outputs):
+            if j in self.stages.recorded:
+                continue
             memory = self.variables[variable.number]
             size = len(memory)
             values = [self._widened(b.load(m, typ=self.type)) for m in memory]
@@ -199,6 +202,27 @@ class StagedEmitter:
             with b.if_then(b.not_(full), likely=False):
                 with self._counted(b.mul(rest, _number(size))) as k:
                     store(b, load(b, at(b, scratch, k), DOUBLE), at(b, target, k))
+
+    def _record(self, step: Record) -> None:
+        """Into row k of each sample's own rows; every lane writes what it has, whether it is active or not."""
+        b, width = self.b, self.width
+        left = b.sub(self.end, self.i)
+        lanes_there = b.select(b.icmp_signed("<", left, _number(width)), left, _number(width))
+        for j, variable in step.outputs:
+            memory = self.variables[variable.number]
+            size = len(memory)
+            values = [self._widened(b.load(m, typ=self.type)) for m in memory]
+            for value in values:
+                self._check_finite(value)
+            scratch = self._bytes_at(self.layout.outputs[j])
+            store_rows(b, scratch, values, width)
+            rows = self.counts[self.stages.recorded[j].name]
+            with self._counted(lanes_there) as lane:
+                row = b.add(b.mul(b.add(self.i, lane), rows), self.indices[step.loop])
+                target = at(b, self.targets[j], b.mul(row, _number(size)))
+                source = at(b, scratch, b.mul(lane, _number(size)))
+                with self._counted(_number(size)) as k:
+                    store(b, load(b, at(b, source, k), DOUBLE), at(b, target, k))
 
     def _redo_lanes(self) -> None:
         """Samples that were too close, once more in doubles."""
@@ -242,6 +266,8 @@ class StagedEmitter:
                     self._finish(step, mask, leave)
                 case Again():
                     self._again(step, mask, leave)
+                case Record():
+                    self._record(step)
 
     def _active(self, mask: ir.Value | None, leave: tuple[ir.Value, ir.Block] | None) -> ir.Value:
         b, type_ = self.b, lanes(self.width, I1)

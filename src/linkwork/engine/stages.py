@@ -147,6 +147,14 @@ class Finish:
 
 
 @dataclass
+class Record:
+    """Variables written out for the present row of a loop, beside those of all other rows."""
+
+    loop: int
+    outputs: list[tuple[int, Variable]]
+
+
+@dataclass
 class Again:
     """Lanes whose verdict was too close for this scalar type: decided again in doubles."""
 
@@ -159,6 +167,14 @@ class Row:
 
     def __init__(self, stages: Stages, table: Table, loop: int) -> None:
         self._stages, self._table, self._loop = stages, table, loop
+
+    @property
+    def table(self) -> Table:
+        return self._table
+
+    @property
+    def loop(self) -> int:
+        return self._loop
 
     def __getitem__(self, column: str) -> SX:
         start, size = self._table.start(column)
@@ -194,6 +210,7 @@ class Stages:
         self.tiles: list[Tile] = []
         self.variables: list[Variable] = []
         self.outputs: list[tuple[str, Variable]] = []
+        self.recorded: dict[int, Table] = {}  # outputs that have a value for every row of a table
         self.leaves: dict[str, Leaf] = {}
         self.block: list = []
         self._open = self.block
@@ -230,6 +247,15 @@ class Stages:
     def output(self, name: str, variable: Variable) -> None:
         """What comes out for each sample; outputs are numbered in this order."""
         self.outputs.append((name, variable))
+
+    def record(self, row: Row, **variables: Variable) -> None:
+        """What comes out for each sample and row of a table: these variables, as they are now in its loop."""
+        named = []
+        for name, variable in variables.items():
+            self.recorded[len(self.outputs)] = row.table
+            named.append((len(self.outputs), variable))
+            self.outputs.append((name, variable))
+        self._add(Record(row.loop, named))
 
     @property
     def lane(self) -> SX:
@@ -286,12 +312,13 @@ class Stages:
         size = variable.x.numel()
         whole = casadi.densify(SX(expression))
         flat = whole.reshape((size, 1)) if whole.numel() == size else casadi.repmat(whole, size, 1)
-        self._in_group(False, changing=True).assigns.append((variable, flat, condition))
+        self._changing(flat, condition, variable.x).assigns.append((variable, flat, condition))
 
     def least(self, variable: Variable, value: SX, *carried: tuple[Variable, SX]) -> None:
         """The variable becomes the value if that is less; then the carried variables become theirs."""
         flat = [(v, casadi.densify(SX(x)).reshape((v.x.numel(), 1))) for v, x in carried]
-        self._in_group(False, changing=True).leasts.append((variable, value, flat))
+        seen = [value, variable.x, *(x for _, x in flat)]
+        self._changing(*seen).leasts.append((variable, value, flat))
 
     # structure
 
@@ -355,6 +382,19 @@ class Stages:
         if group is None:
             group = self._group = Group(exact)
         return group
+
+    def _changing(self, *expressions: SX | None) -> Group:
+        """The group for a change; another one if it looks at what an earlier change of this group changes."""
+        group = self._group
+        if group is not None and group.changes:
+            changed = [v for v, _, _ in group.assigns]
+            for variable, _, carried in group.leasts:
+                changed += [variable, *(v for v, _ in carried)]
+            names = {symbol.name() for v in changed for symbol in casadi.symvar(v.x)}
+            seen = casadi.symvar(casadi.veccat(*[x for x in expressions if x is not None]))
+            if names & {symbol.name() for symbol in seen}:
+                self._close()
+        return self._in_group(False, changing=True)
 
     def _close(self) -> None:
         if self._group is not None:

@@ -1,0 +1,45 @@
+"""Contacts: which bodies touch what, where and how deep, for people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwork.collision.pair_clearances import PairClearances
+
+
+@dataclass(frozen=True)
+class Contact:
+    """A body that touches an obstacle or another body: deepest points, normal from the body towards the other."""
+
+    body: str
+    other: str
+    depth: float
+    point: np.ndarray
+    normal: np.ndarray
+
+    def __str__(self) -> str:
+        x, y, z = self.point
+        return f"{self.body} is {1e3 * self.depth:.1f} mm inside {self.other} at ({x:.3f}, {y:.3f}, {z:.3f}) m"
+
+
+def contacts(found: PairClearances) -> Any:
+    """A list of contacts, deepest first, for one configuration; a list of lists for a batch."""
+    if found.distance.ndim == 1:
+        return _of(found, ())
+    shape = found.distance.shape[:-1]
+    listed = np.empty(shape, dtype=object)
+    for index in np.ndindex(shape):
+        listed[index] = _of(found, index)
+    return listed.tolist()
+
+
+def _of(found: PairClearances, index: tuple[int, ...]) -> list[Contact]:
+    distance = found.distance[index]
+    order = np.argsort(distance, kind="stable")
+    return [
+        Contact(found.body[k], found.other[k], -float(distance[k]), found.point[index][k], found.normal[index][k])
+        for k in order[: int((distance < 0.0).sum())]
+    ]

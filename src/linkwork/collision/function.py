@@ -1,0 +1,94 @@
+"""Distances of chosen pairs as a CasADi function, for `lw.compile`, `lw.scan` and predictive control.
+
+A pair of parts with several shapes has the distance of its nearest shapes; `smoothing` s [m] replaces that minimum by
+
+    -s log sum exp(-d_k / s)
+
+which is smooth and never more than the minimum, at most s log m less for m pairs of shapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import casadi
+from casadi import DM, SX
+
+from linkwork.arguments import number
+from linkwork.collision.distances import nearest
+from linkwork.collision.kinematics import Kinematics
+from linkwork.collision.tile import MOVING, SHAPE_COLUMNS, in_pairs
+from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
+from linkwork.spatial import Transform
+from linkwork.subject import Subject
+
+
+def function(
+    subject: Subject,
+    shapes: Mapping[str, Sequence[Any]],
+    carriers: Mapping[str, str],
+    pairs: Iterable[tuple[str, str]],
+    obstacles: Any,
+    smoothing: float,
+) -> casadi.Function:
+    """q (and live variables) -> distances (m,) of the pairs (part, part or obstacle), in their order."""
+    s = number(smoothing, "function: smoothing")
+    if s < 0.0:
+        raise InvalidInput(f"function: smoothing is {s:g} m, expected no negative length")
+    around = {str(shape.name): shape for shape in obstacles} if obstacles is not None else {}
+    q, live = SX.sym("q", subject.nq), {v: SX.sym(v) for v in subject.live}
+    kinematics = Kinematics(subject, live)
+    T = kinematics.poses(kinematics.coordinates(q), range(len(kinematics.tree.nodes)))
+    listed = [tuple(pair) for pair in pairs]
+    if not listed or any(len(pair) != 2 for pair in listed):
+        raise InvalidInput("function: pairs is empty or holds something else, expected pairs of names")
+
+    def side(name: Any) -> list[tuple[str, list[SX]]]:
+        if name in shapes:
+            node, T_node_body = kinematics.tree.bodies[carriers[name]]
+            return [(shape.kind, _placed(T[node], shape.moved(T_node_body))) for shape in shapes[name]]
+        if name in around:
+            return [(around[name].kind, [SX(x) for x in around[name].columns()])]
+        known = [*shapes, *around]
+        raise UnknownName(
+            f'function: no body with shapes and no obstacle is named "{name}"{did_you_mean(str(name), known)}'
+        )
+
+    distances = [_least(side(a), side(b), s, (a, b)) for a, b in listed]
+    return casadi.Function("distances", [q, *live.values()], [casadi.vertcat(*distances)], {"cse": True})
+
+
+def _placed(T: Transform, shape: Any) -> list[SX]:
+    """World columns of a shape in axes of a node."""
+    found: list[SX] = []
+    columns = shape.columns().tolist()
+    at = 0
+    for name, size in SHAPE_COLUMNS[shape.kind]:
+        own = DM(columns[at : at + size])
+        at += size
+        if name == "rotation":
+            turned = T.R @ own.reshape((3, 3)).T
+            found += [turned[i, j] for i in range(3) for j in range(3)]
+        elif name in MOVING:
+            found += casadi.vertsplit(T.R @ own + (0 if name == "axis" else T.p))
+        else:
+            found += casadi.vertsplit(SX(own))
+    return found
+
+
+def _least(ours: list, theirs: list, s: float, pair: tuple[Any, Any]) -> SX:
+    found = []
+    for kind, shape in ours:
+        for other_kind, other in theirs:
+            if not in_pairs(kind, other_kind):
+                kinds = f"a {kind} and a {other_kind}".replace("_", " ")
+                raise NotPossible(f"function: the distance of {kinds} ({pair[0]}, {pair[1]}) has no expression")
+            found.append(nearest(kind, shape, other_kind, other).distance)
+    least = found[0]
+    for each in found[1:]:
+        least = casadi.fmin(least, each)
+    if s == 0.0 or len(found) == 1:
+        return least
+    total = sum((casadi.exp((least - each) / s) for each in found), SX(0))
+    return least - s * casadi.log(total)
