@@ -43,7 +43,7 @@ MAY_IMPORT = {
 MAY_IMPORT["studies"] = tuple(MAY_IMPORT)
 
 LAYERS = (
-    {"arguments", "errors", "results", "rooms"},
+    {"arguments", "errors", "poses", "results", "rooms"},
     {"spatial", "model"},
     {"recursions", "engine"},
     {"subject", "configurations", "quantities", "kernel_counts", "formats"},
@@ -60,6 +60,8 @@ DATA = {"robots"}
 BESIDE = {
     ("arguments", "errors"),
     ("results", "errors"),
+    ("poses", "errors"),
+    ("poses", "arguments"),
     ("quantities", "subject"),
     ("configurations", "subject"),
     ("kernel_counts", "subject"),

@@ -21,6 +21,7 @@ from linkwork.engine.threads import threads
 from linkwork.errors import LinkworkError
 from linkwork.library import load, robots, save
 from linkwork.model.payload import Payload
+from linkwork.poses import pose
 from linkwork.robot import Robot
 
 if TYPE_CHECKING:  # rooms are found by their files; type checkers are told here, and a test compares
@@ -66,6 +67,7 @@ __all__ = [
     "cycle_drift",
     "errors",
     "load",
+    "pose",
     "recorded_limits",
     "robots",
     "save",

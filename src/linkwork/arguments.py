@@ -14,12 +14,27 @@ from linkwork.errors import InvalidInput, did_you_mean
 def as_doubles(x: Any, who: str) -> np.ndarray:
     """Anything array-like as a C-contiguous float64 array, or InvalidInput."""
     try:
-        array = np.asarray(x)
+        array = np.asarray(_as_matrix(x))
     except ValueError as error:
         raise InvalidInput(f"{who} is not an array of numbers: {error}") from None
     if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
         raise InvalidInput(f"{who} has dtype {array.dtype}, expected real numbers (float64 or convertible to it)")
     return np.ascontiguousarray(array, dtype=np.float64) if array.ndim else np.array(array, dtype=np.float64)
+
+
+def _as_matrix(x: Any) -> Any:
+    """The array that a pose or rotation of another library holds, or x itself.
+
+    pin.SE3 has `homogeneous`, scipy's Rotation and RigidTransform `as_matrix()`, spatialmath's SE3 and SO3 `A`.
+    """
+    if isinstance(x, (np.ndarray, float, int, list, tuple)):
+        return x
+    for name in ("homogeneous", "as_matrix", "A"):
+        inside = getattr(type(x), name, None)
+        if inside is not None:
+            value = getattr(x, name)
+            return value() if callable(value) else value
+    return x
 
 
 def finite(x: Any, shape: tuple[int, ...], who: str) -> np.ndarray:
