@@ -14,6 +14,7 @@ import pytest
 import linkwork as lw
 from linkwork.errors import InvalidFile
 from linkwork.formats.mjcf import read_mjcf, read_mjcf_text
+from linkwork.formats.mjcf.polygon import triangles_of
 from tests.formats.mjcf.truth import Sides, compiled
 
 CLOSE = 1e-12
@@ -109,3 +110,30 @@ def test_armature_of_a_free_joint_warns(caplog):
     with caplog.at_level(logging.WARNING, "linkwork"):
         lw.load(text=text)
     assert 'armature of free joint "f" acts on body axes' in caplog.text
+
+
+@pytest.mark.parametrize("corners", [5, 6, 9])
+def test_polygons_are_cut_as_mujoco_cuts_them(tmp_path, corners):
+    """Corners that lie in no plane: which triangles are cut decides what the mesh weighs. Truth: mesh_face of mujoco."""
+    rng = np.random.default_rng(corners)
+    angles = 2.0 * np.pi * np.arange(corners) / corners + 0.3
+    radius = rng.uniform(0.5, 1.0, (40, corners, 1))
+    rings = radius * np.column_stack([np.cos(angles), np.sin(angles), 0.2 * rng.standard_normal(corners)])
+    vertices = (rings + 3.0 * rng.standard_normal((40, 1, 3))).reshape(-1, 3).round(6)
+    faces = [list(range(corners * k, corners * (k + 1))) for k in range(40)]
+    rows = ["v {} {} {}".format(*vertex) for vertex in vertices]
+    rows += ["f " + " ".join(str(k + 1) for k in face) for face in faces]
+    (tmp_path / "rings.obj").write_text("\n".join(rows) + "\n")
+    file = tmp_path / "rings.xml"
+    file.write_text(
+        '<mujoco><asset><mesh name="a" file="rings.obj" inertia="shell"/></asset><worldbody>'
+        '<geom type="mesh" mesh="a"/></worldbody></mujoco>'
+    )
+    theirs = mujoco.MjModel.from_xml_path(str(file))
+    turn = np.zeros(9)
+    mujoco.mju_quat2Mat(turn, theirs.mesh_quat[0])
+    placed = theirs.mesh_vert @ turn.reshape(3, 3).T + theirs.mesh_pos[0]
+    number = [int(np.argmin(np.abs(vertices - vertex).sum(axis=1))) for vertex in placed]
+    cut = {frozenset(number[k] for k in face) for face in theirs.mesh_face}
+    single = vertices.astype(np.float32)
+    assert cut == {frozenset(each) for face in faces for each in triangles_of(face, single)}

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from linkwork.errors import InvalidFile
+from linkwork.formats.mjcf.polygon import triangles_of
 
 LARGEST = 64 * 2**20
 """Largest mesh that is read [bytes]."""
@@ -97,7 +98,7 @@ def _obj(content: bytes, name: str) -> tuple[np.ndarray, np.ndarray]:
         positions = np.array(vertices, dtype=np.float64).reshape(-1, 3).astype(np.float32)
     if any(not 0 <= k < len(positions) for face in faces for k in face):
         raise InvalidFile(f"{name}: a face names a vertex that is not among the {len(positions)} there are")
-    corners = [corner for face in faces for corner in _cut(face, positions)]
+    corners = [corner for face in faces for corner in triangles_of(face, positions)]
     return positions.astype(np.float64), np.array(corners, dtype=np.int64).reshape(-1, 3)
 
 
@@ -105,17 +106,6 @@ def _index(word: str, count: int) -> int:
     """The vertex of `7`, `7/1/2` or, counted from the last one, `-1`."""
     k = int(word.split("/", 1)[0])
     return k - 1 if k > 0 else count + k
-
-
-def _cut(face: list[int], positions: np.ndarray) -> list[tuple[int, int, int]]:
-    """A polygon in triangles: a quadrilateral along its shorter diagonal, others as a fan."""
-    if len(face) == 4:
-        a, b, c, d = face
-        with np.errstate(all="ignore"):
-            first, second = positions[c] - positions[a], positions[d] - positions[b]
-            shorter = first @ first < second @ second
-        return [(a, b, c), (a, c, d)] if shorter else [(a, b, d), (b, c, d)]
-    return [(face[0], face[k], face[k + 1]) for k in range(1, len(face) - 1)]
 
 
 READERS: dict[str, Callable[[bytes, str], tuple[np.ndarray, np.ndarray]]] = {".stl": _stl, ".obj": _obj, ".msh": _msh}
