@@ -114,7 +114,7 @@ def test_armature_of_a_free_joint_warns(caplog):
 
 @pytest.mark.parametrize("corners", [5, 6, 9])
 def test_polygons_are_cut_as_mujoco_cuts_them(tmp_path, corners):
-    """Corners that lie in no plane: which triangles are cut decides what the mesh weighs. Truth: mesh_face of mujoco."""
+    """Corners that lie in no plane: which triangles are cut decides its mass. Truth: mesh_face of mujoco."""
     rng = np.random.default_rng(corners)
     angles = 2.0 * np.pi * np.arange(corners) / corners + 0.3
     radius = rng.uniform(0.5, 1.0, (40, corners, 1))
