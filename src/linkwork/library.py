@@ -55,22 +55,24 @@ def _read_xacro(path: Path, mappings: Mapping[str, str] | None = None, **options
     return read_urdf_text(expanded(path, mappings), str(path), folder=path.parent, **options)
 
 
-def _write_mjcf(model: Model, path: Path) -> None:
+def _write_mjcf(robot: Robot, path: Path) -> None:
     from linkwork.formats.mjcf import write_mjcf
 
-    write_mjcf(model, path)
+    foreign = any(each.kind.startswith("mjcf actuator") for each in robot.model.carried)
+    closed = bool(robot.model.elements) and not foreign
+    write_mjcf(robot.model, path, robot.actuators if closed else ())
 
 
-def _write_urdf(model: Model, path: Path) -> None:
+def _write_urdf(robot: Robot, path: Path) -> None:
     from linkwork.formats.urdf import write_urdf
 
-    write_urdf(model, path)
+    write_urdf(robot.model, path)
 
 
-def _write_yaml(model: Model, path: Path) -> None:
+def _write_yaml(robot: Robot, path: Path) -> None:
     from linkwork.formats.robot_yaml import write_robot_yaml
 
-    write_robot_yaml(model, path)
+    write_robot_yaml(robot.model, path)
 
 
 # A format is imported when a file of it is read or written.
@@ -82,7 +84,7 @@ _OPTIONS = {
     ".xml": ("folders",),
     ".xacro": ("package_dirs", "mappings"),
 }
-_WRITERS: dict[str, Callable[[Model, Path], None]] = {".urdf": _write_urdf, ".xml": _write_mjcf, YAML: _write_yaml}
+_WRITERS: dict[str, Callable[[Robot, Path], None]] = {".urdf": _write_urdf, ".xml": _write_mjcf, YAML: _write_yaml}
 
 
 def load(
@@ -200,7 +202,7 @@ def save(robot: Robot, path: str | Path) -> Path:
         return path
     for ending, write in _WRITERS.items():
         if path.name.endswith(ending):
-            write(robot.model, path)
+            write(robot, path)
             return path
     raise NotPossible(f'save: "{path.name}" has an unknown ending, expected one of {", ".join(_WRITERS)}')
 

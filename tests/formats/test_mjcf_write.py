@@ -17,7 +17,7 @@ from linkwork.formats.mjcf import mjcf_text, read_mjcf, read_mjcf_text, write_mj
 from linkwork.formats.urdf import read_urdf
 from linkwork.model import Body, Frame, Joint, Limits, MassProperties, Mimic, Model, Placement, Shape, build_tree
 from linkwork.model.carried import Carried
-from linkwork.model.elements import Coupling, LoopClosure, Point, Spring, TorsionSpring
+from linkwork.model.elements import Coupling, LoopClosure, Point, TorsionSpring
 from linkwork.model.rotation import from_rpy
 from linkwork.model.validation import validated
 from linkwork.subject import Subject
@@ -208,7 +208,7 @@ def test_a_massless_body_between_joints_comes_back():
 
 def test_a_massless_body_with_something_on_it_is_refused():
     joints = (Joint("x", "revolute", None, "m"), Joint("y", "revolute", "m", "b"))
-    bodies = (Body("m", has_inertia=False, points=(("p", (1.0, 0.0, 0.0)),)), Body("b", matter()))
+    bodies = (Body("m", has_inertia=False, visuals=(Shape("sphere", (1.0,)),)), Body("b", matter()))
     with pytest.raises(NotPossible, match='body "m" moves without mass'):
         mjcf_text(Model("m", bodies, joints))
 
@@ -375,9 +375,9 @@ IMPOSSIBLE = {
         ),
         "MuJoCo keeps that name",
     ),
-    "a strut": (
-        two_bodies(elements=(Spring("s", Point("a"), Point("b"), 1.0),)),
-        'no word for a Spring: "s"',
+    "a planar hinge": (
+        two_bodies(elements=(LoopClosure("s", "planar_hinge", Point("a"), Point("b")),)),
+        'no word for a planar_hinge closure: "s"',
     ),
     "part of a weld": (
         two_bodies(elements=(LoopClosure("w", "weld", Point("a"), Point("b"), directions=("x", "rx")),)),
@@ -400,6 +400,6 @@ def test_what_mujoco_cannot_hold_is_refused_with_the_reason(model, reason, tmp_p
 
 
 def test_every_reason_is_listed():
-    model = replace(HELICAL, elements=(Spring("s", Point("a"), Point("b"), 1.0),))
-    with pytest.raises(NotPossible, match=r'"j" is helical.*; MJCF has no word for a Spring: "s"'):
+    model = replace(HELICAL, elements=(LoopClosure("s", "planar_hinge", Point("a"), Point("b")),))
+    with pytest.raises(NotPossible, match=r'"j" is helical.*; MJCF has no word for a planar_hinge closure: "s"'):
         mjcf_text(model)

@@ -7,6 +7,7 @@ from collections.abc import Container, Iterable
 from linkwork.errors import did_you_mean
 from linkwork.formats.mjcf.defaults import Defaults
 from linkwork.formats.mjcf.equalities import as_carried
+from linkwork.formats.mjcf.marks import Marks
 from linkwork.formats.mjcf.words import Words
 from linkwork.formats.strictness import Passed
 from linkwork.formats.xml import Element
@@ -26,9 +27,7 @@ LACKING = {
 }
 
 
-def tendons(
-    root: Element, defaults: Defaults, joints: Iterable[str], couplings: Container[str], passed: Passed
-) -> list[Carried]:
+def tendons(root: Element, defaults: Defaults, joints: Iterable[str], marks: Marks, passed: Passed) -> list[Carried]:
     """Every tendon with its path, but for those that linkwork wrote for couplings of several joints.
 
     One with inertia of its own couples joints in a way that linkwork's joints cannot hold: it is carried as data.
@@ -42,7 +41,8 @@ def tendons(
             passed.remark(f'line {line}: armature of tendon "{name}" is carried, and adds no inertia')
         for part in element:
             _check_joint(Words(part), "joint", known)
-        if element.attributes.get("name") in couplings:
+        name = element.attributes.get("name", "")
+        if name in marks.couplings or f"tendon:{name}" in marks.rows:
             continue
         parts = (Carried(part.tag, "", tuple(part.attributes.items())) for part in element)
         found.append(as_carried("tendon", words, element.attributes.get("name") or f"tendon_{k + 1}", *parts))
@@ -59,7 +59,9 @@ def fixed_tendons(root: Element, joints: Container[str]) -> dict[str, tuple[tupl
     return found
 
 
-def actuators(root: Element, defaults: Defaults, joints: dict[str, int]) -> tuple[list[Carried], dict[str, float]]:
+def actuators(
+    root: Element, defaults: Defaults, joints: dict[str, int], marks: Marks
+) -> tuple[list[Carried], dict[str, float]]:
     """Every actuator, and the armature they add to joints: gear^2 times their own.
 
     joints   name -> number of coordinates of velocity
@@ -67,6 +69,8 @@ def actuators(root: Element, defaults: Defaults, joints: dict[str, int]) -> tupl
     found: list[Carried] = []
     added: dict[str, float] = {}
     for k, element in enumerate(each for section in root.all("actuator") for each in section):
+        if f"actuator:{element.attributes.get('name', '')}" in marks.rows:
+            continue
         words = defaults.actuator(element)
         joint = _check_joint(words, "joint", joints) or _check_joint(words, "jointinparent", joints)
         armature = words.number("armature", 0.0)

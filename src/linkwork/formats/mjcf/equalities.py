@@ -73,7 +73,10 @@ def equalities(
     found = Equalities()
     given = [each.attributes.get("name", "") for section in root.all("equality") for each in section]
     names.taken.update(given)
+    found.elements += marks.elements
     for element in (each for section in root.all("equality") for each in section):
+        if f"equality:{element.attributes.get('name', '')}" in marks.rows:
+            continue
         words = defaults.equality(element)
         wish = f"{element.tag}_{len(found.elements) + len(found.carried) + 1}"
         name = element.attributes.get("name") or names.free(wish)

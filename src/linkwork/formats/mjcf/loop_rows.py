@@ -1,30 +1,77 @@
-"""Loops as rows: mimic rules, closures and couplings as equalities, with the sites and marks they need."""
+"""Loops as rows: what closes and drives a machine, as equalities, tendons and actuators with the sites they need.
+
+    mimic rule, coupling        joint equality, or a fixed tendon that an equality holds
+    closure of a point, weld    connect, weld
+    closure of a hinge          two connects on its axis
+    closure of a distance       a spatial tendon that an equality holds at its length
+    strut                       a spatial tendon with a motor: positive pushes, as in linkwork
+    spring, damper              a spatial tendon with stiffness or damping
+    gear                        a motor on the joint with that gear
+    belt over a carrier,        motors on fixed tendons over the joints they act on
+    differential
+    sharing rules, bars without load    nothing: they move nothing, and a mark keeps them
+
+MuJoCo's constraints give way; these are written as hard as it allows. Marks (marks.py) bring the elements back whole.
+"""
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
 
 from linkwork.formats.mjcf.bodies import WORLD, Names
+from linkwork.formats.mjcf.element_marks import as_text
 from linkwork.formats.mjcf.rows import element, number, numbers, opened, where
 from linkwork.model import elements as loops
 from linkwork.model.model import Model
-from linkwork.model.number import IDENTITY, Matrix, Number
-from linkwork.model.placement import Placement
+from linkwork.model.motion import joint_motion
+from linkwork.model.number import IDENTITY, Matrix, Number, add, scale
+from linkwork.model.placement import HERE, Placement
+
+RIGID: dict[str, str | None] = {"solref": "0.0001 1", "solimp": "0.9999 0.9999 0.001 0.5 2"}
+"""As hard as MuJoCo lets constraints be: time constant 0.1 ms (or two steps, if they are longer), impedance 0.9999."""
+
+_ARM = 0.1
+"""Distance of the second connect of a hinge from its first one, along the axis [m]."""
+
+_ENDLESS = 1e10
+"""A length that nothing reaches, where MuJoCo wants an upper end of a spring's slack [m]."""
 
 
 class LoopRows:
-    """Equalities; `sites` are rows by body (the world's under "world"), `tendons` rows, `marks` (kind, name, data)."""
+    """Equalities; `sites` are rows by body (the world's under "world"), `tendons` and `actuators` rows, `marks` (kind,
+    name, data)."""
 
-    def __init__(self, model: Model, sites: Names, references: Mapping[str, tuple[float, ...]]) -> None:
+    def __init__(
+        self,
+        model: Model,
+        sites: Names,
+        references: Mapping[str, tuple[float, ...]],
+        joints: Mapping[str, Sequence[str]],
+        commands: Sequence[str] = (),
+    ) -> None:
+        """joints: name -> names of the hinges and slides that stand for it; commands: names of drives in their order,
+        of which those of joints get motors."""
         self.sites: dict[str, list[str]] = {}
         self.tendons: list[str] = []
+        self._drives: list[tuple[str, str]] = []  # (command, row)
         self.marks: list[tuple[str, str, str]] = []
+        self._model = model
         self._free = sites
         self._references = references
+        self._joints = joints
         self._frames = {frame.name: frame for frame in model.frames}
         self._names = Names(getattr(each, "name", "") for each in (*model.elements, *model.carried))
+        self._poses = _poses(model, references)
         self.rows = [*self._mimics(model), *(row for each in model.elements for row in self._rows(each))]
+        for name in commands:
+            self._motors(name)
+        places = {name: k for k, name in enumerate(commands)}
+        self.actuators = [row for _, row in sorted(self._drives, key=lambda drive: places.get(drive[0], len(places)))]
 
     def springs(self, model: Model) -> dict[str, dict[str, str | None]]:
         """joint -> stiffness and springref of its spring, pretension in it."""
@@ -46,37 +93,138 @@ class LoopRows:
         """q_first = multiplier q_second + offset, which MJCF counts from the references."""
         r1, r2 = (self._references.get(joint, (0.0,))[0] for joint in (first, second))
         rule = numbers((offset - r1 + multiplier * r2, multiplier, 0.0, 0.0, 0.0))
-        return element("joint", name=name, joint1=first, joint2=second, polycoef=rule)
+        return element("joint", name=name, joint1=first, joint2=second, polycoef=rule, **RIGID)
 
     def _rows(self, each: loops.Element) -> Iterator[str]:
         match each:
-            case loops.LoopClosure():
-                tag = "connect" if each.kind == "point" else "weld"
-                turns = (each.rotation, each.second_rotation) if tag == "weld" else (None, None)
-                ends = [
-                    self._site(each.name, "first", each.first, turns[0]),
-                    self._site(each.name, "second", each.second, turns[1]),
-                ]
-                loose = "0" if tag == "weld" and len(each.directions) == 3 else None
-                yield element(tag, name=each.name, site1=ends[0], site2=ends[1], torquescale=loose)
-                if each.dependent:
-                    self.marks.append(("dependent", each.name, json.dumps(each.dependent)))
+            case loops.LoopClosure(kind="point" | "weld"):
+                yield self._closure(each)
             case loops.Coupling(terms=((first, a), (second, b))):
                 self.marks.append(("coupling", each.name, "both joints keep their coordinates"))
                 yield self._joint(each.name, first, second, -b / a, each.offset / a)
             case loops.Coupling():
                 self.marks.append(("coupling", each.name, "a tendon that is no tendon, and its equality"))
-                self.tendons += [
-                    opened(element("fixed", name=each.name)),
-                    *(f"  {element('joint', joint=joint, coef=number(c))}" for joint, c in each.terms),
-                    "</fixed>",
-                ]
+                self._fixed(each.name, each.terms)
                 start = sum(c * self._references.get(joint, (0.0,))[0] for joint, c in each.terms)
-                yield element("tendon", name=each.name, tendon1=each.name, polycoef=number(each.offset - start))
+                rule = number(each.offset - start)
+                yield element("tendon", name=each.name, tendon1=each.name, polycoef=rule, **RIGID)
             case loops.TorsionSpring():
                 self.marks.append(("spring", each.joint, each.name))
+            case _:
+                self._keep(each)
+                yield from self._rows_of_kept(each)
 
-    def _site(self, closure: str, end: str, point: loops.Point, rotation: Matrix | None) -> str:
+    def _keep(self, each: loops.Element) -> None:
+        """The element whole; its rows carry the mark "row" and are not read."""
+        self.marks.append(("element", str(len(self.marks)), as_text(each)))
+
+    def _rows_of_kept(self, each: loops.Element) -> Iterator[str]:
+        match each:
+            case loops.LoopClosure(kind="hinge"):
+                yield from self._hinge(each)
+            case loops.LoopClosure(kind="distance"):
+                yield self._distance(each)
+            case loops.LinearActuator(foot=foot, head=head):
+                tendon = self._spatial(each.name, foot, head)
+                self._motor(each.name, each.force, tendon=tendon)
+            case loops.Spring(first=first, second=second) if each.stiffness:
+                self._spatial(each.name, first, second, stiffness=number(each.stiffness), springlength=_slack(each))
+            case loops.Damper(first=first, second=second) if each.damping:
+                self._spatial(each.name, first, second, damping=number(each.damping))
+            case loops.Gear(joint=joint, ratio=ratio):
+                self._motor(each.name, joint=self._single(joint), gear=number(ratio))
+            case loops.Belt():
+                ratio = (-1.0 if each.crossed else 1.0) * each.driven_radius / each.driving_radius
+                wheel = (each.joint,) if each.carrier is None else (each.joint, each.carrier)
+                tendon = self._fixed(each.name, [(joint, ratio) for joint in wheel])
+                self._motor(each.name, tendon=self._owned("tendon", tendon))
+            case loops.Differential():
+                self._differential(each)
+
+    # closures
+
+    def _closure(self, each: loops.LoopClosure) -> str:
+        """A point or a weld: MJCF's own words."""
+        tag = "connect" if each.kind == "point" else "weld"
+        turns = (each.rotation, each.second_rotation) if tag == "weld" else (None, None)
+        ends = [
+            self._site(each.name, "first", each.first, turns[0]),
+            self._site(each.name, "second", each.second, turns[1]),
+        ]
+        loose = "0" if tag == "weld" and len(each.directions) == 3 else None
+        if each.dependent:
+            self.marks.append(("dependent", each.name, json.dumps(each.dependent)))
+        return element(tag, name=each.name, site1=ends[0], site2=ends[1], torquescale=loose, **RIGID)
+
+    def _hinge(self, each: loops.LoopClosure) -> Iterator[str]:
+        second = each.axis if each.second_axis is None else each.second_axis
+        axes = [(each.first, each.axis), (each.second, second)]
+        for k, shift in enumerate((0.0, _ARM)):
+            ends = [
+                self._site(
+                    each.name, f"{end}_{k + 1}", loops.Point(point.body, add(point.position, scale(shift, axis)))
+                )
+                for end, (point, axis) in zip(("first", "second"), axes)
+            ]
+            name = self._owned("equality", each.name if k == 0 else self._names.free(f"{each.name}/axis"))
+            yield element("connect", name=name, site1=ends[0], site2=ends[1], **RIGID)
+
+    def _distance(self, each: loops.LoopClosure) -> str:
+        """MuJoCo counts a tendon's length from that of its reference."""
+        tendon = self._spatial(each.name, each.first, each.second)
+        first, second = (self._poses[p.body or WORLD].at(p.position) for p in (each.first, each.second))
+        rule = number(each.length - math.dist(first, second))
+        name = self._owned("equality", each.name)
+        return element("tendon", name=name, tendon1=tendon, polycoef=rule, **RIGID)
+
+    # tendons and motors
+
+    def _spatial(self, name: str, first: loops.Point, second: loops.Point, **words: str | None) -> str:
+        """A straight tendon between two points."""
+        ends = [self._site(name, "first", first), self._site(name, "second", second)]
+        self.tendons += [
+            opened(element("spatial", name=self._owned("tendon", name), **words)),
+            *(f"  {element('site', site=end)}" for end in ends),
+            "</spatial>",
+        ]
+        return name
+
+    def _fixed(self, name: str, terms: Sequence[tuple[str, Number]]) -> str:
+        """A tendon whose length is a sum of joint coordinates."""
+        self.tendons += [
+            opened(element("fixed", name=name)),
+            *(f"  {element('joint', joint=self._single(joint), coef=number(c))}" for joint, c in terms),
+            "</fixed>",
+        ]
+        return name
+
+    def _differential(self, each: loops.Differential) -> None:
+        """q = M c, so that c = inv(M) q: motor i acts on the joints with row i of inv(M)."""
+        inverse = np.linalg.inv(np.array(each.matrix, dtype=float))
+        for motor, row in zip(each.motors, inverse):
+            terms = [(joint, float(c)) for joint, c in zip(each.joints, row)]
+            tendon = self._fixed(self._names.free(f"{each.name}/{motor}"), terms)
+            self._motor(motor, tendon=self._owned("tendon", tendon))
+
+    def _motor(self, name: str, force: float = math.inf, **words: str | None) -> None:
+        """A motor with unit gain: its control is its force [N] or torque [N m]."""
+        limits = {"ctrlrange": numbers((-force, force)), "ctrllimited": "true"} if math.isfinite(force) else {}
+        self._drives.append((name, element("motor", name=self._owned("actuator", name), **words, **limits)))
+
+    def _motors(self, joint: str) -> None:
+        """Motors on the hinges and slides that stand for a joint."""
+        singles = self._joints.get(joint, ())
+        for k, single in enumerate(singles):
+            self._motor(joint if len(singles) == 1 else f"{joint}_{k + 1}", joint=single)
+
+    def _single(self, joint: str) -> str:
+        return self._joints[joint][0] if joint in self._joints else joint
+
+    def _owned(self, section: str, name: str) -> str:
+        self.marks.append(("row", f"{section}:{name}", "says an element once more"))
+        return name
+
+    def _site(self, closure: str, end: str, point: loops.Point, rotation: Matrix | None = None) -> str:
         """The site an end stands on: the frame that the end is named after, or a new one with a mark."""
         frame, body = self._frames.get(point.name), point.body or WORLD
         if frame is not None and (frame.body, frame.placement.position) == (body, point.position):
@@ -87,3 +235,30 @@ class LoopRows:
         self.sites.setdefault(body, []).append(row)
         self.marks.append(("end", name, closure))
         return name
+
+
+def _slack(spring: loops.Spring) -> str:
+    """springlength: the length without force, or the range of lengths in which the spring hangs loose."""
+    match spring.kind:
+        case "both":
+            return number(spring.free_length - spring.pretension / spring.stiffness)
+        case "tension":
+            return numbers((0.0, spring.free_length))
+    return numbers((spring.free_length, _ENDLESS))
+
+
+def _poses(model: Model, references: Mapping[str, tuple[float, ...]]) -> dict[str, Placement]:
+    """T_world_body of every body at MuJoCo's reference."""
+    above = {joint.child: joint for joint in model.joints}
+    found: dict[str, Placement] = {WORLD: HERE}
+    for body in model.bodies:
+        chain = [body.name]
+        while chain[-1] not in found and chain[-1] in above:
+            chain.append(above[chain[-1]].parent or WORLD)
+        found.setdefault(chain[-1], HERE)
+        for child, parent in reversed(list(itertools.pairwise(chain))):
+            joint = above[child]
+            neutral = (*(0.0,) * (joint.nq - 1), 1.0) if joint.nq > joint.nv else (0.0,) * joint.nq
+            q = references.get(joint.name, neutral)
+            found[child] = found[parent] @ joint.placement @ joint_motion(joint, q)
+    return found

@@ -10,6 +10,9 @@ They are <custom><text name="linkwork.kind:name" data="..."/>, which MuJoCo keep
     dependent closure -> the joints that it decides, as a JSON list
     coupling  equality -> it is a coupling, whose first joint keeps its coordinate, and no mimic rule
     spring    joint -> the name of its spring
+    element   a closed-loop element as JSON (element_marks.py), which MJCF says in other words
+    row       "section:name" of an equality, a tendon or an actuator that says such an element once more
+    points    massless body behind a joint -> its points, as a JSON list of [name, [x, y, z]]
     body      "world": the model has a body of that name, though nothing is on it
     order     "bodies": the names of all bodies in the model's order, as a JSON list, where it is not the file's
 """
@@ -21,14 +24,20 @@ import math
 from dataclasses import dataclass, field
 
 from linkwork.errors import InvalidModel
+from linkwork.formats.mjcf.element_marks import from_text
 from linkwork.formats.mjcf.joints import Between
 from linkwork.formats.xml import Element
+from linkwork.model import elements as loops
 from linkwork.model.joint import Limits
+from linkwork.model.number import Vector
 from linkwork.model.placement import Placement
 from linkwork.model.rotation import from_matrix
 
 PREFIX = "linkwork."
-KINDS = ("point", "between", "limits", "end", "dependent", "coupling", "spring", "body", "order")
+KINDS = (
+    *("point", "between", "limits", "end", "dependent", "coupling", "spring", "body", "order"),
+    *("element", "row", "points"),
+)
 
 
 @dataclass
@@ -44,6 +53,9 @@ class Marks:
     springs: dict[str, str] = field(default_factory=dict)
     bodies: dict[str, str] = field(default_factory=dict)
     order: tuple[str, ...] = ()
+    elements: list[loops.Element] = field(default_factory=list)
+    rows: dict[str, str] = field(default_factory=dict)
+    between_points: dict[str, tuple[tuple[str, Vector], ...]] = field(default_factory=dict)
 
 
 def marks(root: Element) -> Marks:
@@ -73,6 +85,12 @@ def marks(root: Element) -> Marks:
                 found.bodies[name] = data
             case "order":
                 found.order = _names(text, data)
+            case "element":
+                found.elements.append(from_text(text, data))
+            case "row":
+                found.rows[name] = data
+            case "points":
+                found.between_points[name] = _points(text, data)
     return found
 
 
@@ -91,6 +109,16 @@ def _names(text: Element, data: str) -> tuple[str, ...]:
     if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
         raise text.error("has data that is not a list of names")
     return tuple(names)
+
+
+def _points(text: Element, data: str) -> tuple[tuple[str, Vector], ...]:
+    try:
+        found = [(label, (float(x), float(y), float(z))) for label, (x, y, z) in json.loads(data)]
+    except (ValueError, TypeError, RecursionError):
+        found = [(None, (math.nan,) * 3)]
+    if not all(isinstance(label, str) and all(map(math.isfinite, at)) for label, at in found):
+        raise text.error("has data that is not a list of points")
+    return tuple(found)
 
 
 def _between(text: Element, data: str) -> Between:

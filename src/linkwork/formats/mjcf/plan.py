@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from linkwork.formats.mjcf.bodies import WORLD, Names
 from linkwork.formats.mjcf.joints import Between
 from linkwork.formats.mjcf.keyframes import REFERENCE
+from linkwork.model import elements as loops
 from linkwork.model.body import Body
 from linkwork.model.inertia import MassProperties
 from linkwork.model.joint import Joint, Limits, resolved_mimic
@@ -132,7 +133,7 @@ class Plan:
         onward = self.carried.get(body.name, [])
         if len(onward) != 1 or onward[0].type in ("fixed", "floating") or chain[-1].type in ("fixed", "floating"):
             return False
-        bare = not (body.points or body.lines or body.visuals or body.collisions)
+        bare = not (body.visuals or body.collisions)
         massless = body.mass_properties == MassProperties() or _weighs_nothing(body)
         if not bare or not massless or body.name in self.named:
             return False
@@ -189,6 +190,8 @@ def _named(model: Model) -> set[str]:
     """Bodies that frames and elements name: they stay bodies."""
     found = {frame.body for frame in model.frames}
     for element in model.elements:
+        if isinstance(element, (loops.Share, loops.Stiffness)):  # rules, of which the file says nothing
+            continue
         for label in ("body", "first", "second", "foot", "head", "pivot", "guide"):
             part = getattr(element, label, None)
             name = part if isinstance(part, str) else getattr(part, "body", None)

@@ -134,8 +134,10 @@ class _Reader:
         chains = self._chains()
         joints = {joint.name: joint for each in chains.values() for joint in each.joints}
         closed = self._equalities(chains)
-        drives, armature = actuators(self.root, self.defaults, {j.name: j.nv for j in joints.values() if j.nv})
-        paths = tendons(self.root, self.defaults, joints, self.marks.couplings, self.passed)
+        drives, armature = actuators(
+            self.root, self.defaults, {j.name: j.nv for j in joints.values() if j.nv}, self.marks
+        )
+        paths = tendons(self.root, self.defaults, joints, self.marks, self.passed)
         carried = (*paths, *drives, *closed.carried)
         reference = [entry for each in chains.values() for entry in each.reference]
         frames, points = self._sites(chains)
@@ -197,7 +199,7 @@ class _Reader:
         matter = scaled_to(self.settings.total_mass, matter)
         bodies: list[Body] = []
         for body in self.bodies:
-            bodies += chains[body.name].between
+            bodies += [self._between(each) for each in chains[body.name].between]
             visuals, collisions = self._shapes(body)
             own = tuple((label, T.position) for label, T in points.get(body.name, ()))
             weight = matter.get(body.name, MassProperties())
@@ -210,6 +212,11 @@ class _Reader:
             bodies.insert(0, Body(WORLD, points=own, visuals=visuals, collisions=collisions, has_inertia=False))
         places = {name: k for k, name in enumerate(self.marks.order)}
         return tuple(sorted(bodies, key=lambda body: places.get(body.name, len(places))))
+
+    def _between(self, body: Body) -> Body:
+        """A massless body behind a joint, with the points it had when linkwork wrote the file."""
+        points = self.marks.between_points.get(body.name)
+        return body if points is None else replace(body, points=points)
 
     def _shapes(self, body: Described) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
         """(visuals, collisions)."""

@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+import numpy as np
+
 from linkwork.formats.mjcf.bodies import WORLD
 from linkwork.formats.mjcf.document import DEEPEST
 from linkwork.formats.mjcf.plan import Plan, Planned
@@ -89,8 +91,29 @@ def _about_element(element: loops.Element) -> Iterator[str]:
         case loops.TorsionSpring(stiffness=stiffness, pretension=pretension):
             if pretension and not stiffness:
                 yield f'spring "{element.name}" has pretension without stiffness'
+        case loops.Spring():
+            yield from _about_spring(element)
+        case loops.LinearActuator(rod=rod) if rod:
+            yield f'"{element.name}" is a carriage with a rod, which MuJoCo has only for one of its two branches'
+        case loops.Differential(matrix=matrix):
+            square = len({len(matrix), *(len(row) for row in matrix)}) == 1
+            if not has_symbols(matrix) and (not square or abs(np.linalg.det(np.array(matrix, dtype=float))) < 1e-12):
+                yield f'differential "{element.name}" has a matrix that cannot be inverted'
     if has_symbols(tuple(getattr(element, label) for label in element.__slots__ if label != "note")):
         yield f'"{getattr(element, "name", "")}" depends on live variables'
+
+
+def _about_spring(spring: loops.Spring) -> Iterator[str]:
+    """MuJoCo's springs are lines, with slack between two lengths."""
+    if has_symbols((spring.stiffness, spring.free_length, spring.pretension)):
+        return
+    about = f'spring "{spring.name}"'
+    if spring.pretension and not spring.stiffness:
+        yield f"{about} has pretension without stiffness"
+    elif spring.pretension and spring.kind != "both":
+        yield f"{about} has pretension that ends where it hangs loose, and MuJoCo's springs begin at zero force"
+    elif spring.kind == "both" and spring.stiffness and spring.free_length < spring.pretension / spring.stiffness:
+        yield f"{about} pulls even without length, and MuJoCo's springs have a length without force"
 
 
 def _unknown_elements(model: Model) -> Iterator[str]:
@@ -98,7 +121,13 @@ def _unknown_elements(model: Model) -> Iterator[str]:
     found: dict[str, list[str]] = {}
     for element in model.elements:
         match element:
-            case loops.LoopClosure(kind="point" | "weld") | loops.Coupling() | loops.TorsionSpring():
+            case loops.LoopClosure(kind="point" | "weld" | "hinge" | "distance") | loops.Coupling():
+                continue
+            case loops.TorsionSpring() | loops.LinearActuator() | loops.Spring() | loops.Damper():
+                continue
+            case loops.Gear() | loops.Belt() | loops.Differential() | loops.Share() | loops.Stiffness():
+                continue
+            case loops.Bar(name=bar) | loops.Slider(bar=bar) if not _is_loaded(model, bar):
                 continue
             case loops.LoopClosure(kind=kind):
                 word = f"{kind} closure"
@@ -108,6 +137,17 @@ def _unknown_elements(model: Model) -> Iterator[str]:
         found.setdefault(word, []).append(f'"{name}"')
     for kind, names in found.items():
         yield f"MJCF has no word for a {kind}: {', '.join(dict.fromkeys(names))}"
+
+
+def _is_loaded(model: Model, bar: str) -> bool:
+    """Whether something with a force acts on a massless bar; without, it moves nothing."""
+    for each in model.elements:
+        points = [getattr(each, label, None) for label in ("first", "second", "foot", "head")]
+        if any(isinstance(point, loops.Point) and point.body == bar for point in points):
+            silent = isinstance(each, loops.Spring) and not has_symbols(each.stiffness) and not each.stiffness
+            if not silent:
+                return True
+    return False
 
 
 def _has_mass(planned: Planned) -> bool:

@@ -4,14 +4,15 @@ What is read back has the same kinematics, dynamics and points: numbers are writ
 
 - Planar, cylindrical and universal joints become several joints of one body, same coordinates in the same order; so
   do joints with a massless body between, which MuJoCo does not allow to move (plan.py).
-- Frames and points become sites; mimic, couplings, point and weld closures become equalities; a spring
-  about a joint its stiffness; configurations keyframes, but for "qpos0", which is MuJoCo's reference (ref).
+- Frames and points become sites; what closes and drives a machine equalities, tendons and motors (loop_rows.py); a
+  spring about a joint its stiffness; configurations keyframes, but for "qpos0", which is MuJoCo's reference (ref).
 - Inertia is written in principal axes. Shapes become geoms that weigh nothing (inertiafromgeom="false").
 - What linkwork knows and MJCF does not (which site is a point, limits of speed, names of massless bodies) stands in
   <custom> texts (marks.py), which MuJoCo keeps and does not look at.
 
 Helical joints, moving bodies without mass, moments that break A + B >= C, floating joints that do not stand on the
-world's origin, struts and drives, live variables cannot be written: NotPossible lists every reason. Motions, drawing
+world's origin, elements without a word of MJCF (reasons.py) and live variables cannot be written: NotPossible lists
+every reason. Motions, drawing
 lines, notes and meshes MuJoCo cannot load are left out with one warning.
 """
 
@@ -21,7 +22,7 @@ import json
 import logging
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from linkwork.errors import NotPossible, listed
@@ -49,19 +50,22 @@ log = logging.getLogger("linkwork")
 MOST_REASONS = 20
 
 
-def write_mjcf(model: Model, path: str | os.PathLike[str]) -> None:
-    """Write a robot to an MJCF file: the whole file or nothing."""
-    write_atomically(path, mjcf_text(model, Path(os.path.abspath(file_name(path))).parent))
+def write_mjcf(model: Model, path: str | os.PathLike[str], commands: Sequence[str] = ()) -> None:
+    """Write a robot to an MJCF file: the whole file or nothing. `commands` as in `mjcf_text`."""
+    write_atomically(path, mjcf_text(model, Path(os.path.abspath(file_name(path))).parent, commands))
 
 
-def mjcf_text(model: Model, folder: Path | None = None) -> str:
-    """The robot as MJCF. Meshes inside `folder` are named relative to it, others by their path."""
+def mjcf_text(model: Model, folder: Path | None = None, commands: Sequence[str] = ()) -> str:
+    """The robot as MJCF. Meshes inside `folder` are named relative to it, others by their path.
+
+    commands   drives of a closed machine in their order; those that are joints get a motor, transmissions have theirs
+    """
     found = list(reasons_before(model))
     plan = None if found else Plan(model)
     found += [] if plan is None else list(reasons(plan))
     if plan is None or found:
         raise NotPossible(f'robot "{model.name}" cannot be written as MJCF: {_joined(found)}')
-    return _Writer(model, plan, folder).text()
+    return _Writer(model, plan, folder, commands).text()
 
 
 def _joined(sentences: list[str]) -> str:
@@ -72,11 +76,12 @@ def _joined(sentences: list[str]) -> str:
 class _Writer:
     """The sections of one file."""
 
-    def __init__(self, model: Model, plan: Plan, folder: Path | None) -> None:
+    def __init__(self, model: Model, plan: Plan, folder: Path | None, commands: Sequence[str]) -> None:
         self.model, self.plan = model, plan
         points = [f"{body.name}.{point}" for body in model.bodies for point, _ in body.points]
         self.geoms = GeomRows(folder)
-        self.loops = LoopRows(model, Names([*(frame.name for frame in model.frames), *points]), plan.references)
+        sites = Names([*(frame.name for frame in model.frames), *points])
+        self.loops = LoopRows(model, sites, plan.references, plan.names, commands)
         self.springs = self.loops.springs(model)
         self.marks = list(self.loops.marks)
         self.sites = {name: [*self._sites(name), *self.loops.sites.get(name, ())] for name in [WORLD, *plan.bodies]}
@@ -92,7 +97,7 @@ class _Writer:
             ("worldbody", world),
             ("tendon", [*self.loops.tendons, *carried["tendon"]]),
             ("equality", [*self.loops.rows, *carried["equality"]]),
-            ("actuator", carried["actuator"]),
+            ("actuator", [*self.loops.actuators, *carried["actuator"]]),
             ("keyframe", list(self._keyframes())),
         ]
         rows = [
@@ -158,6 +163,8 @@ class _Writer:
         for joint, between in planned.between.items():
             R, p = between.frame.rotation, between.frame.position
             self.marks.append(("between", joint, f"{numbers((*p, *R[0], *R[1], *R[2]))} {between.name}"))
+            if points := self.plan.bodies[between.name].points:
+                self.marks.append(("points", between.name, json.dumps(points, ensure_ascii=False)))
         yield from _inertial(body)
         for single in planned.joints:
             yield self._joint(single)
