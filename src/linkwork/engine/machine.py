@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import itertools
 import threading
 from collections.abc import Sequence
 from functools import cache
@@ -17,7 +16,8 @@ from linkwork.engine.elementary import EXTERNALS
 from linkwork.errors import ComputationError
 
 _lock = forks.awaited(threading.RLock(), 2)  # LLVM's global context is not safe for two threads
-_numbers = itertools.count()
+_GENERATION = 32  # libraries of one linker
+_generation: list[llvm.LLJIT] = []  # the linker that takes the next library, once for each that it may still take
 
 
 @cache
@@ -90,7 +90,8 @@ def compile_object(text: str, registers: bool = False) -> bytes:
 class Code:
     """An object file in memory, ready to run; `addresses` of the exported names. Lives as long as this object.
 
-    A symbol that the object needs and nobody gives is an error here, not a crash later.
+    A symbol that the object needs and nobody gives is an error here, not a crash later. LLVM keeps the tables of a
+    library that is gone as long as its linker lives, so that a linker takes only some and goes with the last of them.
     """
 
     def __init__(self, object_file: bytes, exports: Sequence[str]) -> None:
@@ -101,14 +102,16 @@ class Code:
             for name in exports:
                 library.export_symbol(name)
             try:
-                self._tracker = library.link(_linker(), f"kernel{next(_numbers)}")
+                if not _generation:
+                    _generation.extend([_new_linker()] * _GENERATION)
+                self._linker = _generation.pop()
+                self._tracker = library.link(self._linker, f"library{len(_generation)}")
             except RuntimeError as error:
                 raise ComputationError(f"compiled code cannot be linked: {error}") from None
         self.addresses: dict[str, int] = {name: self._tracker[name] for name in exports}
 
 
-@cache
-def _linker() -> llvm.LLJIT:
+def _new_linker() -> llvm.LLJIT:
     # JITLink keeps the sections of an object together, as the small code model needs
     _initialise()
     return llvm.create_lljit_compiler(_new_target_machine(), use_jit_link=True)

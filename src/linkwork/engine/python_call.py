@@ -135,18 +135,22 @@ class _MethodDef(ctypes.Structure):
     _fields_ = (("name", ctypes.c_char_p), ("meth", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p))
 
 
+class _Module(str):
+    """The module's name as a builtin function has it; the function so keeps its own definition alive."""
+
+    definition: _MethodDef
+
+
 _METH_FASTCALL = 0x0080
-_kept: dict[tuple[int, str], Any] = {}  # CPython keeps a bare pointer to every method definition
 
 
 def builtin(name: str, address: int, fallback: Any) -> Callable[..., Any]:
     """A builtin function around the compiled `call`, which is handed `fallback`: what gets all but the fast path."""
-    key = (address, name)
-    if key not in _kept:
-        _kept[key] = _MethodDef(name.encode(), address, _METH_FASTCALL, None)
+    module = _Module(__name__)  # CPython keeps a bare pointer to a definition, and a reference to the module's name
+    module.definition = _MethodDef(name.encode(), address, _METH_FASTCALL, None)
     new = ctypes.pythonapi.PyCFunction_NewEx
-    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    return new(ctypes.addressof(_kept[key]), fallback, None)
+    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
+    return new(ctypes.addressof(module.definition), fallback, module)
 
 
 def fill_table(address: int) -> None:
