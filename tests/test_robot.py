@@ -280,3 +280,13 @@ def test_function_and_c_code(tmp_path):
 def test_loading_what_does_not_exist_suggests():
     with pytest.raises(lw.LinkworkError, match="ur5e"):
         lw.load("ur5ee")
+
+
+def test_an_option_that_is_no_option_is_refused_with_the_nearest():
+    robot = lw.load("ur5e")
+    with pytest.raises(
+        TypeError, match=r"gravity_torque\(\) got an unexpected option 'paylod'; did you mean \"payload\""
+    ):
+        robot.gravity_torque(robot.neutral(), paylod=None, variables=None)
+    with pytest.raises(TypeError, match="unexpected option 'speed'"):
+        robot.pose(robot.neutral(), "tool0", speed=3)

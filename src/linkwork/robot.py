@@ -13,14 +13,15 @@ from numpy.typing import ArrayLike
 
 from linkwork import configurations, quantities
 from linkwork.arguments import choice, number
-from linkwork.errors import ComputationError, InvalidInput
+from linkwork.errors import InvalidInput
 from linkwork.gradient import Gradient, Reduce
 from linkwork.gradient import gradient as gradient_of
 from linkwork.kernel_counts import Kernels
 from linkwork.model import Model, Placement, edit
 from linkwork.model.parametric import Edited, Parametric, unknown_variable
 from linkwork.model.payload import Payload
-from linkwork.results import JointLimits, Points, Poses
+from linkwork.quantities.methods import QuantityMethods
+from linkwork.results import JointLimits
 from linkwork.subject import Subject
 
 # Applications are imported by the methods that need them: who only wants poses waits for poses alone.
@@ -46,7 +47,7 @@ Payloads = Payload | Sequence[Payload]
 Variables = Mapping[str, ArrayLike]
 
 
-class Robot:
+class Robot(QuantityMethods):
     """A robot: described once, every quantity about it is one call, for one configuration or for a million.
 
     Shapes: q (..., nq), v, a, tau (..., nv), with any leading batch dimensions, which broadcast. SI units, radians.
@@ -54,8 +55,7 @@ class Robot:
     """
 
     def __init__(self, model: Model, parametric: Parametric | None = None, live: Sequence[str] = ()) -> None:
-        self.subject = Subject(model, parametric, tuple(live))
-        self._callers: dict[Any, Callable[..., Any]] = {}
+        super().__init__(Subject(model, parametric, tuple(live)))
 
     @classmethod
     def from_dh(
@@ -188,14 +188,6 @@ class Robot:
         """Random configurations (nq,) or (n, nq) within the limits; without limits +-pi, +-1 m; uniform rotations."""
         return configurations.random(self.subject, n, seed)
 
-    def integrate(self, q: ArrayLike, dv: ArrayLike) -> np.ndarray:
-        """q (+) dv: the configuration after moving by dv (velocity times time). See recursions/configuration.py."""
-        return self._direct("integrate")(q, dv)
-
-    def difference(self, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
-        """dv (..., nv) with integrate(q0, dv) = q1."""
-        return self._direct("difference")(q0, q1)
-
     # other robots made from this one
 
     def with_frame(
@@ -246,84 +238,7 @@ class Robot:
         model = parametric.build({**present, **{k: number(v, f"with_variables: {k}") for k, v in values.items()}})
         return Robot(model, parametric, self.subject.live)
 
-    # kinematics
-
-    def forward_kinematics(self, q: ArrayLike, variables: Variables | None = None) -> Poses:
-        """Poses of every body. See recursions/poses.py."""
-        rotation, position = self._evaluate("forward_kinematics", variables=variables, q=q)
-        return Poses(self.bodies, rotation, position)
-
-    def pose(
-        self, q: ArrayLike, frame: str, variables: Variables | None = None, out: np.ndarray | None = None
-    ) -> np.ndarray:
-        """T_world_frame (..., 4, 4)."""
-        if variables is None and out is None:
-            return self._direct("pose", frame)(q)
-        return self._evaluate("pose", frame, variables=variables, out=out, q=q)
-
-    def points(self, q: ArrayLike, variables: Variables | None = None) -> Points:
-        """Every named point in world axes: points["body"]["name"] (..., 3) [m]."""
-        names = {body.name: tuple(label for label, _ in body.points) for body in self.model.bodies}
-        return Points(names, self._evaluate("points", variables=variables, q=q))
-
-    def jacobian(
-        self,
-        q: ArrayLike,
-        frame: str,
-        reference: str = "world",
-        variables: Variables | None = None,
-        out: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """J (..., 6, nv) at the frame's origin, in world axes or in the frame's own. See recursions/jacobians.py."""
-        return self._evaluate(_referred("jacobian", reference), frame, variables=variables, out=out, q=q)
-
-    def velocity(
-        self, q: ArrayLike, v: ArrayLike, frame: str, reference: str = "world", variables: Variables | None = None
-    ) -> np.ndarray:
-        """Linear and angular velocity (..., 6) of a frame [m/s, rad/s]."""
-        return self._evaluate(_referred("velocity", reference), frame, variables=variables, q=q, v=v)
-
-    def acceleration(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        frame: str,
-        reference: str = "world",
-        variables: Variables | None = None,
-    ) -> np.ndarray:
-        """Linear acceleration of the frame's origin and angular acceleration (..., 6) [m/s^2, rad/s^2]."""
-        return self._evaluate(_referred("acceleration", reference), frame, variables=variables, q=q, v=v, a=a)
-
-    def jacobian_derivative(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        frame: str,
-        reference: str = "world",
-        variables: Variables | None = None,
-        out: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """dJ/dt (..., 6, nv) along v, so that acceleration = J a + dJ/dt v. See recursions/jacobian_derivative.py."""
-        name = _referred("jacobian_derivative", reference)
-        return self._evaluate(name, frame, variables=variables, out=out, q=q, v=v)
-
-    def manipulability(
-        self, q: ArrayLike, frame: str, variables: Variables | None = None, out: np.ndarray | None = None
-    ) -> np.ndarray:
-        """Yoshikawa's measure sqrt(det(J J')) (...), of J'J with fewer than six coordinates; zero where singular."""
-        return self._evaluate("manipulability", frame, variables=variables, out=out, q=q)
-
-    def tip_force_torque(
-        self,
-        q: ArrayLike,
-        force: ArrayLike,
-        frame: str,
-        variables: Variables | None = None,
-        out: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """Joint forces J'f (..., nv) that a force and moment f (..., 6) on the frame amounts to, world axes there."""
-        return self._evaluate("tip_force_torque", frame, variables=variables, out=out, q=q, force=force)
+    # inverse kinematics
 
     def singularity(
         self, q: ArrayLike, frame: str, length: float | None = None, thresholds: Mapping[str, float] | None = None
@@ -332,8 +247,6 @@ class Robot:
         from linkwork.inverse import singularity as singularities
 
         return singularities.singularity(self.subject, q, frame, length, thresholds)
-
-    # inverse kinematics
 
     def inverse_kinematics_all(
         self, target: ArrayLike, frame: str, q0: ArrayLike | None = None, free: ArrayLike | None = None
@@ -381,147 +294,7 @@ class Robot:
 
         return solve_tasks(self.subject, q, tasks, dt, v, limits, acceleration, constraints, damping)
 
-    # dynamics
-
-    def inverse_dynamics(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        forces: Forces | None = None,
-        payload: Payloads | None = None,
-        variables: Variables | None = None,
-        out: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """Joint forces tau (..., nv) [N m, N] for the accelerations a. See recursions/newton_euler.py.
-
-        forces: {body or frame: (..., 6)} acting on the robot, world axes, at that frame's origin.
-        """
-        if forces is None and payload is None and variables is None and out is None:
-            return self._direct("inverse_dynamics")(q, v, a)
-        return self._evaluate("inverse_dynamics", None, forces, payload, variables, out, q=q, v=v, a=a)
-
-    def gravity_torque(
-        self,
-        q: ArrayLike,
-        payload: Payloads | None = None,
-        variables: Variables | None = None,
-        out: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """Joint forces that hold the robot still: q (..., nq) -> (..., nv) [N m, N]."""
-        return self._evaluate("gravity_torque", None, None, payload, variables, out, q=q)
-
-    def forward_dynamics(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike,
-        forces: Forces | None = None,
-        payload: Payloads | None = None,
-        variables: Variables | None = None,
-        out: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """Accelerations a (..., nv) that the joint forces tau give. See recursions/forward_dynamics.py.
-
-        Of the tree alone: where loops are to stay closed, see `loop_dynamics`.
-        forces: {body or frame: (..., 6)} acting on the robot, world axes, at that frame's origin.
-        """
-        if forces is None and payload is None and variables is None and out is None:
-            try:
-                return self._direct("forward_dynamics")(q, v, tau)
-            except ComputationError as error:
-                raise quantities.explained(error, self.subject, "forward_dynamics", q) from None
-        return self._evaluate("forward_dynamics", None, forces, payload, variables, out, q=q, v=v, tau=tau)
-
-    def mass_matrix(
-        self,
-        q: ArrayLike,
-        payload: Payloads | None = None,
-        variables: Variables | None = None,
-        out: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """M (..., nv, nv), rotor inertia included. See recursions/composite_body.py."""
-        return self._evaluate("mass_matrix", None, None, payload, variables, out, q=q)
-
-    def coriolis_matrix(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        payload: Payloads | None = None,
-        variables: Variables | None = None,
-        out: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """C (..., nv, nv) of tau = M a + C v + g, with dM/dt - 2 C skew. See recursions/coriolis.py."""
-        return self._evaluate("coriolis_matrix", None, None, payload, variables, out, q=q, v=v)
-
-    def friction_torque(
-        self, v: ArrayLike, variables: Variables | None = None, out: np.ndarray | None = None
-    ) -> np.ndarray:
-        """Joint forces (..., nv) that overcome damping and dry friction at v; part of no other quantity."""
-        return self._evaluate("friction_torque", variables=variables, out=out, v=v)
-
-    def energy(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        payload: Payloads | None = None,
-        variables: Variables | None = None,
-        out: Sequence[np.ndarray] | None = None,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """(kinetic (...), potential (...)) [J]; the latter is zero at the world's origin. See recursions/energy.py."""
-        return self._evaluate("energy", None, None, payload, variables, out, q=q, v=v)
-
-    def center_of_mass(
-        self,
-        q: ArrayLike,
-        payload: Payloads | None = None,
-        variables: Variables | None = None,
-        out: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """Centre of mass (..., 3) of every described body together, world axes [m]."""
-        return self._evaluate("center_of_mass", None, None, payload, variables, out, q=q)
-
-    def center_of_mass_jacobian(
-        self,
-        q: ArrayLike,
-        payload: Payloads | None = None,
-        variables: Variables | None = None,
-        out: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """J (..., 3, nv): velocity of the centre of mass is J v."""
-        return self._evaluate("center_of_mass_jacobian", None, None, payload, variables, out, q=q)
-
-    def momentum(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        payload: Payloads | None = None,
-        variables: Variables | None = None,
-        out: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """Linear momentum [kg m/s], then angular about the centre of mass [kg m^2/s]: (..., 6), world axes."""
-        return self._evaluate("momentum", None, None, payload, variables, out, q=q, v=v)
-
-    def centroidal_matrix(
-        self,
-        q: ArrayLike,
-        payload: Payloads | None = None,
-        variables: Variables | None = None,
-        out: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """A (..., 6, nv): momentum(q, v) = A v. See recursions/momentum.py."""
-        return self._evaluate("centroidal_matrix", None, None, payload, variables, out, q=q)
-
-    def regressor(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        variables: Variables | None = None,
-        out: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """Y (..., nv, 10 nb): Y @ parameters() = inverse_dynamics less rotor inertia. See recursions/regressor.py."""
-        return self._evaluate("regressor", variables=variables, out=out, q=q, v=v, a=a)
+    # parameters of the dynamics
 
     def parameters(self) -> np.ndarray:
         """Ten inertial parameters of each body one after the other (10 nb,), in the order of `bodies`.
@@ -529,54 +302,6 @@ class Robot:
         Mass, first moment (x, y, z), inertia about the body's origin (xx, xy, yy, xz, yz, zz), in body axes.
         """
         return np.array([x for body in self.model.bodies for x in body.mass_properties.parameters()], dtype=float)
-
-    def torque_table(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        payload: Payloads | None = None,
-        variables: Variables | None = None,
-        out: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """Which body loads which joint (..., nv, nb); rows sum to inverse_dynamics. See recursions/torque_table.py."""
-        return self._evaluate("torque_table", None, None, payload, variables, out, q=q, v=v, a=a)
-
-    def operational_space_inertia(
-        self,
-        q: ArrayLike,
-        frame: str,
-        payload: Payloads | None = None,
-        variables: Variables | None = None,
-        out: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """(J M^-1 J')^-1 (..., 6, 6) at the frame's origin, world axes; needs six coordinates and a regular J."""
-        return self._evaluate("operational_space_inertia", frame, None, payload, variables, out, q=q)
-
-    def operational_space_mobility(
-        self,
-        q: ArrayLike,
-        frame: str,
-        payload: Payloads | None = None,
-        variables: Variables | None = None,
-        out: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """J M^-1 J' (..., 6, 6): acceleration of the frame for a unit force on it, world axes at its origin."""
-        return self._evaluate("operational_space_mobility", frame, None, payload, variables, out, q=q)
-
-    def christoffel(
-        self,
-        q: ArrayLike,
-        payload: Payloads | None = None,
-        variables: Variables | None = None,
-        out: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """Christoffel symbols c (..., nv, nv, nv): tau_k = sum_ij c[k, i, j] v_i v_j. See recursions/christoffel.py.
-
-        coriolis_matrix[k, i] = sum_j c[k, i, j] v_j. With ball or floating joints c is the connection of M in their
-        velocities and c[k, i, j] differs from c[k, j, i] where i and j belong to the same such joint.
-        """
-        return self._evaluate("christoffel", None, None, payload, variables, out, q=q)
 
     def christoffel_bounds(self, kind: str = "certified", samples: int = 200_000, seed: int = 0) -> ChristoffelBounds:
         """Bounds of the Christoffel symbols and of the Coriolis matrix over the joint ranges. See studies/bounds.py.
@@ -586,40 +311,6 @@ class Robot:
         from linkwork.studies.bounds import christoffel_bounds
 
         return christoffel_bounds(self.subject, kind, samples, seed)
-
-    def inverse_dynamics_derivatives(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        forces: Forces | None = None,
-        payload: Payloads | None = None,
-        variables: Variables | None = None,
-        out: Sequence[np.ndarray] | None = None,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(d_dq, d_dv, d_da) of inverse_dynamics, each (..., nv, nv); d_da is the mass matrix.
-
-        By q along the tangent space: d_dq @ dv is the change of tau on the way to integrate(q, dv), while forces stay
-        what they are in world axes. See recursions/derivatives/inverse_dynamics.py.
-        """
-        return self._evaluate("inverse_dynamics_derivatives", None, forces, payload, variables, out, q=q, v=v, a=a)
-
-    def forward_dynamics_derivatives(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike,
-        forces: Forces | None = None,
-        payload: Payloads | None = None,
-        variables: Variables | None = None,
-        out: Sequence[np.ndarray] | None = None,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(d_dq, d_dv, d_dtau) of forward_dynamics, each (..., nv, nv); d_dtau is the inverse of the mass matrix.
-
-        By q along the tangent space, while forces stay what they are in world axes. See
-        recursions/derivatives/forward_dynamics.py.
-        """
-        return self._evaluate("forward_dynamics_derivatives", None, forces, payload, variables, out, q=q, v=v, tau=tau)
 
     # closed loops
 
@@ -758,53 +449,12 @@ class Robot:
             quantities.kernel_of(self.subject, name, frame if framed else None).prepare()
         return self
 
-    def _evaluate(
-        self,
-        name: str,
-        frame: str | None = None,
-        forces: Forces | None = None,
-        payload: Payloads | None = None,
-        variables: Variables | None = None,
-        out: Any = None,
-        **arguments: Any,
-    ) -> Any:
-        try:
-            if forces is None and payload is None and variables is None and out is not None and not self.subject.live:
-                key = (name, frame, "out")
-                write = self._callers.get(key)
-                if write is None:
-                    write = self._callers[key] = quantities.writer(self.subject, name, frame)
-                return write(tuple(arguments.values()), out)
-            if forces is None and payload is None and out is None:
-                if variables is None:
-                    return self._direct(name, frame)(*arguments.values())
-                if self.subject.live:
-                    return self._direct(name, frame)(*arguments.values(), variables=variables)
-            return quantities.evaluate(self.subject, name, arguments, frame, forces, payload, variables, out)
-        except ComputationError as error:
-            raise quantities.explained(
-                error, self.subject, name, arguments.get("q"), frame, payload, variables
-            ) from None
-
-    def _direct(self, name: str, frame: str | None = None) -> Callable[..., Any]:
-        """The fast callable of a quantity, made on first use."""
-        key = name if frame is None else (name, frame)
-        found = self._callers.get(key)
-        if found is None:
-            found = quantities.caller(self.subject, name, frame)
-            self._callers[key] = found
-        return found
-
     def _edited(self, function: Callable[..., Model], **arguments: Any) -> Robot:
         apply = functools.partial(function, **arguments)
         parametric = self.subject.parametric
         if parametric is not None:
             parametric = Edited(parametric, apply, f"{function.__name__} {arguments!r}")
         return Robot(apply(self.model), parametric, self.subject.live)
-
-
-def _referred(name: str, reference: str) -> str:
-    return name if choice(reference, ("world", "body"), f"{name}: reference") == "world" else f"{name}_body"
 
 
 def _placement(xyz: Sequence[float], rotation: ArrayLike | None) -> Placement:

@@ -1,0 +1,99 @@
+"""Calls: the compiled calls of a subject, made when they are first used and then one attribute away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkwork.errors import ComputationError, did_you_mean
+from linkwork.model.payload import Payload
+from linkwork.quantities.evaluate import caller, evaluate, writer
+from linkwork.quantities.singular import explained
+from linkwork.quantities.table import QUANTITIES
+from linkwork.subject import Subject
+
+
+class Options(TypedDict, total=False):
+    """What every quantity takes by name.
+
+    variables   values of live variables: {name: (...)}
+    out         arrays to write the results into
+    """
+
+    variables: Mapping[str, ArrayLike] | None
+    out: np.ndarray | Sequence[np.ndarray] | None
+
+
+class Loaded(Options, total=False):
+    """What dynamic quantities take: a payload, or several."""
+
+    payload: Payload | Sequence[Payload] | None
+
+
+class Forced(Loaded, total=False):
+    """What takes forces from outside: {body or frame: (..., 6)}, in world axes, at that frame's origin."""
+
+    forces: Mapping[str, ArrayLike] | None
+
+
+NAMES = frozenset(Forced.__annotations__)
+
+
+class Calls:
+    """Compiled calls: `calls.gravity_torque or calls.made("gravity_torque")`; of a frame `calls.framed["pose", frame]`.
+
+    Every name of the table is an attribute, None until it is first used (below this class). They take arguments by
+    position, one sample or a batch; of a subject with live variables also `variables=`.
+    """
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Callable[..., Any] | None: ...
+
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+        self.framed: dict[tuple[str, str], Callable[..., Any]] = {}
+        self._writers: dict[Any, Callable[..., Any]] = {}
+
+    def made(self, name: str, frame: str | None = None) -> Callable[..., Any]:
+        """The compiled call of a quantity, kept from here on."""
+        call = caller(self._subject, name, frame)
+        if frame is None:
+            setattr(self, name, call)
+        else:
+            self.framed[name, frame] = call
+        return call
+
+    def with_options(
+        self, options: Mapping[str, Any], name: str, frame: str | None = None, **arguments: ArrayLike
+    ) -> Any:
+        """A quantity with some of `NAMES` given; what is None is as good as not given."""
+        unknown = sorted(options.keys() - NAMES)
+        if unknown:
+            raise TypeError(f"{name}() got an unexpected option {unknown[0]!r}{did_you_mean(unknown[0], NAMES)}")
+        given = {key: value for key, value in options.items() if value is not None}
+        try:
+            if not given or (given.keys() == {"variables"} and self._subject.live):
+                call = getattr(self, name, None) if frame is None else self.framed.get((name, frame))
+                call = call or self.made(name, frame)
+                return call(*arguments.values(), **given)
+            if given.keys() == {"out"} and not self._subject.live:
+                return self._writer(name, frame)(tuple(arguments.values()), given["out"])
+            return evaluate(self._subject, name, arguments, frame, **given)
+        except ComputationError as error:
+            others = {key: given.get(key) for key in ("payload", "variables")}
+            raise explained(error, self._subject, name, arguments.get("q"), frame, **others) from None
+
+    def _writer(self, name: str, frame: str | None) -> Callable[..., Any]:
+        write = self._writers.get((name, frame))
+        if write is None:
+            write = self._writers[name, frame] = writer(self._subject, name, frame)
+        return write
+
+
+# A class attribute costs the interpreter nothing where an instance has its own; `__getattr__` would cost 30 ns a call.
+for _name in QUANTITIES:
+    setattr(Calls, _name, None)
