@@ -28,7 +28,6 @@ from linkwork.inverse.targets import Goal
 DAMPING = 0.03
 _LEAST_DAMPING = 1e-14
 """Of the squared length: keeps the system solvable where goals contradict each other or a row is lost."""
-_FAR = 1e6
 
 
 @dataclass(frozen=True)
@@ -119,14 +118,19 @@ def least_weights(mechanism: Mechanism, goals: tuple[Goal, ...]) -> tuple[float,
 
 
 def _free(mechanism: Mechanism, x: SX, J: SX, e: SX, w: np.ndarray, lower: SX, upper: SX) -> list[SX]:
-    """1 for joints that may move, 0 for those on a limit that the error pulls outwards."""
+    """1 for joints that may move, 0 for those on a limit that the error pulls outwards.
+
+    A joint that is not pulled at all moves all the same where the others need it: to rest it would throw the motion
+    of a redundant arm into its null space for one step.
+    """
     free = [SX(1)] * mechanism.n
     weighted = casadi.vertcat(*[e[i] * float(w[i] ** 2) for i in range(len(w))])
     for (at, k), low, high in zip(mechanism.single, casadi.vertsplit(lower), casadi.vertsplit(upper), strict=True):
         if _unbounded(low) and _unbounded(high):
             continue
         pull = casadi.dot(J[:, k], weighted)
-        free[k] = _clamped(x[at] + _FAR * pull, low, high) != x[at]
+        room = casadi.if_else(pull > 0, high - x[at], x[at] - low)
+        free[k] = room > 0
     return free
 
 

@@ -116,7 +116,8 @@ def _step(solver: Solver, wish: bool, given: dict[str, SX]) -> dict[str, SX]:
     own = i - WISHES if wish else i  # steps for the goals alone
     over = own + 1 >= LONG_PATIENCE
     slow = casadi.logic_and(own >= PATIENCE, step.ee > LONG_PROGRESS * before[1])
-    here = casadi.logic_and(here, own >= 0) if wish else here
+    # Every point takes a step, also one within the tolerance: standing still until it is left would be a stair.
+    here = casadi.logic_and(here, own >= (0 if wish else 1))
     moves = casadi.logic_or(casadi.logic_or(near, here), casadi.logic_or(slow, over))
     reached = casadi.if_else(casadi.logic_and(here, casadi.logic_not(near)), x, step.x)
     return {
