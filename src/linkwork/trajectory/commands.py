@@ -29,12 +29,14 @@ def minimum_time(
     torque: Annotated[
         str | None, typer.Option(help="Largest joint torques [N m, N]; left out: those of the description.")
     ] = None,
-    velocity: Annotated[str | None, typer.Option(help="Largest joint velocities; left out: no limit.")] = None,
+    velocity: Annotated[
+        str | None, typer.Option(help="Largest joint velocities; left out: those of the description.")
+    ] = None,
     points: Annotated[int, typer.Option(help="Points of the grid on the path.")] = 1001,
     out: Annotated[FilePath | None, typer.Option(help="A CSV file: time, q, v, a, 1001 rows.")] = None,
     as_json: Json = False,
 ) -> None:
-    """The least time along a smooth path through configurations, within torque limits.
+    """The least time along a smooth path through configurations, within torque and velocity limits.
 
     Example:  linkwork minimum-time ur5e --through "0 -1 1 0 0 0" --through "1 -1.5 0.5 0 0 0"
     """

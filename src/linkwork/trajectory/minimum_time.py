@@ -14,7 +14,8 @@ from linkwork.arguments import as_doubles, number
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.model.payload import Payload
 from linkwork.subject import Subject
-from linkwork.trajectory.coefficients import PathCoefficients, check_fits, path_coefficients, subject_of
+from linkwork.trajectory.bounds import Bounds
+from linkwork.trajectory.coefficients import PathCoefficients, check_fits, subject_of
 from linkwork.trajectory.path import Path
 from linkwork.trajectory.profiles import finite_times
 from linkwork.trajectory.reachability import UNLIMITED, fastest
@@ -22,17 +23,24 @@ from linkwork.trajectory.reachability import UNLIMITED, fastest
 WHO = "minimum_time"
 ENDLESS = 1e30
 """Stands for a torque or a speed without a limit [N m, N, rad/s, m/s]: sweeps divide by limits."""
+INSIDE = (0.25, 0.5, 0.75)
+"""Parts of an interval where a motion is replayed; its ends hold by construction."""
+ALLOWED = 3e-5
+"""Share of a limit that replayed places may exceed; between them, up to 1e-4."""
+ROUNDS = 6
 
 
 @dataclass(frozen=True, repr=False)
 class TimeLaw:
     """The fastest time law s(t) along a path; with a batch of payloads every array has its dimensions in front.
 
-    s             (points,) grid on the path;  t, speed (..., points): time [s] and ds/dt there
+    s             (points,) grid on the path, even but for the path's breaks
+    t, speed      (..., points): time [s] and ds/dt there
     acceleration  (..., points - 1): d2s/dt2, constant on each interval
     middle        (points - 1,) middles of the intervals;  torque (..., points - 1, nv) there [N m, N]
     saturation    (..., points - 1, rows): share of each limit that is used, 1 at the limit; rows: joints' torques, then
                   accelerations where they are limited
+    worst         the largest share of any limit found by replaying the motion inside the intervals
     """
 
     path: Path
@@ -43,6 +51,7 @@ class TimeLaw:
     middle: np.ndarray
     torque: np.ndarray
     saturation: np.ndarray
+    worst: float = 1.0
 
     def __repr__(self) -> str:
         batch = f"{self.t.shape[:-1]} " if self.t.ndim > 1 else ""
@@ -67,7 +76,15 @@ class TimeLaw:
         parts = (self.t, self.speed, self.acceleration)
         t, speed, acceleration = (x[index] for x in parts)
         return TimeLaw(
-            self.path, self.s, t, speed, acceleration, self.middle, self.torque[index], self.saturation[index]
+            self.path,
+            self.s,
+            t,
+            speed,
+            acceleration,
+            self.middle,
+            self.torque[index],
+            self.saturation[index],
+            self.worst,
         )
 
     def at(self, t: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -99,73 +116,112 @@ def minimum_time(
     """The time law of least duration along a path.
 
     torque_limits        (nv,) or a pair (lower, upper) of them [N m, N]; None: the efforts of the description
-    velocity_limits, acceleration_limits   (nv,), or None for no limit;  inf: no limit for that joint
+    velocity_limits      (nv,) [rad/s, m/s]; None: the velocities of the description;  np.inf: none
+    acceleration_limits  (nv,), or None for no limit (descriptions have none);  inf: no limit for that joint
     payload              a batch of payloads is timed in one call
     points               of the grid on s; doubling them makes the duration about three times as exact
     start_speed, end_speed   ds/dt at the ends
 
-    Between two grid points x = (ds/dt)^2 is linear in s and the limits hold in the middle; the largest x everywhere is
-    found by two sweeps in closed form (reachability.py).
-    Source: [Pham2018] (reachability), [Verscheure2009] (x as state, middles), [Safeea2019] eqs. 5, 32-34.
+    Between two grid points x = (ds/dt)^2 is linear in s, and the limits hold at both ends of every interval; the
+    largest x everywhere is found by two sweeps in closed form (reachability.py). The motion is then replayed inside
+    the intervals, and where a limit is exceeded there, by the curvature of the torques, its interval gets that much
+    less and is swept again, so that all limits hold to 1e-4 of themselves (`worst`).
+    Source: [Pham2018] (reachability, limits at both ends), [Verscheure2009] (x as state), [Safeea2019] eqs. 5, 32-34.
     """
     subject = subject_of(robot, WHO)
     check_fits(subject, path, WHO)
     lower, upper = _torques(subject, torque_limits)
-    velocity = _limit(subject, velocity_limits, "velocity_limits")
+    own = configurations.limits(subject).velocity
+    velocity = _limit(subject, own if velocity_limits is None else velocity_limits, "velocity_limits")
     acceleration = _limit(subject, acceleration_limits, "acceleration_limits")
     if isinstance(points, bool) or not isinstance(points, (int, np.integer)) or points < 3:
         raise InvalidInput(f"{WHO}: points is {points!r}, expected a whole number of at least 3")
-    ends = [_speed(start_speed, "start_speed"), _speed(end_speed, "end_speed")]
-
-    s = np.linspace(0.0, 1.0, int(points))
-    middle = (s[1:] + s[:-1]) / 2
-    k = path_coefficients(subject, path, middle, payload)
-    _check_held(subject, middle, k, lower, upper)
-    rows = [(k.m, k.c, lower - k.d, upper - k.d)]
-    first, second = path(middle)[1:]
-    _check_moving(middle, first)
-    if acceleration is not None:
-        rows.append((first, second, -acceleration, acceleration))
-    shape = k.m.shape[:-1]
-    m, c, lo, hi = (
-        np.concatenate([np.broadcast_to(row[i], (*shape, subject.nv)) for row in rows], axis=-1) for i in range(4)
-    )
-    x = fastest(np.diff(s), m, c, lo, hi, _fastest_by_velocity(path, s, velocity), ends[0] ** 2, ends[1] ** 2)
-    return _law(path, s, middle, x, k, m, c, lo, hi)
+    ends = (_speed(start_speed, "start_speed") ** 2, _speed(end_speed, "end_speed") ** 2)
+    s = _grid(path, int(points))
+    _check_moving((s[1:] + s[:-1]) / 2, path)
+    bounds = Bounds(subject, path, payload, lower, upper, velocity, acceleration)
+    return _kept(bounds, s, ends)
 
 
-def _law(
-    path: Path, s: np.ndarray, middle: np.ndarray, x: np.ndarray, k: PathCoefficients, *rows: np.ndarray
-) -> TimeLaw:
-    m, c, lo, hi = rows
-    h, sd = np.diff(s), np.sqrt(x)
-    u, x_middle = (x[..., 1:] - x[..., :-1]) / (2 * h), (x[..., 1:] + x[..., :-1]) / 2
-    both = sd[..., 1:] + sd[..., :-1]
+def _grid(path: Path, points: int) -> np.ndarray:
+    """Even, except that the point nearest to each break of the path moves there: torques have a kink at breaks."""
+    s = np.linspace(0.0, 1.0, points)
+    places = np.rint(np.array(path.breaks) * (points - 1)).astype(int)
+    inside = (places > 0) & (places < points - 1)
+    single = np.append(np.diff(places) > 0, True) if len(places) else inside
+    s[places[inside & single]] = np.array(path.breaks)[inside & single]
+    return s
+
+
+def _kept(bounds: Bounds, s: np.ndarray, ends: tuple[float, float]) -> TimeLaw:
+    """Sweep and replay until every limit holds inside the intervals too."""
+    at = bounds.rows(s)
+    _check_held(bounds.subject, s, at.coefficients, bounds.lower, bounds.upper)
+    h = np.diff(s)
+    both = [np.concatenate([x[..., :-1, :], x[..., 1:, :]], axis=-1) for x in (at.m, at.c, at.lower, at.upper)]
+    count = at.m.shape[-1]
+    part = np.repeat([0.0, 1.0], count)
+    less = np.ones((*at.m.shape[:-2], len(h), count))  # what each interval may use of each limit
+    largest = np.broadcast_to(at.largest, at.m.shape[:-1]).copy()
+    for _ in range(ROUNDS):
+        share = np.concatenate([less, less], axis=-1)
+        x = fastest(h, both[0], both[1], both[2] * share, both[3] * share, part, largest, *ends)
+        _check_moves(s, x)
+        used, speeds = _replayed(bounds, s, x)
+        worst = max(float(used.max(initial=0.0)), float(speeds.max(initial=0.0)))
+        if worst <= 1.0 + ALLOWED:
+            break
+        less /= np.maximum(used, 1.0)
+        largest[..., :-1] /= np.maximum(speeds, 1.0)
+        largest[..., 1:] /= np.maximum(speeds, 1.0)
+    if worst > 1.0 + ALLOWED:
+        if any(ends):
+            raise NotPossible(f"{WHO}: between the points limits are exceeded by {worst - 1:.2g}; give more points")
+        x, worst = x / worst, 1.0  # slower all over: forces beside the weight fall with x, which always fits
+    return _law(bounds, s, x, max(worst, 1.0))
+
+
+def _replayed(bounds: Bounds, s: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The largest shares inside each interval: of every row (..., N, rows), and of the velocities, squared (..., N)."""
+    h = np.diff(s)
+    u = (x[..., 1:] - x[..., :-1]) / (2 * h)
+    used, speeds = None, None
+    for part in INSIDE:
+        there = bounds.rows(s[:-1] + part * h)
+        _check_held(bounds.subject, s[:-1] + part * h, there.coefficients, bounds.lower, bounds.upper)
+        z = (1 - part) * x[..., :-1] + part * x[..., 1:]
+        share, speed = np.abs(there.share(u, z)), z / there.largest
+        used = share if used is None else np.maximum(used, share)
+        speeds = speed if speeds is None else np.maximum(speeds, speed)
+    assert used is not None and speeds is not None
+    return used, speeds
+
+
+def _check_moves(s: np.ndarray, x: np.ndarray) -> None:
+    both = np.sqrt(x[..., 1:]) + np.sqrt(x[..., :-1])
     if not (both > 0).all():
-        where = middle[int(np.argwhere(both <= 0)[0][-1])]
+        where = (s[1:] + s[:-1])[int(np.argwhere(both <= 0)[0][-1])] / 2
         raise NotPossible(f"{WHO}: the path cannot be followed: at s = {where:.4g} no torque is left to move on")
-    t = np.concatenate([np.zeros((*x.shape[:-1], 1)), np.cumsum(2 * h / both, axis=-1)], axis=-1)
     if (x >= UNLIMITED / 2).any():
         raise NotPossible(
             f"{WHO}: nothing limits the speed near s = {s[int(np.argwhere(x >= UNLIMITED / 2)[0][-1])]:.4g}"
         )
-    force = m * u[..., None] + c * x_middle[..., None]
+
+
+def _law(bounds: Bounds, s: np.ndarray, x: np.ndarray, worst: float) -> TimeLaw:
+    h, sd, middle = np.diff(s), np.sqrt(x), (s[1:] + s[:-1]) / 2
+    u, x_middle = (x[..., 1:] - x[..., :-1]) / (2 * h), (x[..., 1:] + x[..., :-1]) / 2
+    t = np.concatenate(
+        [np.zeros((*x.shape[:-1], 1)), np.cumsum(2 * h / (sd[..., 1:] + sd[..., :-1]), axis=-1)], axis=-1
+    )
+    rows = bounds.rows(middle)
+    force = rows.m * u[..., None] + rows.c * x_middle[..., None]
     endless = (np.abs(force) >= ENDLESS / 10).any(axis=-1)
     if endless.any():
         where = middle[int(np.argwhere(endless)[0][-1])]
         raise NotPossible(f"{WHO}: nothing limits the torques near s = {where:.4g}; give torque_limits for every joint")
-    saturation = np.where(force > 0, force / hi, force / -lo)
-    torque = k.torque(np.sqrt(x_middle), u)
-    return TimeLaw(path, s, t, sd, u, middle, torque, saturation)
-
-
-def _fastest_by_velocity(path: Path, s: np.ndarray, limits: np.ndarray | None) -> np.ndarray:
-    """Largest (ds/dt)^2 at the grid points that no joint's velocity limit forbids."""
-    if limits is None:
-        return np.full(len(s), UNLIMITED)
-    rate = np.abs(path(s)[1])
-    with np.errstate(divide="ignore"):
-        return np.minimum(np.where(rate > 0, limits / np.where(rate > 0, rate, 1), np.inf).min(axis=1) ** 2, UNLIMITED)
+    torque = rows.coefficients.torque(np.sqrt(x_middle), u)
+    return TimeLaw(bounds.path, s, t, sd, u, middle, torque, rows.share(u, x_middle), worst)
 
 
 def _torques(subject: Subject, given: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
@@ -219,7 +275,8 @@ def _check_held(subject: Subject, s: np.ndarray, k: PathCoefficients, lower: np.
         )
 
 
-def _check_moving(s: np.ndarray, first: np.ndarray) -> None:
+def _check_moving(s: np.ndarray, path: Path) -> None:
+    first = path(s)[1]
     still = np.abs(first).max(axis=1) <= 1e-12 * np.abs(first).max()
     both = np.flatnonzero(still[1:] & still[:-1])
     if len(both):

@@ -21,10 +21,12 @@ class Path:
     """q(s) for joints of one coordinate each. `curve(s)` gives (q, dq/ds, d2q/ds2), each (m, size), for s (m,).
 
     Made by `Path.line`, `Path.through` or `Path.of`; called with s of any shape.
+    breaks   places inside where a higher derivative jumps: grids on the path have points there
     """
 
     size: int
     curve: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
+    breaks: tuple[float, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Path of {self.size} coordinates>"
@@ -75,7 +77,7 @@ class Path:
 
         spline = CubicSpline(at, points, bc_type=ends) if kind == "cubic" else make_interp_spline(at, points, k=5)
         first, second = spline.derivative(1), spline.derivative(2)
-        return Path(points.shape[1], lambda x: (spline(x), first(x), second(x)))
+        return Path(points.shape[1], lambda x: (spline(x), first(x), second(x)), tuple(at[1:-1].tolist()))
 
     @staticmethod
     def of(function: Callable[[Any], Any], size: int) -> Path:

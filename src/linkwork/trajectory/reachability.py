@@ -1,15 +1,16 @@
 """Reachability: the largest speeds along a path, by one sweep back from its end and one forward from its start.
 
 On an interval of length h the state x = (ds/dt)^2 goes from x to y = x + 2 h u with constant u = d2s/dt2. Every limit
-is a row A <= m u + c (x + y) / 2 <= B, m >= 0, with A <= 0 <= B since the robot can stand anywhere; times 2 h:
+is a row A <= m u + c z <= B, m >= 0, at a part p of the interval (0: its beginning, 1: its end), where the state is
+z = (1 - p) x + p y, with A <= 0 <= B since the robot can stand anywhere; times 2 h:
 
-    2 h A <= (m + h c) y - (m - h c) x <= 2 h B
+    2 h A <= P y - Q x <= 2 h B,      P = m + 2 h p c,      Q = m - 2 h (1 - p) c
 
-While m > h |c| both factors are positive: the upper limit bounds y by a rising function of x, the lower limit x by a
-rising function of y. Such limits have one largest solution, which the two sweeps find, provided that x stays below the
-crossings where a lower limit asks for more y than an upper one grants. Where m <= h |c|, near a point without inertia,
-the row limits the speed itself: both x and y stay below B / c (c > 0) or A / c (c < 0).
-Source: [Pham2018], with the state of the middle of an interval as in [Verscheure2009] and programs in closed form.
+While both factors are positive the upper limit bounds y by a rising function of x, the lower limit x by a rising
+function of y. Such limits have one largest solution, which the two sweeps find, provided that x stays below the
+crossings where a lower limit asks for more y than an upper one grants. Where a factor is not positive, near a point
+without inertia, the row limits the speed itself: both x and y stay below B / c (c > 0) or A / c (c < 0).
+Source: [Pham2018], with x as state as in [Verscheure2009] and programs in closed form.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from linkwork.engine.scan import Scan, scan
 from linkwork.errors import NotPossible
 
 UNLIMITED = 1e30
+NEVER = 1e200
+"""A limit that no other crosses below UNLIMITED."""
 
 
 def fastest(
@@ -34,17 +37,22 @@ def fastest(
     c: np.ndarray,
     lower: np.ndarray,
     upper: np.ndarray,
+    part: np.ndarray,
     largest: np.ndarray,
     start: float,
     end: float,
 ) -> np.ndarray:
     """x = (ds/dt)^2 (..., N + 1) at the grid points of a path of N intervals of lengths h (N,).
 
-    lower <= m u + c (x + y) / 2 <= upper, each (..., N, rows); x <= largest (N + 1,), x = start and end at the ends
+    lower <= m u + c z <= upper, each (..., N, rows), at the parts (rows,) of the interval; x <= largest (..., N + 1),
+    x = start and end at the ends
     """
     rows, N = m.shape[-1], m.shape[-2]
-    crossing, level, *lines = _lines(rows)(m, c, lower, upper, h)
-    to_x, to_x0, to_y, to_y0 = (line.reshape(m.shape) for line in lines)
+    level, *lines = _lines(rows)(m, c, lower, upper, part, h)
+    to_x, to_x0, to_y, to_y0, P, Q, A, B = (line.reshape(m.shape) for line in lines)
+    crossing = np.full(m.shape[:-1], UNLIMITED)
+    for j in range(rows):  # row by row: code for all pairs at once would take seconds to compile
+        crossing = np.minimum(crossing, _crossing(rows)(P[..., j], Q[..., j], A[..., j], P, Q, B, h))
     cap = np.broadcast_to(largest, (*m.shape[:-2], N + 1)).copy()
     cap[..., :-1] = np.minimum(cap[..., :-1], np.minimum(crossing, level))
     cap[..., 1:] = np.minimum(cap[..., 1:], level)
@@ -66,34 +74,44 @@ def fastest(
 
 @cache
 def _lines(rows: int) -> CompiledFunction:
-    """(crossing, level, to_x, to_x0, to_y, to_y0) of an interval.
+    """(level, to_x, to_x0, to_y, to_y0, P, Q, A, B) of an interval.
 
-    x <= crossing;  x, y <= level;  x <= to_x y + to_x0 and y <= to_y x + to_y0 for every row
+    x, y <= level;  x <= to_x y + to_x0 and y <= to_y x + to_y0 for every row;  A: minus the lower limit. A row that
+    limits the speed itself has limits A, B without end beside its level.
     """
 
-    def lines(m: SX, c: SX, lower: SX, upper: SX, h: SX) -> tuple[SX, ...]:
+    def lines(m: SX, c: SX, lower: SX, upper: SX, part: SX, h: SX) -> tuple[SX, ...]:
         turned = m < 0
         m, c = casadi.fabs(m), casadi.if_else(turned, -c, c)
-        A, B = casadi.if_else(turned, upper, -lower), casadi.if_else(turned, -lower, upper)  # A: minus the lower limit
-        P, Q = m + h * c, m - h * c
+        A, B = casadi.if_else(turned, upper, -lower), casadi.if_else(turned, -lower, upper)
+        P, Q = m + 2 * h * part * c, m - 2 * h * (1 - part) * c
         sloped = casadi.logic_and(P > 0, Q > 0)
         P, Q = casadi.if_else(sloped, P, 1.0), casadi.if_else(sloped, Q, 1.0)
         stiff = casadi.logic_and(casadi.logic_not(sloped), c != 0)
         level = casadi.if_else(stiff, casadi.if_else(c > 0, B, A) / casadi.if_else(stiff, casadi.fabs(c), 1), UNLIMITED)
         to_x0 = casadi.if_else(sloped, 2 * h * A / Q, UNLIMITED)
         to_y0 = casadi.if_else(sloped, 2 * h * B / P, UNLIMITED)
-        crossing = SX(UNLIMITED)
-        for j in range(rows):  # lower limit j against upper limit k: x (Q_j P_k - Q_k P_j) <= 2 h (B_k P_j + A_j P_k)
-            for k in range(rows):
-                if j != k:
-                    factor, right = Q[j] * P[k] - Q[k] * P[j], 2 * h * (B[k] * P[j] + A[j] * P[k])
-                    binds = casadi.logic_and(casadi.logic_and(sloped[j], sloped[k]), factor * UNLIMITED > right)
-                    bound = right / casadi.if_else(binds, factor, 1.0)
-                    crossing = casadi.fmin(crossing, casadi.if_else(binds, bound, UNLIMITED))
-        return crossing, casadi.mmin(level), P / Q, to_x0, Q / P, to_y0
+        A, B = casadi.if_else(sloped, A, NEVER), casadi.if_else(sloped, B, NEVER)
+        return casadi.mmin(level), P / Q, to_x0, Q / P, to_y0, P, Q, A, B
 
-    sizes = dict.fromkeys(("m", "c", "lower", "upper"), rows)
+    sizes = dict.fromkeys(("m", "c", "lower", "upper", "part"), rows)
     return compiled(lines, {**sizes, "h": ()}, "minimum_time")
+
+
+@cache
+def _crossing(rows: int) -> CompiledFunction:
+    """The x above which the lower limit of one row asks for more y than the upper limit of some row grants.
+
+    x (Q_j P_k - Q_k P_j) <= 2 h (B_k P_j + A_j P_k)
+    """
+
+    def crossing(P_j: SX, Q_j: SX, A_j: SX, P: SX, Q: SX, B: SX, h: SX) -> SX:
+        factor, right = Q_j * P - Q * P_j, 2 * h * (B * P_j + A_j * P)
+        binds = factor * UNLIMITED > right
+        return casadi.mmin(casadi.if_else(binds, right / casadi.if_else(binds, factor, 1.0), UNLIMITED))
+
+    one: dict[str, int | tuple[int, ...]] = dict.fromkeys(("P_j", "Q_j", "A_j"), ())
+    return compiled(crossing, {**one, "P": rows, "Q": rows, "B": rows, "h": ()}, "minimum_time")
 
 
 @cache
