@@ -10,15 +10,21 @@ import numpy as np
 
 from linkwork.errors import InvalidInput, did_you_mean
 
+MOST_AXES = 32
+"""Axes that an array may have: what numpy's own broadcasting can do."""
+
 
 def as_doubles(x: Any, who: str) -> np.ndarray:
-    """Anything array-like as a C-contiguous float64 array, or InvalidInput."""
+    """Anything array-like as a C-contiguous float64 array, or InvalidInput with what prevented it as its cause."""
     try:
         array = np.asarray(_as_matrix(x))
-    except ValueError as error:
-        raise InvalidInput(f"{who} is not an array of numbers: {error}") from None
+    except Exception as error:  # an object's __array__ may raise whatever it likes
+        first = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
+        raise InvalidInput(f"{who} is not an array of numbers ({type(x).__name__}): {first}") from error
     if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
         raise InvalidInput(f"{who} has dtype {array.dtype}, expected real numbers (float64 or convertible to it)")
+    if array.ndim > MOST_AXES:
+        raise InvalidInput(f"{who} has {array.ndim} axes, expected at most {MOST_AXES}")
     return np.ascontiguousarray(array, dtype=np.float64) if array.ndim else np.array(array, dtype=np.float64)
 
 
