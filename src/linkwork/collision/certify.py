@@ -99,6 +99,19 @@ class Grown:
                         for own in self.kinds:
                             if in_pairs(own, kind):
                                 self._shapes_against(body, own, kind, other)
+            with placed.clusters_near(bound, lambda: self._margin(moved)) as cluster:
+                self._shapes_against_points(body, cluster)
+
+    def _shapes_against_points(self, body: Row, cluster: Row) -> None:
+        k, placed = self.k, self.placed
+        for kind in (each for each in self.kinds if in_pairs(each, "sphere")):
+            with placed.shapes_of(kind, body) as row:
+                moved = k.value(self._moved(row.beside(placed.tables[f"sweep_{kind}"])))
+                shape = casadi.vertsplit(k.value(casadi.vertcat(*placed.shape(kind, row))))
+                ball = columns_of("sphere", cluster)
+                with k.where(may_be_closer(kind, shape, "sphere", ball, self._margin(moved))):
+                    with placed.points_of(cluster) as point:
+                        self._compare(kind, shape, "sphere", columns_of("sphere", point), moved)
 
     def _shapes_against(self, body: Row, kind: str, other_kind: str, other: list[SX]) -> None:
         with self.placed.shapes_of(kind, body) as row:

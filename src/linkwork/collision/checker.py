@@ -47,6 +47,8 @@ class Touching:
                     other = columns_of(kind, obstacle)
                     with k.where(closer("sphere", bound, kind, other, self.margin)):
                         self._shapes_against(body, kind, other)
+            with placed.clusters_near(bound, lambda: self.margin) as cluster:
+                self._shapes_against_points(body, cluster)
 
     def pairs(self) -> None:
         """Bodies against each other."""
@@ -67,6 +69,16 @@ class Touching:
             if in_kernel(kind, other_kind):
                 with self.placed.shapes_of(kind, body) as row:
                     self._test(kind, self.placed.shape(kind, row), other_kind, other)
+
+    def _shapes_against_points(self, body: Row, cluster: Row) -> None:
+        """Shapes near a cluster against its points."""
+        k, placed = self.k, self.placed
+        for kind, _ in placed.layout.kinds:
+            with placed.shapes_of(kind, body) as row:
+                shape = casadi.vertsplit(k.value(casadi.vertcat(*placed.shape(kind, row))))
+                with k.where(closer(kind, shape, "sphere", columns_of("sphere", cluster), self.margin)):
+                    with placed.points_of(cluster) as point:
+                        self._test(kind, shape, "sphere", columns_of("sphere", point))
 
     def _shapes_with_each_other(self, pair: Row, kind: str, bound: list[SX], others: list[str]) -> None:
         """Shapes of one kind of body a, each against the bounding sphere of body b before its shapes."""

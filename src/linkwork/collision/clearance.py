@@ -74,6 +74,7 @@ class Least:
         kinds = [kind for kind, _ in placed.layout.kinds]
         self.against = [(a, b) for a in kinds for b in OBSTACLE_KINDS if in_pairs(a, b)]
         self.each_other = [(a, b) for a in kinds for b in kinds if in_pairs(a, b)]
+        self.beside_points = [kind for kind in kinds if in_pairs(kind, "sphere")]
 
     def obstacles(self) -> None:
         k, placed = self.k, self.placed
@@ -88,6 +89,23 @@ class Least:
                     with k.where(may_be_closer("sphere", bound, kind, other, self.distance.x)):
                         for own in (a for a, b in self.against if b == kind):
                             self._shapes_against(body, own, kind, other, obstacle)
+            with placed.clusters_near(bound, lambda: self.distance.x) as cluster:
+                self._shapes_against_points(body, cluster)
+
+    def _shapes_against_points(self, body: Row, cluster: Row) -> None:
+        """Shapes near a cluster against its points, which are spheres of a table of their own."""
+        k, placed = self.k, self.placed
+        for kind in self.beside_points:
+            with placed.shapes_of(kind, body) as row:
+                shape = casadi.vertsplit(k.value(casadi.vertcat(*placed.shape(kind, row))))
+                ball = columns_of("sphere", cluster)
+                with k.where(may_be_closer(kind, shape, "sphere", ball, self.distance.x)):
+                    with placed.points_of(cluster) as point:
+                        code = SX(len(self.against) + len(self.each_other) + self.beside_points.index(kind))
+                        where = ((self.pair, code), (self.row, row.number), (self.other_row, point.number))
+                        whose = ((self.body, body["body"]), (self.other_body, SX(NOBODY)))
+                        carried = (*where, *whose, (self.obstacle, point["obstacle"]))
+                        self._compare(kind, shape, "sphere", columns_of("sphere", point), carried)
 
     def _shapes_against(self, body: Row, kind: str, other_kind: str, other: list[SX], obstacle: Row) -> None:
         with self.placed.shapes_of(kind, body) as row:
@@ -135,12 +153,14 @@ class Least:
         """(point, other point, normal) of the pair that was found, each lane its own."""
         k = self.k
         point, other_point, normal = (k.variable(3) for _ in range(3))
-        cases = [(pair, True) for pair in self.against] + [(pair, False) for pair in self.each_other]
-        for code, ((kind, other_kind), obstacle) in enumerate(cases):
+        cases = [(kind, other, f"other_{other}") for kind, other in self.against]
+        cases += [(kind, other, "") for kind, other in self.each_other]
+        cases += [(kind, "sphere", "cloud_points") for kind in self.beside_points]
+        for code, (kind, other_kind, obstacles) in enumerate(cases):
             with k.where(casadi.eq(self.pair.x, code)):
                 shape = self._chosen(kind, self.row)
-                if obstacle:
-                    table = self.placed.tables[f"other_{other_kind}"]
+                if obstacles:
+                    table = self.placed.tables[obstacles]
                     parts = [k.look_up(table, self.other_row, name) for name, _ in SHAPE_COLUMNS[other_kind]]
                     other = casadi.vertsplit(casadi.vertcat(*parts))
                 else:

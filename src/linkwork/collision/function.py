@@ -49,7 +49,8 @@ def function(
             node, T_node_body = kinematics.tree.bodies[carriers[name]]
             return [(shape.kind, _placed(T[node], shape.moved(T_node_body))) for shape in shapes[name]]
         if name in around:
-            return [(around[name].kind, [SX(x) for x in around[name].columns()])]
+            columns = around[name].columns() if around[name].kind in SHAPE_COLUMNS else ()
+            return [(around[name].kind, [SX(x) for x in columns])]
         known = [*shapes, *around]
         raise UnknownName(
             f'function: no body with shapes and no obstacle is named "{name}"{did_you_mean(str(name), known)}'
@@ -62,6 +63,8 @@ def function(
 def _placed(T: Transform, shape: Any) -> list[SX]:
     """World columns of a shape in axes of a node."""
     found: list[SX] = []
+    if shape.kind not in SHAPE_COLUMNS:
+        return found
     columns = shape.columns().tolist()
     at = 0
     for name, size in SHAPE_COLUMNS[shape.kind]:

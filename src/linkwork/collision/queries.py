@@ -158,6 +158,7 @@ class Queries:
 
     def _rest(self, obstacles: Obstacles | None, question: str) -> Rest | None:
         """Pairs of shapes that go to coal, if there are any."""
+        _refuse_ground(obstacles)
         known = in_kernel if question == "collides" else in_pairs
         if "kinds" not in self._kernels:
             self._kernels["kinds"] = frozenset(shape.kind for own in self.shapes.values() for shape in own)
@@ -181,6 +182,16 @@ def _nothing() -> None:
 
 def _obstacles(obstacles: Around) -> Obstacles | None:
     return obstacles if obstacles is None or isinstance(obstacles, Obstacles) else Obstacles(obstacles)
+
+
+def _refuse_ground(obstacles: Obstacles | None) -> None:
+    """What no code knows is refused by name, never left out."""
+    for shape in obstacles or ():
+        if shape.kind == "height_field":
+            raise NotPossible(
+                f'obstacle "{shape.name}" is a height field, which robots are not checked against yet; '
+                "a Mesh of its triangles or a Cloud of its points can be"
+            )
 
 
 def _where_free(verdicts: Any, q: Any, hits: Any) -> Any:

@@ -26,7 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.collision.tile import OBSTACLE_KINDS, ROBOT_KINDS, Layout, in_kernel
+from linkwork.collision.clusters import clustered
+from linkwork.collision.tile import CLOUD_TABLES, OBSTACLE_KINDS, ROBOT_KINDS, Layout, in_kernel
 from linkwork.engine.staged import Packed
 from linkwork.errors import InvalidInput
 from linkwork.model.tree import Tree
@@ -76,6 +77,7 @@ class RobotTables:
         self._robot = Packed(own, self.rows)
         self._known: dict[tuple[int, int], _Row] = {}
         self._packed: dict[int, tuple[Any, Packed]] = {}
+        self._clustered: tuple[Any, Any, Packed] | None = None
         self._nothing: Packed | None = None
         self.kernels: dict[str, Any] = {}
 
@@ -140,18 +142,19 @@ class RobotTables:
 
     def names(self, obstacles: Any) -> tuple[str, ...]:
         """Names of the obstacles in the order that the kernels count them."""
-        return () if obstacles is None else tuple(str(s.name) for s in obstacles if s.kind in OBSTACLE_KINDS)
+        return () if obstacles is None else tuple(str(shape.name) for shape in obstacles)
 
     def obstacle_rows(self, obstacles: Any) -> list[tuple[str, int, str]]:
         """(kind, row in the table of its kind, name) of each obstacle, in the order in which they were given."""
         self.pack(obstacles)
-        shapes = [s for s in (obstacles or ()) if s.kind in OBSTACLE_KINDS]
-        found = []
-        for k, shape in enumerate(shapes):
-            rows = [(_Row.of(s, i, self.base).away, i) for i, s in enumerate(shapes) if s.kind == shape.kind]
-            place = [i for _, i in sorted(rows)].index(k)
-            found.append((shape.kind, place, str(shape.name)))
-        return found
+        by_kind: dict[str, list[tuple[float, int]]] = {}
+        shapes = list(enumerate(obstacles or ()))
+        for k, shape in shapes:
+            if shape.kind in OBSTACLE_KINDS:
+                row = self._known.get((id(shape), k)) or _Row.of(shape, k, self.base)
+                by_kind.setdefault(shape.kind, []).append((row.away, k))
+        places = {k: (kind, at) for kind, rows in by_kind.items() for at, (_, k) in enumerate(sorted(rows))}
+        return [(*places[k], str(shape.name)) for k, shape in shapes if k in places]
 
     def pack(self, obstacles: Any) -> Packed:
         """The tables for these obstacles (anything with shapes in world axes), kept as long as they live."""
@@ -172,17 +175,19 @@ class RobotTables:
         """Rows that the last obstacles had already are taken from there: one that moves costs one row."""
         own: dict[str, list[_Row]] = {kind: [] for kind in OBSTACLE_KINDS}
         now, before = {}, self._known
-        k = 0
-        for shape in shapes:
+        clouds = []
+        for k, shape in enumerate(shapes):
             rows = own.get(shape.kind)
             if rows is not None:
                 row = before.get((id(shape), k))
                 row = _Row.of(shape, k, self.base) if row is None else row
                 now[id(shape), k] = row
                 rows.append(row)
-                k += 1
+            elif shape.kind == "cloud":
+                clouds.append((k, shape))
         self._known = now
         extent = max([row.extent for row in now.values() if row.away < 2.0 * self.largest], default=0.0)
+        extent = max([extent, *(float(np.abs(cloud.points).max()) + cloud.radius for _, cloud in clouds)])
         margin = STEPS * UNIT * (self.largest + extent)
         doubles = [_MARGINS.pack(0.0, _HUGE, *self.base)]
         floats = [_NARROW.pack(margin, self.largest, *self.base)]
@@ -201,7 +206,18 @@ class RobotTables:
         words = [first, second, first, 1, *self._robot.words]
         for start, count in zip(starts, counts, strict=True):
             words += (first + 8 * start, second + 4 * start, first, count)
-        return Packed.of(words, (wide, narrow, self._robot))
+        points = self._clouds(clouds)
+        return Packed.of((*words, *points.words), (wide, narrow, self._robot, points))
+
+    def _clouds(self, clouds: Sequence[tuple[int, Any]]) -> Packed:
+        """Points of all clouds together, clustered; kept for the clouds that were asked about last."""
+        made = tuple((k, id(cloud)) for k, cloud in clouds)
+        if self._clustered is None or self._clustered[0] != made:
+            points = np.concatenate([np.zeros((0, 3)), *(cloud.points for _, cloud in clouds)])
+            radii = np.concatenate([np.zeros(0), *(np.full(len(c.points), c.radius) for _, c in clouds)])
+            numbers = np.concatenate([np.zeros(0), *(np.full(len(c.points), float(k)) for k, c in clouds)])
+            self._clustered = (made, clouds, Packed(CLOUD_TABLES, clustered(points, radii, numbers)))
+        return self._clustered[2]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ from casadi import SX
 
 from linkwork.collision.distances import PAIRS
 from linkwork.collision.kinematics import Kinematics
-from linkwork.collision.touching import has_test
+from linkwork.collision.touching import has_test, may_be_closer
 from linkwork.engine.stages import Row, Stages, Table, Tile
 from linkwork.spatial import Transform
 from linkwork.subject import Subject
@@ -51,6 +51,15 @@ def in_pairs(kind: str, other: str) -> bool:
 OBSTACLE_KINDS = tuple(kind for kind in SHAPE_COLUMNS if in_kernel("sphere", kind))
 
 
+_BALL = SHAPE_COLUMNS["sphere"]
+CLOUD_TABLES = (
+    Table("cloud_points", (*_BALL, ("obstacle", 1))),
+    Table("cloud_clusters", _BALL, ("first", "count")),
+    Table("cloud_groups", _BALL, ("first", "count")),
+)
+"""Points of clouds as a tree of balls (clusters.py)."""
+
+
 @dataclass(frozen=True)
 class Layout:
     """What the code depends on besides the robot: nodes that carry shapes, kinds, and for how many there is room."""
@@ -71,6 +80,7 @@ class Layout:
             Table("pairs", (("reach", 1), ("b_radius", 1), ("a_number", 1), ("b_number", 1)), ("a", "b", *both)),
             *(Table(f"robot_{k}", SHAPE_COLUMNS[k], ("row", "node", "body")) for k, _ in self.kinds),
             *(Table(f"other_{k}", (*SHAPE_COLUMNS[k], ("away", 1), ("obstacle", 1))) for k in OBSTACLE_KINDS),
+            *CLOUD_TABLES,
         )
 
     def inputs(self, subject: Subject, *more: tuple[str, int]) -> tuple[tuple[str, int], ...]:
@@ -128,6 +138,25 @@ class Placed:
         first, count = owner.whole(f"{end}first_{kind}"), owner.whole(f"{end}count_{kind}")
         with self.k.rows(self.tables[f"robot_{kind}"], first, count) as row:
             yield row
+
+    @contextmanager
+    def clusters_near(self, bound: list[SX], margin: Callable[[], SX]) -> Iterator[Row]:
+        """For each cluster of points whose ball is nearer to a bounding sphere than a margin in any lane."""
+        k, tables = self.k, self.tables
+        with k.rows(tables["cloud_groups"]) as group:
+            with k.where(may_be_closer("sphere", bound, "sphere", columns_of("sphere", group), margin())):
+                first, count = group.whole("first"), group.whole("count")
+                with k.rows(tables["cloud_clusters"], first, count) as cluster:
+                    ball = columns_of("sphere", cluster)
+                    with k.where(may_be_closer("sphere", bound, "sphere", ball, margin())):
+                        yield cluster
+
+    @contextmanager
+    def points_of(self, cluster: Row) -> Iterator[Row]:
+        """For each point of a cluster."""
+        first, count = cluster.whole("first"), cluster.whole("count")
+        with self.k.rows(self.tables["cloud_points"], first, count) as point:
+            yield point
 
 
 def moving(kind: str) -> int:

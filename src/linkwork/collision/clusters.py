@@ -1,0 +1,66 @@
+"""Clusters: many points as a tree of balls of fixed depth, for loops that skip what is far.
+
+Points are split by the median of their longest side until few are left together: a cluster. Clusters in that order form
+groups. A loop looks at groups, at the clusters of groups that are near, and at the points of clusters that are near.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+POINTS, CLUSTERS = 32, 16  # at most in a cluster, in a group
+OUTWARD = 1.0 + 1e-9
+
+
+def clustered(points: np.ndarray, radii: np.ndarray, numbers: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Rows of the tables cloud_points, cloud_clusters and cloud_groups of points (n, 3)."""
+    order, cuts = _order(points)
+    points, radii, numbers = points[order], radii[order], numbers[order]
+    leaves = _ranges(cuts, len(points))
+    clusters = [_ball(points[first : first + count], radii[first : first + count]) for first, count in leaves]
+    starts = range(0, len(leaves), CLUSTERS)
+    groups, members = [], []
+    for start in starts:
+        inside = clusters[start : start + CLUSTERS]
+        groups.append(_ball(np.array([c for c, _ in inside]), np.array([r for _, r in inside])))
+        members.append((start, len(inside)))
+    return {
+        "cloud_points": (np.c_[points, radii, numbers].reshape(-1, 5), np.zeros((len(points), 0))),
+        "cloud_clusters": (_rows(clusters), np.array(leaves, dtype=np.int64).reshape(-1, 2)),
+        "cloud_groups": (_rows(groups), np.array(members, dtype=np.int64).reshape(-1, 2)),
+    }
+
+
+def _order(points: np.ndarray) -> tuple[np.ndarray, list[int]]:
+    """Points by halves of halves, and where clusters begin."""
+    order, cuts = np.arange(len(points)), []
+    waiting = [(0, len(points))] if len(points) else []
+    while waiting:
+        first, last = waiting.pop()
+        if last - first <= POINTS:
+            cuts.append(first)
+            continue
+        own = points[order[first:last]]
+        axis = int(np.argmax(own.max(axis=0) - own.min(axis=0)))
+        middle = (last - first) // 2
+        order[first:last] = order[first:last][np.argpartition(own[:, axis], middle)]
+        waiting += [(first + middle, last), (first, first + middle)]
+    return order, sorted(cuts)
+
+
+def _ranges(cuts: Sequence[int], total: int) -> list[tuple[int, int]]:
+    return [(first, last - first) for first, last in zip(cuts, [*cuts[1:], total], strict=True)] if cuts else []
+
+
+def _ball(centers: np.ndarray, radii: np.ndarray) -> tuple[np.ndarray, float]:
+    low, high = (centers - radii[:, None]).min(axis=0), (centers + radii[:, None]).max(axis=0)
+    middle = 0.5 * (low + high)
+    reach = float((np.linalg.norm(centers - middle, axis=1) + radii).max())
+    return middle, reach * OUTWARD + 1e-12
+
+
+def _rows(balls: Sequence[tuple[Any, float]]) -> np.ndarray:
+    return np.array([(*center, radius) for center, radius in balls], dtype=float).reshape(-1, 4)

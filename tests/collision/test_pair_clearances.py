@@ -1,0 +1,117 @@
+"""Clearances of every pair, contacts, free samples, and distances as a CasADi function."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.collision import Box, Capsule, CollisionModel, Convex, Obstacles, Sphere
+from linkwork.errors import InvalidInput, NotPossible, UnknownName
+from tests.collision.scenes import SCENES, shapes_on
+from tests.collision.test_checker import some_pairs
+
+
+@pytest.fixture(scope="module")
+def arm() -> CollisionModel:
+    robot = lw.load("ur5e")
+    shapes = shapes_on(robot, 2, "mixed")
+    return CollisionModel(robot, shapes, pairs=some_pairs(robot, shapes)[:6])
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_each_pair_has_the_clearance_it_has_alone(arm: CollisionModel, scene: str) -> None:
+    q, obstacles = arm.robot.random(20, seed=3), SCENES[scene]
+    found = arm.clearances(q, obstacles)
+    moving = [b for b in arm.shapes if arm.subject.tree.bodies[b][0] != 0]
+    assert found.distance.shape == (20, len(moving) * len(obstacles) + 6)
+    least = arm.clearance(q, obstacles)
+    np.testing.assert_array_equal(found.distance.min(axis=-1), least.distance)
+    rng = np.random.default_rng(0)
+    for m in rng.integers(0, found.distance.shape[1], 6):
+        body, other = found.body[m], found.other[m]
+        if other in obstacles.names:
+            alone, around = CollisionModel(arm.robot, {body: arm.shapes[body]}, pairs=[]), [obstacles[other]]
+        else:
+            shapes = {name: arm.shapes[name] for name in (body, other)}
+            alone, around = CollisionModel(arm.robot, shapes, pairs=[(body, other)]), None
+        expected = alone.clearance(q, around)
+        np.testing.assert_allclose(found.distance[:, m], expected.distance, rtol=0, atol=1e-14)
+        np.testing.assert_allclose(found.gradient[:, m], expected.gradient, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(found.point[:, m], expected.point, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(found.normal[:, m], expected.normal, rtol=0, atol=1e-12)
+
+
+def test_the_nearest_pairs_in_order(arm: CollisionModel) -> None:
+    q, obstacles = arm.robot.random(7, seed=4), SCENES["shelves"]
+    every, near = arm.clearances(q, obstacles), arm.clearances(q, obstacles, nearest=3)
+    np.testing.assert_array_equal(near.distance, np.sort(every.distance, axis=-1)[:, :3])
+    assert near.gradient.shape == (7, 3, 6) and near.body.shape == (7, 3)
+    one = arm.clearances(q[2], obstacles, nearest=3)
+    np.testing.assert_array_equal(one.distance, near.distance[2])
+    assert one.other.tolist() == near.other[2].tolist()
+    with pytest.raises(InvalidInput, match="nearest is 0"):
+        arm.clearances(q, obstacles, nearest=0)
+
+
+def test_contacts_are_what_touches_deepest_first(arm: CollisionModel) -> None:
+    q, obstacles = arm.robot.random(30, seed=5), SCENES["table"]
+    hits = arm.collides(q, obstacles)
+    every = arm.contacts(q, obstacles)
+    assert [bool(own) for own in every] == hits.tolist() and 0 < hits.sum() < 30
+    k = int(np.flatnonzero(hits)[0])
+    own = arm.contacts(q[k], obstacles)
+    assert [c.body for c in own] == [c.body for c in every[k]]
+    assert own[0].depth == -arm.clearance(q[k], obstacles).distance
+    assert [c.depth for c in own] == sorted((c.depth for c in own), reverse=True)
+    assert f"{own[0].body} is " in str(own[0]) and " mm inside " in str(own[0])
+
+
+def test_free_samples_are_free_and_reproducible(arm: CollisionModel) -> None:
+    q = arm.free_samples(500, SCENES["shelves"], seed=6)
+    assert q.shape == (500, 6) and not arm.collides(q, SCENES["shelves"]).any()
+    np.testing.assert_array_equal(q, arm.free_samples(500, SCENES["shelves"], seed=6))
+    assert (q != arm.free_samples(500, SCENES["shelves"], seed=7)).any()
+    limits = arm.robot.limits
+    assert (q >= limits.lower).all() and (q <= limits.upper).all()
+    assert arm.free_samples(0, seed=1).shape == (0, 6)
+    with pytest.raises(NotPossible, match="nearly everything within the limits touches"):
+        arm.free_samples(3, [Box((9, 9, 9))], seed=1)
+    with pytest.raises(InvalidInput, match=r"n is 1\.5"):
+        arm.free_samples(1.5)
+
+
+def test_distances_as_a_casadi_function(arm: CollisionModel) -> None:
+    obstacles = SCENES["table"]
+    q = arm.robot.random(25, seed=8)
+    every = arm.clearances(q, obstacles)
+    chosen = [3, 11, len(every.body) - 1]
+    pairs = [(every.body[m], every.other[m]) for m in chosen]
+    f = arm.function(pairs, obstacles)
+    kernel = lw.compile(f, {"q": 6})
+    np.testing.assert_allclose(kernel(q), every.distance[:, chosen], rtol=0, atol=1e-12)
+    slopes = kernel.jacobian()(q)
+    np.testing.assert_allclose(slopes, every.gradient[:, chosen], rtol=0, atol=1e-9)
+
+
+def test_smoothing_stays_below_the_least(arm: CollisionModel) -> None:
+    q, pair = arm.robot.random(25, seed=9), arm.pairs.checked[0]
+    exact = lw.compile(arm.function([pair]), {"q": 6})(q)
+    smooth = lw.compile(arm.function([pair], smoothing=0.01), {"q": 6})(q)
+    count = len(arm.shapes[pair[0]]) * len(arm.shapes[pair[1]])
+    assert (smooth <= exact + 1e-12).all() and (smooth >= exact - 0.01 * np.log(count) - 1e-12).all()
+    assert (smooth < exact).all()
+
+
+def test_what_is_wrong_is_said_in_words(arm: CollisionModel) -> None:
+    corners = np.random.default_rng(0).normal(size=(8, 3))
+    with pytest.raises(NotPossible, match="clearances: hulls"):
+        arm.clearances(np.zeros(6), [Convex(corners)])
+    with pytest.raises(UnknownName, match='no body with shapes and no obstacle is named "tabel"'):
+        arm.function([(arm.pairs.checked[0][0], "tabel")], Obstacles({"table": Sphere((0, 0, 0), 1)}))
+    with pytest.raises(InvalidInput, match="pairs is empty"):
+        arm.function([])
+    body = next(name for name, own in arm.shapes.items() if isinstance(own[-1], Capsule))
+    model = CollisionModel(arm.robot, {body: arm.shapes[body][-1:]}, pairs=[])
+    with pytest.raises(NotPossible, match="a capsule and a convex"):
+        model.function([(body, "hull")], [Convex(corners, name="hull")])
