@@ -7,14 +7,26 @@ burmester                    curves of all dyads through four poses; poles, oppo
 four_bars, cognates          every four-bar through five poses, nine points, and every mix between
 four_bar, from_dyads         a Linkage from pivots or dyads; lw.Robot.from_linkage makes it a robot
 check                        circuit, branch and order defects, transmission angles, whether the driver goes round
+from_loops, six_bars         linkages from rows of vectors; six- and eight-bars by closing a chain with dyads
+fit                          the best four-bars for any number of poses and points
+search, rank, sensitivity    tolerance zones, criteria and Pareto fronts, exact derivatives by dimensions
+function_generator           four-bars for pairs of angles
 """
 
 from linkwork.synthesis.burmester import Curves, burmester
 from linkwork.synthesis.compatibility import Compatibility, compatibility
 from linkwork.synthesis.dyads import Dyads, dyads
+from linkwork.synthesis.fit import Fits, fit
 from linkwork.synthesis.four_bars import FourBars, cognates, four_bars
+from linkwork.synthesis.functions import FunctionGenerators, chebyshev_spacing, function_generator
+from linkwork.synthesis.graphs import topologies
 from linkwork.synthesis.linkage import Linkage, Linkages, Topology, four_bar, from_dyads
+from linkwork.synthesis.loop_tables import from_loops
 from linkwork.synthesis.poles import center_cubic, circle_cubic, image_poles, opposite_points, poles
+from linkwork.synthesis.ranking import Ranking, rank
+from linkwork.synthesis.search import Found, search
+from linkwork.synthesis.sensitivities import Sensitivity, monte_carlo, sensitivity, tolerance_band
+from linkwork.synthesis.six_bars import eight_bars, six_bars
 from linkwork.synthesis.sliders import Sliders, slider_circle
 from linkwork.synthesis.task import PlanarTask
 from linkwork.synthesis.triads import Triads, triads
@@ -24,27 +36,44 @@ __all__ = [
     "Compatibility",
     "Curves",
     "Dyads",
+    "Fits",
+    "Found",
     "FourBars",
+    "FunctionGenerators",
     "Linkage",
     "Linkages",
     "PlanarTask",
+    "Ranking",
+    "Sensitivity",
     "Sliders",
     "Topology",
     "Triads",
     "Verdict",
     "burmester",
     "center_cubic",
+    "chebyshev_spacing",
     "check",
     "circle_cubic",
     "cognates",
     "compatibility",
     "dyads",
+    "eight_bars",
+    "fit",
     "four_bar",
     "four_bars",
     "from_dyads",
+    "from_loops",
+    "function_generator",
     "image_poles",
+    "monte_carlo",
     "opposite_points",
     "poles",
+    "rank",
+    "search",
+    "sensitivity",
+    "six_bars",
     "slider_circle",
+    "tolerance_band",
+    "topologies",
     "triads",
 ]

@@ -1,0 +1,208 @@
+"""Descent: Levenberg and Marquardt in lanes, for four-bars that nearly meet many positions.
+
+Nine numbers make a four-bar: ground pivots A and D, the coupler's arms w to B and w + b to C (in the coupler's own
+axes, b along them), crank a and rocker c. At position j, with the coupler turned to exp(i t_j), both links have errors
+
+    f1 = |P_j + w u_j - A| - a,      f2 = |P_j + (w + b) u_j - D| - c
+
+A point leaves t_j free: it is eliminated by projecting both errors across its own direction, so that the normal
+equations are 9 by 9 whatever the number of positions. What remains is divided by how much of it a shift of the point
+makes: the distance of the point from the curve, to first order. (Undivided, two equal dyads would meet any point.)
+A pose has its t_j given up to one common angle, which is the tenth number.
+Source: [Golub1973] for the projection, [Marquardt1963] for the damping.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import casadi
+import numpy as np
+from casadi import SX, fmax, fmin, if_else, logic_and, logic_not, logic_or
+
+from linkwork.engine.scan import Scan, scan
+
+PARAMETERS = 10
+"""Ax, Ay, Dx, Dy, wx, wy, b, a, c, and the common angle of the poses."""
+SIZES = (8, 12, 16, 24, 32, 48, 64)
+"""Numbers of positions that there is code for; a task is padded with positions of weight zero."""
+MOST_STEPS = 400
+SOLVED = 1e-24
+"""Sum of squares [task sizes] that nothing improves on."""
+LESS, MORE = 0.2, 5.0
+"""Damping after a good and after a rejected step."""
+NEVER = 1e-6
+"""Both links nearly parallel and alike: keeps the quotient finite."""
+SLOW = 1e-6
+"""Relative decrease of an accepted step below which it is counted as no progress."""
+
+
+def padded(n: int) -> int:
+    """The number of positions of the code that takes n."""
+    return next((size for size in SIZES if size >= n), 0)
+
+
+def descend(
+    start: np.ndarray, angles: np.ndarray, points: np.ndarray, weights: np.ndarray, posed: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(parameters (m, 10), angles (m, n), sum of squares (m,)) from starts (m, 10) and (m, n), for points (n,) complex.
+
+    weights (n,); posed (n,) True where the angle is given (then `angles` are relative to the common one).
+    """
+    n = len(points)
+    size = padded(n)
+    fill = size - n
+    P = np.stack([points.real, points.imag], axis=-1)
+    run = _scan(size, bool(posed.any()))(
+        p=start,
+        t=np.concatenate([angles, np.zeros((len(angles), fill))], axis=-1),
+        trial=start,
+        trial_t=np.concatenate([angles, np.zeros((len(angles), fill))], axis=-1),
+        damping=1e-2,
+        cost=1e300,
+        slow=0.0,
+        back=0.0,
+        points=np.concatenate([P, np.zeros((fill, 2))]),
+        weights=np.concatenate([np.sqrt(weights), np.zeros(fill)]),
+        free=np.concatenate([1.0 - posed, np.zeros(fill)]),
+        steps=MOST_STEPS,
+    )
+    return run.state["p"], run.state["t"][:, :n], run.state["cost"]
+
+
+@functools.cache
+def _scan(n: int, with_poses: bool) -> Scan:
+    count = PARAMETERS if with_poses else PARAMETERS - 1
+
+    def step(k: SX, **s: SX) -> dict[str, Any]:
+        p, t = s["trial"], s["trial_t"]
+        A, D, w = p[0:2], p[2:4], p[4:6]
+        b, a, c, common = p[6], p[7], p[8], p[9]
+        H, g, cost = SX.zeros(count, count), SX.zeros(count), SX(0)
+        updates = []
+        for j in range(n):
+            free, weight = s["free"][j], s["weights"][j]
+            angle = t[j] + (if_else(free > 0, 0.0, common) if with_poses else 0.0)
+            u = casadi.vertcat(casadi.cos(angle), casadi.sin(angle))
+            z = casadi.vertcat(w[0] + b, w[1])
+            turned = lambda v, u=u: casadi.vertcat(v[0] * u[0] - v[1] * u[1], v[0] * u[1] + v[1] * u[0])
+            arms = turned(w), turned(z)
+            ends = s["points"][j, :].T + arms[0] - A, s["points"][j, :].T + arms[1] - D
+            lengths = [casadi.sqrt(casadi.sumsqr(v) + 1e-30) for v in ends]
+            f = [weight * (lengths[0] - a), weight * (lengths[1] - c)]
+            rows, slopes = [], []
+            for i in range(2):
+                m = ends[i] * (weight / lengths[i])
+                on_w = casadi.vertcat(m[0] * u[0] + m[1] * u[1], m[1] * u[0] - m[0] * u[1])
+                row = SX.zeros(count)
+                row[2 * i : 2 * i + 2] = -m
+                row[4:6] = on_w
+                if i == 1:
+                    row[6] = on_w[0]
+                row[7 + i] = -weight
+                slope = m[1] * arms[i][0] - m[0] * arms[i][1]  # along the turn
+                if with_poses:
+                    row[9] = if_else(free > 0, 0.0, slope)
+                rows.append(row)
+                slopes.append(slope)
+            length2 = slopes[0] ** 2 + slopes[1] ** 2 + 1e-30
+            inverse = 1.0 / casadi.sqrt(length2)
+            across = [-slopes[1] * inverse, slopes[0] * inverse]
+            # how far the point itself is off: the error across, over how much of it a shift of the point makes
+            shift = across[0] * ends[0] / lengths[0] + across[1] * ends[1] / lengths[1]
+            inverse_shift = 1.0 / casadi.sqrt(casadi.sumsqr(shift) + NEVER**2)
+            across = [x * inverse_shift for x in across]
+            projected = across[0] * rows[0] + across[1] * rows[1]
+            value = across[0] * f[0] + across[1] * f[1]
+            along = (slopes[0] * f[0] + slopes[1] * f[1]) * inverse
+            if with_poses:
+                first, second = if_else(free > 0, projected, rows[0]), if_else(free > 0, 0.0, 1.0) * rows[1]
+                value_first, value_second = if_else(free > 0, value, f[0]), if_else(free > 0, 0.0, f[1])
+                H = H + first @ first.T + second @ second.T
+                g = g + first * value_first + second * value_second
+            else:
+                H, g = H + projected @ projected.T, g + projected * value
+            of_point = value**2 + along**2
+            cost = cost + (if_else(free > 0, of_point, f[0] ** 2 + f[1] ** 2) if with_poses else of_point)
+            updates.append((rows, slopes, f, length2, free))
+
+        # after a rejected step the last good place is evaluated again, with more damping
+        back = s["back"] > 0
+        better = logic_or(cost < s["cost"], back)
+        decrease = (s["cost"] - cost) / fmax(s["cost"], 1e-300)
+        damping = if_else(better, if_else(back, 1.0, LESS), MORE) * s["damping"]
+        damping = fmin(fmax(damping, 1e-13), 1e10)
+        scaled = SX(H)
+        for i in range(count):
+            scaled[i, i] = H[i, i] * (1.0 + damping) + 1e-14
+        dp = cholesky_solve(scaled, -g)
+        moved_t = []
+        for j in range(n):
+            rows, slopes, f, length2, free = updates[j]
+            change = [f[i] + casadi.dot(rows[i], dp) for i in range(2)]
+            dt = -(slopes[0] * change[0] + slopes[1] * change[1]) / length2
+            dt = fmin(fmax(dt, -0.6), 0.6)
+            moved_t.append(t[j] + if_else(free > 0, dt, 0.0))
+        dp = casadi.vertcat(dp, SX.zeros(PARAMETERS - count))
+        new_p, new_t = p + dp, casadi.vertcat(*moved_t)
+        kept_p, kept_t = if_else(better, p, s["p"]), if_else(better, t, s["t"])
+        counted = logic_and(better, logic_not(back))
+        slow = if_else(counted, if_else(decrease < SLOW, s["slow"] + 1, 0.0), s["slow"])
+        solved = fmin(cost, s["cost"]) < SOLVED
+        hopeless = logic_or(damping >= 1e10, slow >= 3)
+        return {
+            "p": kept_p,
+            "t": kept_t,
+            "trial": if_else(better, new_p, s["p"]),
+            "trial_t": if_else(better, new_t, s["t"]),
+            "damping": damping,
+            "cost": if_else(better, cost, s["cost"]),
+            "back": logic_not(better),
+            "slow": slow,
+            "stop": logic_or(solved, hopeless),
+        }
+
+    state: dict[str, Any] = {
+        "p": PARAMETERS,
+        "t": n,
+        "trial": PARAMETERS,
+        "trial_t": n,
+        "damping": (),
+        "cost": (),
+        "slow": (),
+        "back": (),
+    }
+    parameters: dict[str, Any] = {"points": (n, 2), "weights": n, "free": n}
+    return scan(step, state=state, parameters=parameters, name="fit")
+
+
+def cholesky_solve(A: SX, b: SX) -> SX:
+    """x with A x = b, A symmetric and positive definite: L D L' without square roots."""
+    n = A.shape[0]
+    L = [[SX(0)] * n for _ in range(n)]
+    d: list[SX] = []
+    for j in range(n):
+        pivot = A[j, j]
+        for k in range(j):
+            pivot = pivot - L[j][k] ** 2 * d[k]
+        d.append(fmax(pivot, 1e-200))
+        inverse = 1.0 / d[j]
+        for i in range(j + 1, n):
+            value = A[i, j]
+            for k in range(j):
+                value = value - L[i][k] * L[j][k] * d[k]
+            L[i][j] = value * inverse
+    y: list[SX] = []
+    for i in range(n):
+        value = b[i]
+        for k in range(i):
+            value = value - L[i][k] * y[k]
+        y.append(value)
+    x: list[SX] = [SX(0)] * n
+    for i in reversed(range(n)):
+        value = y[i] / d[i]
+        for k in range(i + 1, n):
+            value = value - L[k][i] * x[k]
+        x[i] = value
+    return casadi.vertcat(*x)

@@ -1,0 +1,393 @@
+"""Fit: four-bars that come as near as they can to any number of positions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwork.arguments import mapping
+from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
+from linkwork.synthesis import descent, path_descent
+from linkwork.synthesis.dyads import Dyads, dyads
+from linkwork.synthesis.four_bars import cognates, four_bars
+from linkwork.synthesis.linkage import FOUR_BAR, Linkages
+from linkwork.synthesis.task import PlanarTask, as_task
+
+TOPOLOGIES = ("four-bar",)
+SAMPLES = 720
+"""Postures of a path by which the distance of a point is bracketed before it is refined."""
+SAME = 1e-5
+"""Parameters nearer than this [task sizes] are one optimum."""
+GRID = 48
+EXACT = 1e-9
+
+
+@dataclass(frozen=True)
+class Fits:
+    """Distinct optima, the best first.
+
+    linkages      Linkages (m,), closed at the posture nearest to position 1
+    rms, worst    (m,) distance of the positions from the path [m]: exact, on one circuit
+    angle_worst   (m,) largest error of an angle [rad]; 0 for points
+    parameters    (m, 9): Ax, Ay, Gx, Gy, crank, coupler, rocker, tracer along and across the coupler
+    starts        how many were run, and how many of them ended in the first optimum
+    """
+
+    linkages: Linkages
+    rms: np.ndarray
+    worst: np.ndarray
+    angle_worst: np.ndarray
+    parameters: np.ndarray
+    starts: int
+    hits: int
+
+    def __len__(self) -> int:
+        return len(self.linkages)
+
+    def __getitem__(self, chosen: Any) -> Linkages:
+        return self.linkages[chosen]
+
+
+def fit(
+    task: PlanarTask,
+    topology: str = "four-bar",
+    starts: int = 4096,
+    seed: int = 0,
+    *,
+    bounds: Any = None,
+    best: int = 10,
+) -> Fits:
+    """The best four-bars for any number of poses and points, with the weights of the task.
+
+    starts   random linkages scaled to the positions; poses add exact answers of five of them, points those of nine
+    bounds   {"ground": (xmin, ymin, xmax, ymax), "length": (least, most), "ratio": most} that a result must keep
+    best     how many distinct optima come back
+    """
+    who = "fit"
+    task = as_task(task, who)
+    if topology not in TOPOLOGIES:
+        near = did_you_mean(str(topology), TOPOLOGIES)
+        raise UnknownName(f'{who}: topology "{topology}" is unknown, expected one of {", ".join(TOPOLOGIES)}{near}')
+    if task.batch:
+        raise NotPossible(f"{who}: the task is a batch of shape {task.batch}, expected one task")
+    if task.n < 5 or descent.padded(task.n) == 0:
+        most = descent.SIZES[-1]
+        raise NotPossible(f"{who}: the task has {task.n} positions, expected 5 to {most}; four_bars takes fewer")
+    if not isinstance(starts, (int, np.integer)) or starts < 1:
+        raise InvalidInput(f"{who}: starts is {starts!r}, expected a whole number of at least 1")
+    limits = _limits(bounds, who)
+    posed = np.isfinite(task.angles)
+    centre = task.positions.mean()
+    size = float(np.abs(task.positions - centre).max())
+    if size == 0:
+        raise NotPossible(f"{who}: all positions are equal")
+    P = (task.positions - centre) / size
+    weights = np.ones(task.n) if task.weights is None else np.broadcast_to(task.weights, (task.n,))
+    run = _poses if posed.any() else _points
+    x, side, angles, cost = run(task, P, weights, posed, int(starts), seed)
+    order = np.argsort(cost, kind="stable")
+    chosen, hits = _distinct(x[order], cost[order], 6 * best)
+    keep = order[chosen]
+    return _finished(task, x[keep], side[keep], angles[keep], centre, size, limits, best, len(x), hits)
+
+
+def _limits(bounds: Any, who: str) -> dict[str, Any]:
+    given = mapping(bounds, f"{who}: bounds")
+    known = {"ground": 4, "length": 2, "ratio": 1}
+    for name, value in given.items():
+        if name not in known:
+            raise UnknownName(f'{who}: bounds has no "{name}"{did_you_mean(name, known)}')
+        if np.size(value) != known[name] or not np.isfinite(np.asarray(value, dtype=float)).all():
+            raise InvalidInput(f"{who}: bounds[{name!r}] is {value!r}, expected {known[name]} finite numbers")
+    return given
+
+
+def random_paths(P: np.ndarray, count: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(parameters (m, 9), sides (m,), crank angles (m, n)): random four-bars whose paths lie over the points.
+
+    Two of three have a crank that goes round; centre, size and long axis of the path are those of the points.
+    """
+    random = np.random.default_rng(seed)
+    many = 6 * count + 64
+    lengths = np.exp(random.uniform(-1.2, 1.2, size=(many, 4)))
+    ordered = np.sort(lengths, axis=-1)
+    crank = (lengths[:, 1] == ordered[:, 0]) & (ordered[:, 0] + ordered[:, 3] < ordered[:, 1] + ordered[:, 2])
+    round_ = np.flatnonzero(crank)[: max(1, 2 * count // 3)]
+    rest = np.flatnonzero(~crank)[: count - len(round_)]
+    g, a, b, c = lengths[np.concatenate([round_, rest])].T
+    m = len(g)
+    tip = b * (0.5 + 0.8 * (random.normal(size=m) + 1j * random.normal(size=m)))
+    side = np.where(random.uniform(size=m) < 0.5, 1.0, -1.0)
+    theta = np.linspace(0.0, 2.0 * np.pi, GRID, endpoint=False)
+    Q, inside = paths(np.stack([0 * g, 0 * g, g, 0 * g, a, b, c, tip.real, tip.imag], axis=-1), side, theta)
+    moves = inside.sum(axis=-1) >= 6
+    g, a, b, c, tip, side, Q, inside = (v[moves] for v in (g, a, b, c, tip, side, Q, inside))
+    m = len(g)
+    weight = inside / np.maximum(inside.sum(axis=-1, keepdims=True), 1)
+    middle = (weight * Q).sum(axis=-1)
+    off = np.where(inside, Q - middle[:, None], 0.0)
+    spread = np.sqrt((weight * np.abs(off) ** 2).sum(axis=-1)) + 1e-9
+    axis = np.angle((weight * off**2).sum(axis=-1))
+    goal_axis = np.angle(((P - P.mean()) ** 2).mean())
+    goal_spread = np.sqrt((np.abs(P - P.mean()) ** 2).mean())
+    turn = np.exp(0.5j * (goal_axis - axis)) * np.where(random.uniform(size=m) < 0.5, 1.0, -1.0)
+    factor = goal_spread / spread * turn
+    A, G, s = P.mean() - middle * factor, g * factor, np.abs(factor)
+    parts = [A.real, A.imag, G.real, G.imag, a * s, b * s, c * s, tip.real * s, tip.imag * s]
+    placed = P.mean() + off * factor[:, None]
+    distance = np.where(inside[:, None, :], np.abs(placed[:, None, :] - P[None, :, None]), np.inf)
+    angles = theta[distance.argmin(axis=-1)] + np.angle(factor)[:, None]
+    return np.stack(parts, axis=-1), side, angles
+
+
+def paths(p: np.ndarray, side: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(tracer (m, k) complex, whether the posture can be assembled) of parameters (m, 9) at crank angles (k,)."""
+    Q, _, inside = _postures(p, side, np.broadcast_to(theta, (len(p), len(theta))))
+    return Q, inside
+
+
+def _postures(p: np.ndarray, side: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(tracer, direction of the coupler, assembled), each (m, k), at crank angles theta (m, k)."""
+    A, G, tip = (p[:, i, None] + 1j * p[:, i + 1, None] for i in (0, 2, 7))
+    a, b, c = (p[:, i, None] for i in (4, 5, 6))
+    B = A + a * np.exp(1j * theta)
+    R = A + G - B
+    r2 = np.maximum(np.abs(R) ** 2, 1e-24)
+    k = (r2 + b**2 - c**2) / (2 * b)
+    inside = r2 - k**2
+    e = R * (k + 1j * side[:, None] * np.sqrt(np.maximum(inside, 0.0))) / r2
+    return B + tip * e, e, inside >= 0
+
+
+def _points(
+    task: PlanarTask, P: np.ndarray, weights: np.ndarray, posed: np.ndarray, starts: int, seed: int
+) -> tuple[np.ndarray, ...]:
+    """Points alone: along paths; where random starts do not solve it, from exact answers of nine of the points."""
+    p, side, angles = random_paths(P, starts, seed)
+    x, t, cost = path_descent.descend(p, side, angles, P, weights)
+    if task.n >= 9 and np.sqrt(cost.min() / task.n) > EXACT:
+        nine = np.round(np.linspace(0, task.n - 1, 9)).astype(int) if task.n > 9 else np.arange(9)
+        try:
+            exact = four_bars(PlanarTask(P[nine]))
+        except NotPossible:
+            return x, side, t, cost
+        every = cognates(exact.linkages)
+        more = _of_points(every.points.reshape(-1, 5))
+        if len(more[0]):
+            near = _nearest_angles(*more, P)
+            x2, t2, cost2 = path_descent.descend(more[0], more[1], near, P, weights)
+            x, t, cost = (np.concatenate(pair) for pair in ((x, x2), (t, t2), (cost, cost2)))
+            side = np.concatenate([side, more[1]])
+    return x, side, t, cost
+
+
+def _of_points(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(parameters (m, 9), sides (m,)) of four-bars given by A, D, B, C, P (m, 5)."""
+    A, D, B, C, P = points.T
+    e = (C - B) / np.abs(C - B)
+    tip, side = (P - B) / e, np.sign(((D - B).conj() * (C - B)).imag)
+    G = D - A
+    parts = [A.real, A.imag, G.real, G.imag, np.abs(B - A), np.abs(C - B), np.abs(C - D), tip.real, tip.imag]
+    return np.stack(parts, axis=-1), np.where(side == 0, 1.0, side)
+
+
+def _nearest_angles(p: np.ndarray, side: np.ndarray, P: np.ndarray) -> np.ndarray:
+    theta = np.linspace(-np.pi, np.pi, 4 * GRID, endpoint=False)
+    Q, inside = paths(p, side, theta)
+    distance = np.where(inside[:, None, :], np.abs(Q[:, None, :] - P[None, :, None]), np.inf)
+    return theta[distance.argmin(axis=-1)]
+
+
+def _poses(
+    task: PlanarTask, P: np.ndarray, weights: np.ndarray, posed: np.ndarray, starts: int, seed: int
+) -> tuple[np.ndarray, ...]:
+    """Poses, or poses and points: from pairs of exact dyads of five poses, and from random pivots."""
+    random = np.random.default_rng(seed)
+    alpha = np.where(posed, task.angles - task.angles[posed][0], 0.0)
+    pivots = [_random_pivots(P, alpha, random, starts // 2)]
+    of_poses = np.flatnonzero(posed)
+    if len(of_poses) >= 5:
+        count = max(1, starts // 8)
+        subsets = np.stack([random.choice(of_poses, 5, replace=False) for _ in range(count)])
+        found = dyads(PlanarTask(P[subsets], alpha[subsets]))
+        assert isinstance(found, Dyads)
+        row, slot = np.nonzero(found.valid & ~found.near_trivial)
+        if len(row) >= 2:
+            turn = np.exp(-1j * alpha[subsets[row, 0]])
+            z = (found.moving[row, slot] - P[subsets[row, 0]]) * turn  # in the body's axes at angle 0
+            a, length = found.ground[row, slot], np.abs(found.W[row, slot])
+            first, second = (random.integers(len(row), size=starts // 2) for _ in range(2))
+            other = first != second
+            first, second = first[other], second[other]
+            pivots.append(tuple(np.stack([v[first], v[second]], axis=-1) for v in (a, z, length)))
+    ground, arms, lengths = (np.concatenate(parts) for parts in zip(*pivots))
+    apart = np.abs(arms[:, 0] - arms[:, 1]) > 1e-6
+    ground, arms, lengths = ground[apart], arms[apart], lengths[apart]
+    common = np.angle(arms[:, 1] - arms[:, 0])
+    w, b = arms[:, 0] * np.exp(-1j * common), np.abs(arms[:, 1] - arms[:, 0])
+    parts = [ground[:, 0].real, ground[:, 0].imag, ground[:, 1].real, ground[:, 1].imag, w.real, w.imag, b]
+    start = np.stack([*parts, lengths[:, 0], lengths[:, 1], common], axis=-1)
+    t = np.where(posed, alpha, 0.0)[None] + np.where(posed, 0.0, common[:, None])
+    t = _best_turns(start, P, posed, t)
+    x, turns, cost = descent.descend(start, t, P, weights, posed)
+    first = turns[:, 0] + np.where(posed[0], x[:, 9], 0.0)
+    return _as_paths(x, first, P, cost)
+
+
+def _random_pivots(P: np.ndarray, alpha: np.ndarray, random: np.random.Generator, count: int) -> tuple[np.ndarray, ...]:
+    draw = lambda: random.normal(size=(count, 2)) + 1j * random.normal(size=(count, 2))
+    a, z = 1.5 * draw() + P.mean(), 1.5 * draw()
+    at = P[None, :, None] + z[:, None, :] * np.exp(1j * alpha)[None, :, None]
+    return a, z, np.abs(at - a[:, None, :]).mean(axis=1)
+
+
+def _best_turns(start: np.ndarray, P: np.ndarray, posed: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """Angles of points: the best of a grid."""
+    if posed.all():
+        return t
+    grid = np.linspace(-np.pi, np.pi, GRID, endpoint=False)
+    u = np.exp(1j * grid)
+    A, D, w = (start[:, i] + 1j * start[:, i + 1] for i in (0, 2, 4))
+    z = w + start[:, 6]
+    error = 0.0
+    for pivot, arm, length in ((A, w, start[:, 7]), (D, z, start[:, 8])):
+        at = P[None, :, None] + arm[:, None, None] * u - pivot[:, None, None]
+        error = error + (np.abs(at) - length[:, None, None]) ** 2
+    return np.where(posed, t, grid[np.asarray(error).argmin(axis=-1)])
+
+
+def _as_paths(x: np.ndarray, turn: np.ndarray, P: np.ndarray, cost: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The same linkages as parameters of paths: (parameters (m, 9), sides, crank angle at position 1 (m, 1), cost)."""
+    A, D, w = (x[:, i] + 1j * x[:, i + 1] for i in (0, 2, 4))
+    u = np.exp(1j * turn)
+    B = P[0] + w * u
+    C = P[0] + (w + x[:, 6]) * u
+    side = np.sign(((D - B).conj() * (C - B)).imag)
+    G = D - A
+    flip = np.sign(x[:, 6])  # a negative coupler points the other way
+    tip = -w * flip
+    lengths = [np.abs(x[:, i]) for i in (7, 6, 8)]
+    parts = [A.real, A.imag, G.real, G.imag, *lengths, tip.real, tip.imag]
+    degenerate = (np.abs(A - D) < 1e-4) & (np.abs(x[:, 6]) < 1e-4) | (np.abs(x[:, 6]) < 1e-7)
+    cost = np.where(degenerate, np.inf, cost)
+    return np.stack(parts, axis=-1), np.where(side == 0, 1.0, side), np.angle(B - A)[:, None], cost
+
+
+def _distinct(x: np.ndarray, cost: np.ndarray, most: int) -> tuple[list[int], int]:
+    """Indices of the first `most` different rows of a list in order of cost, and how often the first one came."""
+    chosen: list[int] = []
+    hits = 0
+    finite = np.flatnonzero(np.isfinite(cost) & np.isfinite(x).all(axis=-1) & (cost < 1e8))
+    for k in finite:
+        near = [np.abs(x[k] - x[c]).max() < SAME * (1 + np.abs(x[c]).max()) for c in chosen]
+        hits += bool(near and near[0])
+        if any(near):
+            continue
+        if len(chosen) == most:
+            break
+        chosen.append(int(k))
+    return chosen, hits + bool(chosen)
+
+
+def _finished(
+    task: PlanarTask,
+    x: np.ndarray,
+    side: np.ndarray,
+    angles: np.ndarray,
+    centre: complex,
+    size: float,
+    limits: dict[str, Any],
+    best: int,
+    starts: int,
+    hits: int,
+) -> Fits:
+    rows = []
+    for k in range(len(x)):
+        distance, turned, theta = _distances(x[k], side[k], task, centre, size)
+        if distance is not None:
+            rows.append((float(np.sqrt((distance**2).mean())), float(distance.max()), turned, k, theta))
+    rows.sort(key=lambda row: row[0] + row[2] * size * 1e-3)
+    points, rms, worst, angle, kept = [], [], [], [], []
+    for r, w, turned, k, theta in rows:
+        corners = _corners(x[k], side[k], theta) * size + centre
+        if _within(corners, limits):
+            points.append(corners)
+            rms.append(r)
+            worst.append(w)
+            angle.append(turned)
+            kept.append(k)
+    shape = np.array(points, dtype=complex).reshape(-1, 5)[:best]
+    scale = np.array([size] * 9)
+    moved = x[kept] * scale + np.array([centre.real, centre.imag, 0, 0, 0, 0, 0, 0, 0]) if kept else np.zeros((0, 9))
+    near, far, off = (np.array(v, dtype=float)[:best] for v in (rms, worst, angle))
+    return Fits(Linkages(FOUR_BAR["crank"], shape), near, far, off, moved[:best], starts, hits)
+
+
+def _distances(p: np.ndarray, side: float, task: PlanarTask, centre: complex, size: float) -> tuple:
+    """(distance of each position [m], worst angle [rad], crank angle at position 1), on the circuit of position 1."""
+    P = (task.positions - centre) / size
+    posed = np.isfinite(task.angles)
+    theta = np.linspace(-np.pi, np.pi, SAMPLES, endpoint=False)
+    best: tuple = (None, 0.0, 0.0)
+    lengths = np.array([np.hypot(p[2], p[3]), p[4], p[5], p[6]])
+    ordered = np.sort(lengths)
+    two = ordered[0] + ordered[3] <= ordered[1] + ordered[2] and lengths.argmin() <= 1
+    sides = [np.array([side])] if two else [np.array([side, -side])]
+    for chosen in sides:
+        both = np.repeat(p[None], len(chosen), axis=0)
+        Q, _, inside = _postures(both, chosen, np.broadcast_to(theta, (len(chosen), SAMPLES)))
+        gap = np.where(inside[..., None], np.abs(Q[..., None] - P) ** 2, np.inf)
+        at = gap.reshape(-1, len(P)).argmin(axis=0)
+        which, start = np.divmod(at, SAMPLES)
+        t = theta[start]
+        for _ in range(60):  # golden steps would do; Newton on the foot point with halving is quicker
+            q, _, _ = _foot(both, chosen, which, t)
+            h = 1e-6
+            before, _, _ = _foot(both, chosen, which, t - h)
+            after, _, _ = _foot(both, chosen, which, t + h)
+            slope = (after - before) / (2 * h)
+            dt = ((P - q) * slope.conj()).real / np.maximum(np.abs(slope) ** 2, 1e-20)
+            dt = np.clip(dt, -0.02, 0.02)
+            better_q, _, better_ok = _foot(both, chosen, which, t + dt)
+            improves = better_ok & (np.abs(P - better_q) < np.abs(P - q))
+            t = np.where(improves, t + dt, t)
+            if not improves.any():
+                break
+        q, e_at, ok = _foot(both, chosen, which, t)
+        if not ok.all():
+            continue
+        angle = 0.0
+        if posed.any():
+            body = np.exp(1j * task.angles[posed]) / e_at[posed]
+            mean = body.mean() / max(abs(body.mean()), 1e-12)
+            angle = float(np.abs(np.angle(body / mean)).max())
+        return np.abs(P - q) * size, angle, (float(t[0]), float(chosen[which[0]]))
+    return best
+
+
+def _foot(p: np.ndarray, side: np.ndarray, which: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, ...]:
+    Q, e, inside = _postures(p[which], side[which], t[:, None])
+    return Q[:, 0], e[:, 0], inside[:, 0]
+
+
+def _corners(p: np.ndarray, side: float, posture: tuple[float, float]) -> np.ndarray:
+    """A, D, B, C, P with the crank at an angle, on a side: closed exactly."""
+    theta, own_side = posture
+    Q, e, _ = _postures(p[None], np.array([own_side]), np.array([[theta]]))
+    A = p[0] + 1j * p[1]
+    B = A + p[4] * np.exp(1j * theta)
+    return np.array([A, A + p[2] + 1j * p[3], B, B + p[5] * e[0, 0], Q[0, 0]])
+
+
+def _within(corners: np.ndarray, limits: dict[str, Any]) -> bool:
+    A, D, B, C, _ = corners
+    lengths = np.abs(np.array([D - A, B - A, C - B, C - D]))
+    if "ground" in limits:
+        low_x, low_y, high_x, high_y = limits["ground"]
+        if any(not (low_x <= z.real <= high_x and low_y <= z.imag <= high_y) for z in (A, D)):
+            return False
+    if "length" in limits and not (limits["length"][0] <= lengths.min() and lengths.max() <= limits["length"][1]):
+        return False
+    return not ("ratio" in limits and lengths.max() > float(np.ravel(limits["ratio"])[0]) * lengths.min())

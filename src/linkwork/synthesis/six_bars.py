@@ -1,0 +1,220 @@
+"""Six-bars: a chain of three joints that follows a task, closed by two dyads between its bodies.
+
+The last body of the chain is carried through the poses; inverse kinematics gives the poses of the other two. Relative
+to any body every other one then has poses too, and a dyad of these relative poses is a link between the two that
+changes nothing. Two such links leave one degree of freedom.
+Source: [Soh2008] for six-bars, [McCarthy2011] chapter 6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from linkwork.errors import InvalidInput, NotPossible
+from linkwork.synthesis import graphs
+from linkwork.synthesis.dyads import Dyads, dyads
+from linkwork.synthesis.linkage import GROUND, Linkage, Topology
+from linkwork.synthesis.task import PlanarTask, as_task, check_count, check_poses, complex_points
+
+SAME = 1e-6
+"""Pivots nearer to those of an existing link [task sizes] make the same link again."""
+
+
+@dataclass(frozen=True)
+class Frames:
+    """Rotation and shift of each body at every position, from position 1: P -> shift + P turn, (n,) complex each."""
+
+    turn: np.ndarray
+    shift: np.ndarray
+
+    def of(self, point: complex) -> np.ndarray:
+        return self.shift + point * self.turn
+
+    def seen_from(self, other: Frames) -> PlanarTask:
+        """This body's motion as the other one sees it, in axes of position 1."""
+        turn = self.turn / other.turn
+        origin = (self.shift - other.shift) / other.turn
+        return PlanarTask(origin, np.unwrap(np.angle(turn)))
+
+
+def chain_frames(task: PlanarTask, chain: Any, joints: int, who: str) -> list[Frames]:
+    """Frames of ground, first body, ..., tracer's body, from the chain's pivots (joints,) at position 1.
+
+    A chain of three joints has one way to follow (two elbows, of which position 1 decides). The two outer bodies of a
+    longer one keep the angle between them.
+    """
+    pivots = complex_points(chain, f"{who}: chain")
+    if pivots.shape != (joints,):
+        raise InvalidInput(f"{who}: chain has shape {pivots.shape}, expected {joints} pivots at position 1, complex")
+    turn = np.exp(1j * task.rotations)
+    turn = np.concatenate([[1.0], turn])
+    last = Frames(turn, task.positions - task.positions[0] * turn)
+    ground = Frames(np.ones(task.n, complex), np.zeros(task.n, complex))
+    if joints == 4:  # the third body keeps its angle to the last one, halved: both share the body's rotation
+        half = np.exp(0.5j * np.angle(turn))
+        wrist = last.of(pivots[3])
+        third = Frames(half, wrist - pivots[3] * half)
+        inner = _two_links(pivots[:3], third.of(pivots[2]), who)
+        return [ground, *inner, third, last]
+    inner = _two_links(pivots, last.of(pivots[2]), who)
+    return [ground, *inner, last]
+
+
+def _two_links(pivots: np.ndarray, wrist: np.ndarray, who: str) -> list[Frames]:
+    """The first two bodies of a chain whose third pivot goes through `wrist` (n,)."""
+    A, B, C = pivots[:3]
+    a, b = abs(B - A), abs(C - B)
+    reach = wrist - A
+    r = np.abs(reach)
+    cosine = (r**2 + a**2 - b**2) / (2 * r * a)
+    if (np.abs(cosine) > 1).any():
+        j = int((np.abs(cosine) > 1).argmax()) + 1
+        raise NotPossible(
+            f"{who}: the chain does not reach position {j}: its first two links are too short or too long"
+        )
+    side = np.sign(((C - A).conjugate() * (B - A)).imag) or 1.0
+    elbow = A + a * reach / r * np.exp(1j * side * np.arccos(cosine))
+    first, second = (elbow - A) / (B - A), (wrist - elbow) / (C - B)
+    return [Frames(first, A - A * first), Frames(second, elbow - B * second)]
+
+
+def six_bars(task: PlanarTask, chain: Any, most: int = 200) -> list[Linkage]:
+    """Every six-bar that carries the tracer through five poses (or fewer: then with the first rotations drawn).
+
+    chain   three pivots at position 1: on the ground, elbow, wrist on the tracer's body; complex or (3, 2)
+
+    The first dyad closes two bodies of the chain, the second two bodies of what then exists, its new link included.
+    Linkages come with their rotations at the positions; `check` judges them.
+    """
+    who = "six_bars"
+    task = _task(task, who)
+    frames = chain_frames(task, chain, 3, who)
+    pivots = complex_points(chain, who)
+    bodies = {GROUND: frames[0], "link_1": frames[1], "link_2": frames[2], "coupler": frames[3]}
+    pins = [(pivots[0], GROUND, "link_1"), (pivots[1], "link_1", "link_2"), (pivots[2], "link_2", "coupler")]
+    return _closed(task, bodies, pins, 2, most)
+
+
+def eight_bars(task: PlanarTask, chain: Any, most: int = 200) -> list[Linkage]:
+    """Eight-bars by the same way: a chain of four pivots, closed by three dyads. See `six_bars`."""
+    who = "eight_bars"
+    task = _task(task, who)
+    frames = chain_frames(task, chain, 4, who)
+    pivots = complex_points(chain, who)
+    names = [GROUND, "link_1", "link_2", "link_3", "coupler"]
+    bodies = dict(zip(names, frames))
+    pins = [(pivots[k], names[k], names[k + 1]) for k in range(4)]
+    return _closed(task, bodies, pins, 3, most)
+
+
+def _task(task: PlanarTask, who: str) -> PlanarTask:
+    task = as_task(task, who)
+    check_poses(task, who)
+    check_count(task, 5, 5, who, "dyads of relative poses meet at most 5; take five of them")
+    if task.batch:
+        raise NotPossible(f"{who}: the task is a batch of shape {task.batch}, expected one task")
+    return task
+
+
+def _closed(task: PlanarTask, bodies: dict, pins: list, left: int, most: int) -> list[Linkage]:
+    """All ways to add `left` dyads, none of which makes a part rigid or repeats a link."""
+    found: list[Linkage] = []
+    seen: set[tuple] = set()
+
+    def add(bodies: dict, pins: list, left: int) -> None:
+        if len(found) >= most:
+            return
+        if left == 0:
+            linkage = _linkage(task, bodies, pins)
+            if linkage is not None:
+                key = tuple(np.round(np.sort_complex(linkage.points), 6)), linkage.topology.name
+                if key not in seen:
+                    seen.add(key)
+                    found.append(linkage)
+            return
+        names = list(bodies)
+        for a, b in combinations(names, 2):
+            if any({a, b} == {c, d} for _, c, d in pins):
+                continue
+            try:
+                links = dyads(bodies[b].seen_from(bodies[a]))
+            except NotPossible:
+                continue
+            assert isinstance(links, Dyads)
+            for k in range(len(links)):
+                inner, outer = complex(links.ground[k]), complex(links.moving[k])
+                if _repeats(inner, outer, a, b, pins, float(task.size)) or bool(links.near_trivial[k]):
+                    continue
+                name = f"link_{len(bodies)}"
+                more = {**bodies, name: _frame_of(inner, outer, bodies[a], bodies[b])}
+                new = [*pins, (inner, a, name), (outer, name, b)]
+                if not _rigid(more, new):
+                    add(more, new, left - 1)
+
+    add(bodies, pins, left)
+    return found
+
+
+def _frame_of(inner: complex, outer: complex, a: Frames, b: Frames) -> Frames:
+    """The new link, from where its pivots are."""
+    start, end = a.of(inner), b.of(outer)
+    turn = (end - start) / (outer - inner)
+    turn = turn / np.abs(turn)
+    return Frames(turn, start - inner * turn)
+
+
+def _repeats(inner: complex, outer: complex, a: str, b: str, pins: list, size: float) -> bool:
+    """Whether a link with these pivots between these bodies is there already."""
+    near = lambda p, q: abs(p - q) < SAME * size
+    for p, c, d in pins:
+        for q, e, f in pins:
+            through = {c, d} & {e, f}
+            ends = {c, d} ^ {e, f}
+            if p != q and through and ends == {a, b}:
+                first = p if a in (c, d) else q
+                second = q if first is p else p
+                if near(first, inner) and near(second, outer):
+                    return True
+    return abs(outer - inner) < SAME * size
+
+
+def _rigid(bodies: dict, pins: list) -> bool:
+    names = list(bodies)
+    edges = [(names.index(a), names.index(b)) for _, a, b in pins]
+    for k in range(3, len(names) + 1):
+        for part in combinations(range(len(names)), k):
+            inside = sum(a in part and b in part for a, b in edges)
+            if 3 * (k - 1) - 2 * inside < 1:
+                return True
+    return False
+
+
+def _linkage(task: PlanarTask, bodies: dict, pins: list) -> Linkage | None:
+    names = list(bodies)
+    edges = frozenset(tuple(sorted((names.index(a), names.index(b)))) for _, a, b in pins)
+    degree = [sum(k in e for e in edges) for k in range(len(names))]
+    if min(degree) < 2 or len(edges) != len(pins):
+        return None
+    labels = [f"J{k + 1}" for k in range(len(pins))]
+    carried: dict[str, list[str]] = {name: [] for name in names}
+    for label, (_, a, b) in zip(labels, pins):
+        carried[a].append(label)
+        carried[b].append(label)
+    carried["coupler"].append("P")
+    kind = graphs.name_of(edges, len(names), 0)  # type: ignore[arg-type]
+    grounded = [b if a == GROUND else a for _, a, b in pins if GROUND in (a, b)]
+    topology = Topology(
+        kind,
+        {name: tuple(points) for name, points in carried.items()},
+        tuple((label, a, b) for label, (_, a, b) in zip(labels, pins)),
+        driver=grounded[0],
+        tracer=("coupler", "P"),
+    )
+    places = dict(zip(labels, (p for p, _, _ in pins))) | {"P": complex(task.positions[0])}
+    points = np.array([places[name] for name in topology.points], dtype=complex)
+    turns = np.stack([np.unwrap(np.angle(bodies[name].turn)) for name in topology.moving], axis=-1)
+    return Linkage(topology, points, turns)

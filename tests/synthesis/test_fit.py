@@ -1,0 +1,125 @@
+"""Fit: paths and poses that a four-bar can meet are met, others nearly; against scipy's least squares."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import least_squares
+
+from linkwork.errors import InvalidInput, NotPossible, UnknownName
+from linkwork.synthesis import PlanarTask, fit
+from linkwork.synthesis.fit import _of_points, paths, random_paths
+from linkwork.synthesis.path_descent import descend
+from tests.synthesis.examples import TABLE_4
+from tests.synthesis.test_four_bars import sampled
+
+
+def crank_rocker_path(n, seed):
+    """n points, evenly by crank angle, of a random crank-rocker's path."""
+    random = np.random.default_rng(seed)
+    while True:
+        g, a, b, c = random.uniform([2, 0.5, 2, 1.6], [6, 1.5, 6, 6])
+        ordered = np.sort([g, a, b, c])
+        if a == ordered[0] and ordered[0] + ordered[3] < ordered[1] + ordered[2] - 0.1:
+            break
+    tip = 0.7 * b * (random.normal() + 1j * random.normal())
+    parameters = np.array([[0, 0, g, 0, a, b, c, tip.real, tip.imag]])
+    return paths(parameters, np.ones(1), np.linspace(0, 2 * np.pi, n, endpoint=False))[0][0], parameters[0]
+
+
+def off_the_path(points, linkage, samples=20_000):
+    """Distance of points from the path of a linkage, by brute force."""
+    p, side = _of_points(linkage.points[None])
+    theta = np.linspace(-np.pi, np.pi, samples)
+    Q, inside = paths(np.repeat(p, 2, axis=0), np.concatenate([side, -side]), theta)
+    Q = np.where(inside, Q, np.inf)
+    return np.abs(points[:, None] - Q.ravel()).min(axis=-1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sixteen_points_of_a_crank_rocker_are_met(seed):
+    points, _ = crank_rocker_path(16, seed)
+    found = fit(PlanarTask(points), starts=1500, seed=seed)
+    size = np.abs(points - points.mean()).max()
+    assert found.rms[0] < 1e-8 * size
+    assert off_the_path(points, found[0]).max() < 2e-3 * size  # between the samples
+    assert (np.diff(found.rms) >= 0).all()
+
+
+def test_descent_ends_where_scipy_ends():
+    """From the same start near an optimum of noisy points: the same distances."""
+    points, true = crank_rocker_path(16, 1)
+    random = np.random.default_rng(0)
+    points = points + 0.02 * (random.normal(size=16) + 1j * random.normal(size=16))
+    start = true * (1 + 0.01 * random.normal(size=9))
+    theta = np.linspace(0, 2 * np.pi, 16, endpoint=False)
+    _, _, cost = descend(start[None], np.ones(1), theta[None], points, np.ones(16))
+
+    def errors(x):
+        Q = np.array([paths(x[None, :9], np.ones(1), np.array([t]))[0][0, 0] for t in x[9:]])
+        return np.concatenate([(points - Q).real, (points - Q).imag])
+
+    theirs = least_squares(errors, np.concatenate([start, theta]), method="lm", xtol=1e-12, ftol=1e-12)
+    assert cost[0] == pytest.approx(2 * theirs.cost, rel=1e-3)
+
+
+def test_random_starts_lie_over_the_points():
+    points, _ = crank_rocker_path(16, 2)
+    points = (points - points.mean()) / np.abs(points - points.mean()).max()
+    p, side, angles = random_paths(points, 200, 0)
+    assert len(p) > 150 and p.shape == (len(p), 9) and angles.shape == (len(p), 16)
+    Q, inside = paths(p, side, np.linspace(0, 6, 60))
+    middle = np.array([q[i].mean() for q, i in zip(Q, inside) if i.sum() > 5])
+    assert np.abs(middle).max() < 1.5
+
+
+def test_nine_poses_are_met_and_noisy_ones_nearly():
+    positions, angles = sampled(9, 3)
+    exact = fit(PlanarTask(positions, angles), starts=400)
+    assert exact.rms[0] < 1e-9 and exact.angle_worst[0] < 1e-9
+    assert np.abs(np.sort_complex(exact.linkages.points[0, :2]) - [0, 4]).max() < 1e-6
+    random = np.random.default_rng(0)
+    noisy = positions + 0.01 * (random.normal(size=9) + 1j * random.normal(size=9))
+    near = fit(PlanarTask(noisy, angles), starts=400)
+    assert near.rms[0] < 0.02
+
+
+def test_poses_and_points_together():
+    positions, angles = sampled(10, 4)
+    angles[5:] = np.nan
+    found = fit(PlanarTask(positions, angles), starts=600)
+    assert found.rms[0] < 1e-8
+
+
+def test_loops_close_and_seeds_repeat():
+    points, _ = crank_rocker_path(16, 7)
+    first, second = (fit(PlanarTask(points), starts=300, seed=5) for _ in range(2))
+    assert np.array_equal(first.linkages.points, second.linkages.points)
+    p = first.parameters
+    for linkage, row in zip(first.linkages.points, p):
+        A, D, B, C, _ = linkage
+        lengths = [abs(D - A), abs(B - A), abs(C - B), abs(C - D)]
+        assert lengths == pytest.approx([np.hypot(row[2], row[3]), *row[4:7]], rel=1e-9)
+
+
+def test_bounds_are_kept():
+    points, _ = crank_rocker_path(16, 1)
+    found = fit(PlanarTask(points), starts=600, bounds={"ground": (-4, -4, 8, 4), "ratio": 8})
+    grounds = found.linkages.points[:, :2]
+    assert (grounds.real >= -4).all() and (grounds.real <= 8).all() and (np.abs(grounds.imag) <= 4).all()
+
+
+BAD = [
+    (lambda: fit(TABLE_4[:4]), NotPossible, "5 to 64"),
+    (lambda: fit(TABLE_4, topology="watt"), UnknownName, "four-bar"),
+    (lambda: fit(TABLE_4, starts=0), InvalidInput, "at least 1"),
+    (lambda: fit(TABLE_4, bounds={"grund": 3}), UnknownName, "ground"),
+    (lambda: fit(TABLE_4, bounds={"length": 3}), InvalidInput, "2 finite numbers"),
+    (lambda: fit(PlanarTask(np.ones(6, dtype=complex))), NotPossible, "all positions are equal"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "words"), BAD, ids=[words for _, _, words in BAD])
+def test_bad_input_gets_one_sentence(call, error, words):
+    with pytest.raises(error, match=words):
+        call()

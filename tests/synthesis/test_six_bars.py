@@ -1,0 +1,144 @@
+"""Loop tables, six- and eight-bars, and which topologies there are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.errors import InvalidInput, NotPossible, UnknownName
+from linkwork.synthesis import PlanarTask, check, dyads, eight_bars, from_loops, six_bars, topologies
+from linkwork.synthesis.kinematics import pairs_of_points, posture_kernel
+from tests.synthesis.examples import CRANK_ROCKER, TABLE_4
+
+DRONE = {
+    "Z0": -3.377, "Z1": 0.405 - 3.178j, "Z2": 3.178j, "Z3": -1.522 - 2.037j, "Z4": -0.436 + 1.620j,
+    "Z5": 2.364 + 0.416j, "Z6": -1.560 - 2.773j, "Z7": 2.978 + 2.357j, "Z8": 1.927 - 1.141j, "Z9": -3.170 - 0.684j,
+}  # fmt: skip
+"""[Mather2023] Table 2."""
+DRONE_LOOPS = [
+    [("Z0", "ground"), ("Z6", "binary"), ("Z7", "coupler"), ("-Z4", "coupler"), ("-Z3", "ternary")],
+    [("Z1", "ternary"), ("Z2", "upper"), ("-Z5", "top"), ("-Z4", "coupler"), ("-Z3", "ternary")],
+]
+CHAIN = [-2 + 0j, -1.5 + 3j, 1.5 + 1.2j]
+
+
+def test_the_drones_vectors_close():
+    assert abs(DRONE["Z1"] - DRONE["Z3"] - DRONE["Z8"]) < 1e-12
+    assert abs(DRONE["Z1"] + DRONE["Z2"] - DRONE["Z3"] - DRONE["Z4"] - DRONE["Z5"]) < 1.5e-3
+    assert abs(DRONE["Z0"] + DRONE["Z6"] + DRONE["Z7"] - DRONE["Z3"] - DRONE["Z4"]) < 1.5e-3
+
+
+def test_the_drone_linkage_is_a_robot():
+    linkage = from_loops(DRONE, DRONE_LOOPS, tolerance=1e-3, tracer=("Z9", "top"), name="watt-drone")
+    robot = lw.Robot.from_linkage(linkage, density=1.0)
+    assert robot.mobility().degrees == 1 and robot.mobility().redundant == 0
+    assert robot.assemble().success
+    assert len(linkage.topology.bodies) == 6 and linkage.topology.mobility == 1
+
+
+def stephenson():
+    """Three dyads of the first four positions of Table 4 (digest 5.5)."""
+    task = TABLE_4[:4]
+    rad = np.deg2rad
+    Z3, beta = -6 - 10j, rad([-8, -15, -30])
+    prime = task.displacements + Z3 * (np.exp(1j * task.rotations) - 1)
+    first = dyads(task, {2: rad(-10)})
+    inner = PlanarTask(np.concatenate([[0], prime]), np.concatenate([[0], beta]))
+    psi, theta = dyads(inner, {2: rad(30)}), dyads(inner, {2: rad(60)})
+    return task, Z3, beta, prime, first, psi, theta
+
+
+def test_stephenson_iii_by_three_dyads():
+    _, _, _, prime, first, psi, theta = stephenson()
+    assert np.abs(prime - [13.535936 - 11.453640j, 21.683696 - 11.929823j, 37.990190 - 11.527644j]).max() < 1e-6
+    assert np.abs(first.W - (51.712926 - 3.463769j)).min() < 1e-6
+    assert np.abs(psi.W - (-32.811065 - 9.157315j)).min() < 1e-6
+    assert np.abs(psi.Z - (-28.916024 + 30.753213j)).min() < 1e-6
+    assert np.abs(theta.W - (-15.720839 - 1.260986j)).min() < 1e-6
+    assert np.abs(theta.Z - (-13.235411 + 32.008083j)).min() < 1e-6
+
+
+def test_stephenson_iii_as_a_linkage_meets_its_positions():
+    task, Z3, _, _, first, psi, theta = stephenson()
+    k, m, n = (int(np.abs(found.W - w).argmin()) for found, w in (
+        (first, 51.712926 - 3.463769j), (psi, -32.811065 - 9.157315j), (theta, -15.720839 - 1.260986j)))  # fmt: skip
+    P = task.positions[0]
+    vectors = {"Z1": first.W[k], "Z2": first.Z[k], "Z3": Z3, "Z5": psi.W[m], "Z4": psi.Z[m], "Z6": theta.W[n]}
+    vectors |= {"Z7": theta.Z[n]}
+    A = P - first.W[k] - first.Z[k]
+    meet = P + Z3  # where the other two chains end, on the coupler
+    vectors |= {"G1": meet - psi.W[m] - psi.Z[m] - A, "G2": meet - theta.W[n] - theta.Z[n] - A}
+    one = [("Z1", "crank"), ("Z2", "coupler"), ("Z3", "coupler"), ("-Z4", "plate"), ("-Z5", "lever"), ("-G1", "ground")]
+    two = [
+        ("Z1", "crank"),
+        ("Z2", "coupler"),
+        ("Z3", "coupler"),
+        ("-Z7", "plate"),
+        ("-Z6", "rocker"),
+        ("-G2", "ground"),
+    ]
+    linkage = from_loops(vectors, [one, two], origin=A, name="stephenson-iii")
+    assert linkage.topology.mobility == 1
+    robot = lw.Robot.from_linkage(linkage)
+    assert robot.mobility().degrees == 1
+
+
+def test_six_bars_meet_their_positions():
+    found = six_bars(CRANK_ROCKER, CHAIN)
+    assert len({linkage.topology.name for linkage in found}) >= 3
+    for linkage in found:
+        assert linkage.topology.mobility == 1
+        residual, _, pose, _ = posture_kernel(linkage.topology)(linkage.rotations, pairs_of_points(linkage.points))
+        size = float(linkage.size)
+        assert np.abs(residual).max() < 1e-8 * size
+        assert np.abs(pose[:, 0] + 1j * pose[:, 1] - CRANK_ROCKER.positions).max() < 1e-8 * size
+
+
+def test_every_topology_is_a_robot_that_assembles():
+    seen = {}
+    for linkage in six_bars(CRANK_ROCKER, CHAIN):
+        seen.setdefault(linkage.topology.name, linkage)
+    for linkage in seen.values():
+        robot = lw.Robot.from_linkage(linkage, CRANK_ROCKER)
+        assert robot.mobility().degrees == 1 and robot.mobility().redundant == 0
+        values = dict(dict(robot.model.configurations)["position_3"])
+        posture = robot.assemble(robot.q(**{joint: x[0] for joint, x in values.items()}))
+        assert posture.success
+        T = robot.pose(posture.q, "tracer")
+        assert abs(T[0, 3] + 1j * T[2, 3] - CRANK_ROCKER.positions[2]) < 1e-8 * float(linkage.size)
+        verdict = check(linkage, CRANK_ROCKER)
+        assert isinstance(str(verdict.reasons), str)
+
+
+def test_eight_bars():
+    found = eight_bars(CRANK_ROCKER, [-2 + 0j, -1.5 + 3j, 1.5 + 1.2j, 2 + 2j], most=5)
+    assert found and all(linkage.topology.mobility == 1 for linkage in found)
+    for linkage in found:
+        residual, _, _, _ = posture_kernel(linkage.topology)(linkage.rotations, pairs_of_points(linkage.points))
+        assert np.abs(residual).max() < 1e-7 * float(linkage.size)
+
+
+@pytest.mark.parametrize(("bodies", "chains", "inversions"), [(4, 1, 1), (6, 2, 5), (8, 16, 71)])
+def test_chains_and_inversions(bodies, chains, inversions):
+    found = topologies(bodies)
+    assert len(found) == chains
+    assert sum(len(fixed) for _, fixed in found) == inversions
+
+
+BAD = [
+    (lambda: from_loops(DRONE, DRONE_LOOPS), InvalidInput, "does not close"),
+    (lambda: from_loops({"Z": 1j}, [[("Y", "ground")]]), UnknownName, "no vector"),
+    (lambda: from_loops({}, []), InvalidInput, "at least one row"),
+    (lambda: from_loops({"Z": 1j}, [[("Z", "a"), ("-Z", "b")]]), InvalidInput, "ground"),
+    (lambda: from_loops({"Z": 1j}, [["Z"]]), InvalidInput, "expected"),
+    (lambda: six_bars(CRANK_ROCKER, [0j, 0.1, 0.2]), NotPossible, "does not reach position"),
+    (lambda: six_bars(CRANK_ROCKER, [0j, 1]), InvalidInput, "3 pivots"),
+    (lambda: topologies(5), NotPossible, "4, 6 or 8"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "words"), BAD, ids=[words for _, _, words in BAD])
+def test_bad_input_gets_one_sentence(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
