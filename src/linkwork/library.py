@@ -48,6 +48,18 @@ def _read_urdf_text(text: str | bytes, name: str, **options: Any) -> Model:
     return read_urdf_text(text, name, **options)
 
 
+def _read_sdf(path: Path, **options: Any) -> Model:
+    from linkwork.formats.sdf import read_sdf
+
+    return read_sdf(path, **options)
+
+
+def _read_sdf_text(text: str | bytes, name: str, **options: Any) -> Model:
+    from linkwork.formats.sdf import read_sdf_text
+
+    return read_sdf_text(text, name, **options)
+
+
 def _read_xacro(path: Path, mappings: Mapping[str, str] | None = None, **options: Any) -> Model:
     from linkwork.formats.urdf import read_urdf_text
     from linkwork.formats.xacro import expanded
@@ -76,12 +88,22 @@ def _write_yaml(robot: Robot, path: Path) -> None:
 
 
 # A format is imported when a file of it is read or written.
-_READERS: dict[str, Callable[..., Model]] = {".urdf": _read_urdf, ".xml": _read_mjcf, ".xacro": _read_xacro}
-_TEXT_READERS: dict[str, Callable[..., Model]] = {"robot": _read_urdf_text, "mujoco": _read_mjcf_text}
+_READERS: dict[str, Callable[..., Model]] = {
+    ".urdf": _read_urdf,
+    ".xml": _read_mjcf,
+    ".sdf": _read_sdf,
+    ".xacro": _read_xacro,
+}
+_TEXT_READERS: dict[str, Callable[..., Model]] = {
+    "robot": _read_urdf_text,
+    "mujoco": _read_mjcf_text,
+    "sdf": _read_sdf_text,
+}
 _OPTIONS = {
     YAML: ("live",),
     ".urdf": ("package_dirs",),
     ".xml": ("folders",),
+    ".sdf": ("package_dirs", "model"),
     ".xacro": ("package_dirs", "mappings"),
 }
 _WRITERS: dict[str, Callable[[Robot, Path], None]] = {".urdf": _write_urdf, ".xml": _write_mjcf, YAML: _write_yaml}
@@ -98,7 +120,7 @@ def load(
     text: str | bytes | None = None,
     **options: Any,
 ) -> Robot:
-    """The robot of a built-in name, of a file (.robot.yaml, .urdf, MJCF .xml), or of an installed description.
+    """The robot of a built-in name, of a file (.robot.yaml, .urdf, MJCF .xml, .sdf), or of an installed description.
 
     root     "fixed" | "floating": how the root body stands in the world
     mimic    "follow" | "independent": whether joints that mimic others have coordinates of their own
@@ -108,9 +130,9 @@ def load(
              mechanics is refused; False: the latter is passed over too where the meaning is plain (left-over xacro
              elements, reversed limits), each named; True: everything is refused
     visuals  False: what is only drawn is not read
-    text     the description itself instead of a file, as a robot_description topic carries it (URDF, MJCF or
-             .robot.yaml); `name` is then what errors call it
-    options  of the format's reader: package_dirs for URDF, folders for MJCF, mappings for .xacro
+    text     the description itself instead of a file, as a robot_description topic carries it (URDF, MJCF,
+             SDF or .robot.yaml); `name` is then what errors call it
+    options  of the format's reader: package_dirs for URDF, folders for MJCF, model for SDF, mappings for .xacro
 
     A built-in name wins over a file of that name in the present folder (write "./name" for the file). Installed
     descriptions come through the package robot_descriptions, if it is installed and its files are on this disk;

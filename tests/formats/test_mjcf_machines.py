@@ -156,6 +156,10 @@ ELEMENTS = {
     "belt over a carrier": "  e: {type: belt, joint: two, driving_radius: 0.02, driven_radius: 0.05, carrier: one}\n",
     "differential": "  e: {type: differential, joints: [one, two], motors: [m, n],"
     " matrix: [[0.5, 0.5], [0.5, -0.5]]}\n",
+    "carriage behind": "  e: {type: linear_actuator, foot: {body: world, at: [0, 0, 0.2]}, head: a.P, joint: one,"
+    " rod: 0.6, direction: x, branch: -1}\n",
+    "carriage ahead": "  e: {type: linear_actuator, foot: {body: world, at: [0, 0, 0.2]}, head: a.P, joint: one,"
+    " rod: 0.6, direction: x, branch: 1}\n",
     "spring that pulls": "  e: {type: spring, first: {body: world, at: [0, 0, 0.6]}, second: b.P, stiffness: 90}\n",
     "spring that hangs loose": "  e: {type: spring, first: {body: world, at: [0, 0, 0.6]}, second: b.P, stiffness: 90,"
     " free_length: 5}\n",

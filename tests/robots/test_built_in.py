@@ -77,12 +77,10 @@ NOT_AS_URDF = {
 
 
 NOT_AS_MJCF = {
-    "charmie": "MJCF has no word for a LinearActuator",
-    "forrest": "MJCF has no word for a LinearActuator",
+    "forrest": 'body "11" moves without mass or without inertia',
     "christoffel-5": r"MuJoCo asks for A \+ B >= C",
     "rehabilitation-arm": "moves without mass or without inertia",
     "scara-arm": "moves without mass or without inertia",
-    **dict.fromkeys(LINKAGES, "MJCF has no word for a"),
 }
 """The same for MJCF, which holds no kinematic-only robot at all."""
 

@@ -9,6 +9,7 @@ import pytest
 from scipy.linalg import expm
 
 import linkwork as lw
+from linkwork.model.inertia import steiner
 
 # [Goncalves2022], 20 s motion, recomputed with the corrected equations: t [s], d4 [mm], th5 [deg], tips [mm]
 CHARMIE_2022 = (
@@ -321,6 +322,19 @@ def test_forrest_stands_on_straight_legs():
     assert robot.pose(q, "left_sole")[0, 3] < -0.1  # a negative angle bends the knee: the foot goes back
     length = robot.to_actuators(robot.neutral())[0][list(robot.actuators).index("left_knee")]
     assert length == pytest.approx(math.hypot(0.235 + 0.08, 0.0), abs=1e-12)
+
+
+def test_the_legs_of_forrest_have_their_inertia_about_the_joints():
+    """[Zhu2023] Table 4: about the joint as printed, positive about the centre; of the base about its centre."""
+    bodies = {body.name: body.mass_properties for body in lw.load("forrest", check="physical").model.bodies}
+    printed = {"7": (0.01, 0.06, 0.05), "9": (0.01, 0.22, 0.22), "10": (0.0, 0.1, 0.1), "12": (0.01, 0.02, 0.01)}
+    twins = {"7": "13", "9": "15", "10": "16", "12": "18"}
+    for name, moments in printed.items():
+        for each in (name, twins[name]):
+            about_joint = np.array(bodies[each].inertia) + np.array(steiner(bodies[each].mass, bodies[each].com))
+            np.testing.assert_allclose(about_joint, np.diag(moments), atol=1e-15)
+            assert np.linalg.eigvalsh(np.array(bodies[each].inertia)).min() > -1e-15
+    np.testing.assert_allclose(np.diag(bodies["6"].inertia), (0.23, 0.18, 0.06))
 
 
 def test_the_printed_quadruped_has_the_papers_leg():

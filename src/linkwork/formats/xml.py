@@ -2,7 +2,7 @@
 
 Expat does the parsing. Entity declarations, document types with content and external references are refused when
 they appear, before anything is expanded; size, depth and number of elements are bounded, so that a hostile file costs
-seconds at most. Character data are dropped: neither URDF nor MJCF uses them.
+seconds at most. Character data are dropped unless they are asked for: SDF alone uses them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ _INFINITE = re.compile(r"([+-]?)inf(inity)?", re.ASCII | re.IGNORECASE)
 
 @dataclass(slots=True, eq=False)
 class Element:
-    """One element: tag and attributes as written, the line it starts on, its children and its parent."""
+    """One element: tag and attributes as written, the line it starts on, its children, its parent and, where it was
+    asked for, the text between its tags."""
 
     tag: str
     attributes: dict[str, str]
@@ -41,6 +42,7 @@ class Element:
     source: str
     parent: Element | None = field(default=None, repr=False)
     children: list[Element] = field(default_factory=list, repr=False)
+    content: str = ""
 
     def __iter__(self) -> Iterator[Element]:
         return iter(self.children)
@@ -137,21 +139,23 @@ class Element:
         return self.numbers(attribute, 1, None if default is None else (default,), infinite)[0]
 
 
-def read_xml(path: str | os.PathLike[str]) -> Element:
-    """The root element of an XML file."""
-    return parse_xml(read_bounded(path), file_name(path))
+def read_xml(path: str | os.PathLike[str], content: bool = False) -> Element:
+    """The root element of an XML file; `content`: with the text between tags."""
+    return parse_xml(read_bounded(path), file_name(path), content=content)
 
 
-def parse_xml(content: str | bytes, source: str, deepest: int = DEEPEST) -> Element:
-    """The root element of XML text; `source` is what errors call it, `deepest` how far elements may be nested."""
-    if len(content) > LARGEST:
-        raise InvalidFile(f"{source}: is {len(content) / 2**20:.0f} MB, expected at most {LARGEST / 2**20:.0f} MB")
-    if not content.strip():
+def parse_xml(document: str | bytes, source: str, deepest: int = DEEPEST, content: bool = False) -> Element:
+    """The root element of XML text; `source` is what errors call it, `deepest` how far elements may be nested.
+
+    content   True: elements get the text between their tags
+    """
+    if len(document) > LARGEST:
+        raise InvalidFile(f"{source}: is {len(document) / 2**20:.0f} MB, expected at most {LARGEST / 2**20:.0f} MB")
+    if not document.strip():
         raise InvalidFile(f"{source}: is empty, expected XML")
-    builder = _Builder(source, deepest)
-    content = _declared_first(content)
+    builder = _Builder(source, deepest, content)
     try:
-        builder.parser.Parse(content, True)
+        builder.parser.Parse(_declared_first(document), True)
     except expat.ExpatError as error:
         reason = expat.errors.messages.get(error.code, "unknown reason")
         raise InvalidFile(f"{source}:{error.lineno}: is not well-formed XML: {reason}") from None
@@ -196,7 +200,7 @@ def _declared_first(content: str | bytes) -> str | bytes:
 class _Builder:
     """Collects elements from expat's calls and refuses what no description needs."""
 
-    def __init__(self, source: str, deepest: int) -> None:
+    def __init__(self, source: str, deepest: int, content: bool = False) -> None:
         self.source = source
         self.deepest = deepest
         self.root: Element | None = None
@@ -208,6 +212,9 @@ class _Builder:
         self.parser.StartDoctypeDeclHandler = self.document_type
         self.parser.EntityDeclHandler = self.entity
         self.parser.ExternalEntityRefHandler = self.external
+        if content:
+            self.parser.buffer_text = True
+            self.parser.CharacterDataHandler = self.text
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self.count += 1
@@ -222,6 +229,10 @@ class _Builder:
         else:
             parent.children.append(element)
         self.open.append(element)
+
+    def text(self, content: str) -> None:
+        if not content.isspace():  # pieces are few: they are buffered, and divided only by elements
+            self.open[-1].content += content
 
     def end(self, tag: str) -> None:
         self.open.pop()
@@ -238,6 +249,11 @@ class _Builder:
 
     def refuse(self, sentence: str) -> NoReturn:
         raise InvalidFile(f"{self.source}:{self.parser.CurrentLineNumber}: {sentence}")
+
+
+def number_of(word: str) -> float | None:
+    """The finite number a word stands for, or None."""
+    return _number(word, infinite=False)
 
 
 def _number(word: str, infinite: bool) -> float | None:

@@ -5,6 +5,7 @@
     closure of a hinge          two connects on its axis
     closure of a distance       a spatial tendon that an equality holds at its length
     strut                       a spatial tendon with a motor: positive pushes, as in linkwork
+    carriage with a rod         MuJoCo's slider and crank
     spring, damper              a spatial tendon with stiffness or damping
     gear                        a motor on the joint with that gear
     belt over a carrier,        motors on fixed tendons over the joints they act on
@@ -29,8 +30,9 @@ from linkwork.formats.mjcf.rows import element, number, numbers, opened, where
 from linkwork.model import elements as loops
 from linkwork.model.model import Model
 from linkwork.model.motion import joint_motion
-from linkwork.model.number import IDENTITY, Matrix, Number, add, scale
+from linkwork.model.number import IDENTITY, Matrix, Number, Vector, add, scale
 from linkwork.model.placement import HERE, Placement
+from linkwork.model.rotation import from_matrix
 
 RIGID: dict[str, str | None] = {"solref": "0.0001 1", "solimp": "0.9999 0.9999 0.001 0.5 2"}
 """As hard as MuJoCo lets constraints be: time constant 0.1 ms (or two steps, if they are longer), impedance 0.9999."""
@@ -124,6 +126,8 @@ class LoopRows:
                 yield from self._hinge(each)
             case loops.LoopClosure(kind="distance"):
                 yield self._distance(each)
+            case loops.LinearActuator(rod=rod) if rod:
+                self._carriage(each)
             case loops.LinearActuator(foot=foot, head=head):
                 tendon = self._spatial(each.name, foot, head)
                 self._motor(each.name, each.force, tendon=tendon)
@@ -189,6 +193,15 @@ class LoopRows:
         ]
         return name
 
+    def _carriage(self, each: loops.LinearActuator) -> None:
+        """MuJoCo's carriage stands behind the head; one ahead of it stands behind when seen from the other side."""
+        ahead = each.branch > 0
+        z = scale(-1.0 if ahead else 1.0, each.direction)
+        slider = self._site(each.name, "slider", each.foot, _with_z(z))
+        crank = self._site(each.name, "crank", each.head)
+        gear = "-1" if ahead else None
+        self._motor(each.name, each.force, cranksite=crank, slidersite=slider, cranklength=number(each.rod), gear=gear)
+
     def _fixed(self, name: str, terms: Sequence[tuple[str, Number]]) -> str:
         """A tendon whose length is a sum of joint coordinates."""
         self.tendons += [
@@ -235,6 +248,14 @@ class LoopRows:
         self.sites.setdefault(body, []).append(row)
         self.marks.append(("end", name, closure))
         return name
+
+
+def _with_z(z: Vector) -> Matrix:
+    """A rotation whose third column is the direction z."""
+    third = np.array(z, dtype=float) / np.linalg.norm(z)
+    first = np.cross(np.eye(3)[int(np.argmin(np.abs(third)))], third)
+    first /= np.linalg.norm(first)
+    return from_matrix(np.column_stack([first, np.cross(third, first), third]).tolist())
 
 
 def _slack(spring: loops.Spring) -> str:

@@ -93,8 +93,6 @@ def _about_element(element: loops.Element) -> Iterator[str]:
                 yield f'spring "{element.name}" has pretension without stiffness'
         case loops.Spring():
             yield from _about_spring(element)
-        case loops.LinearActuator(rod=rod) if rod:
-            yield f'"{element.name}" is a carriage with a rod, which MuJoCo has only for one of its two branches'
         case loops.Differential(matrix=matrix):
             square = len({len(matrix), *(len(row) for row in matrix)}) == 1
             if not has_symbols(matrix) and (not square or abs(np.linalg.det(np.array(matrix, dtype=float))) < 1e-12):
