@@ -28,7 +28,7 @@ MAY_IMPORT = {
     "convex": (),
     "actuation": ("loops",),
     "loads": ("actuation", "loops"),
-    "trajectory": ("lagrange",),
+    "trajectory": ("actuation", "inverse", "lagrange"),
     "inverse": ("actuation", "loops", "collision"),
     "simulation": ("actuation", "loops", "lagrange", "collision"),
     "planning": ("collision", "inverse", "trajectory"),
