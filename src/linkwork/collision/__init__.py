@@ -1,6 +1,7 @@
 """Collision: shapes, obstacles, and how far a robot is from them and from itself."""
 
 from linkwork.collision.fields import Cloud, HeightField
+from linkwork.collision.fitting import fit_capsules, fit_spheres, fit_tapered_capsule
 from linkwork.collision.model import CollisionModel, model
 from linkwork.collision.obstacle_files import load_obstacles, save_obstacles
 from linkwork.collision.obstacles import Obstacles
@@ -23,6 +24,9 @@ __all__ = [
     "Pairs",
     "Sphere",
     "TaperedCapsule",
+    "fit_capsules",
+    "fit_spheres",
+    "fit_tapered_capsule",
     "load_obstacles",
     "model",
     "pairs",

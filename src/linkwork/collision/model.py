@@ -11,6 +11,7 @@ from typing import Any
 from linkwork.arguments import choice, mapping, name_list, number
 from linkwork.collision import pairs as pair_table
 from linkwork.collision.described import shape_of
+from linkwork.collision.fitting import fitted
 from linkwork.collision.pairs import Pair, Pairs
 from linkwork.collision.queries import Queries
 from linkwork.collision.report import Report, plain_report
@@ -19,7 +20,7 @@ from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.model.body import Body
 from linkwork.subject import Subject
 
-WAYS = ("described", "mesh")
+WAYS = ("described", "spheres", "capsules", "convex", "mesh")
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -130,13 +131,16 @@ class CollisionModel(Queries):
 def model(
     robot: Any,
     shapes: str = "described",
+    tolerance: float = 0.02,
     pairs: str | os.PathLike[str] | Pairs | Iterable[tuple[str, str]] = "auto",
     padding: float = 0.0,
     visuals: bool = False,
 ) -> CollisionModel:
     """The collision model of a robot.
 
-    shapes      "described" or "mesh": the collision shapes of the description as they are
+    shapes      "described" or "mesh": the collision shapes of the description as they are, cylinders as cylinders;
+                "spheres" or "capsules": fitted to them, so that they cover them; "convex": hulls of its meshes
+    tolerance   of spheres: how far they may stick out [m]
     pairs       "auto" decides by structure and samples (see `pairs`), an SRDF file gives the disabled ones, a list of
                 pairs the ones to check
     padding     by which every shape is grown [m]
@@ -145,7 +149,11 @@ def model(
     choice(shapes, WAYS, "model: shapes")
     subject = subject_of(robot, "model")
     described = described_shapes(subject, visuals)
-    made = CollisionModel(robot, described, pairs)
+    if shapes in ("described", "mesh"):
+        own, report = described, plain_report(described)
+    else:
+        own, report = fitted(described, shapes, tolerance)
+    made = CollisionModel(robot, own, pairs, report)
     return made.padded(padding) if padding else made
 
 

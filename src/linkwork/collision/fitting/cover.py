@@ -1,0 +1,107 @@
+"""Cover: a proof that a surface lies inside spheres, and the choice of few spheres by greedy set cover.
+
+A triangle whose corners lie in one ball lies in it, because a ball is convex; any other triangle is cut in two and both
+halves are asked. What is still uncovered when its edges are shorter than a resolution is not covered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+_ROWS = 4_000_000  # distances computed at once
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What a proof found.
+
+    left       corners (m, 3, 3) of pieces that no ball holds, each smaller than the resolution
+    needed     (n,) the radius that each ball needs for the pieces that were given to it
+    """
+
+    left: np.ndarray
+    needed: np.ndarray
+
+    @property
+    def covered(self) -> bool:
+        return len(self.left) == 0
+
+
+def prove(corners: np.ndarray, centers: np.ndarray, radii: np.ndarray, resolution: float) -> Proof:
+    """Whether every point of triangles (m, 3, 3) lies in a ball; pieces go to the ball that holds them most loosely."""
+    needed = np.zeros(len(centers))
+    left = []
+    rest = corners
+    while len(rest):
+        owner, farthest = _owners(rest, centers, radii)
+        held = owner >= 0
+        np.maximum.at(needed, owner[held], farthest[held])
+        rest = rest[~held]
+        edges = np.linalg.norm(rest[:, [1, 2, 0]] - rest, axis=2)
+        small = edges.max(axis=1, initial=0.0) <= resolution
+        left.append(rest[small])
+        rest = halves(rest[~small], edges[~small])
+    return Proof(np.concatenate(left) if left else np.zeros((0, 3, 3)), needed)
+
+
+def halves(corners: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """Triangles cut in two at the middle of their longest edge."""
+    first = edges.argmax(axis=1) if len(edges) else np.zeros(0, dtype=int)
+    rows = np.arange(len(corners))
+    a, b, c = corners[rows, first], corners[rows, (first + 1) % 3], corners[rows, (first + 2) % 3]
+    middle = 0.5 * (a + b)
+    return np.concatenate([np.stack([a, middle, c], axis=1), np.stack([middle, b, c], axis=1)])
+
+
+def _owners(corners: np.ndarray, centers: np.ndarray, radii: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each triangle the ball that holds it with most room, -1 for none, and its farthest corner from there."""
+    owner = np.full(len(corners), -1)
+    farthest = np.zeros(len(corners))
+    step = max(1, _ROWS // max(1, 3 * len(centers)))
+    for begin in range(0, len(corners), step):
+        some = corners[begin : begin + step].reshape(-1, 3)
+        squares = (some * some).sum(axis=1)[:, None] - 2.0 * (some @ centers.T) + (centers * centers).sum(axis=1)
+        far = np.sqrt(np.maximum(squares.reshape(-1, 3, len(centers)).max(axis=1), 0.0))
+        room = radii - far
+        best = room.argmax(axis=1)
+        rows = np.arange(len(room))
+        held = room[rows, best] >= 0.0
+        owner[begin : begin + step][held] = best[held]
+        farthest[begin : begin + step] = far[rows, best]
+    return owner, farthest
+
+
+def inside(points: np.ndarray, centers: np.ndarray, radii: np.ndarray) -> np.ndarray:
+    """Which points (n, 3) each ball holds: (n, balls)."""
+    found = np.empty((len(points), len(centers)), dtype=bool)
+    limits = (radii * radii - (centers * centers).sum(axis=1)).astype(np.float64)
+    step = max(1, _ROWS // max(1, len(centers)))
+    for begin in range(0, len(points), step):
+        some = points[begin : begin + step]
+        found[begin : begin + step] = (some * some).sum(axis=1)[:, None] - 2.0 * (some @ centers.T) <= limits
+    return found
+
+
+def greedy(holds: np.ndarray) -> list[int]:
+    """Few columns of a table (points, balls) that hold every row: the one with most new rows, again and again.
+
+    Ties go to the lower index. A column that the others make superfluous is dropped at the end, small ones first.
+    """
+    left = np.ones(len(holds), dtype=bool)
+    gain = holds.sum(axis=0, dtype=np.int64)
+    chosen: list[int] = []
+    while left.any():
+        k = int(gain.argmax())
+        assert gain[k] > 0, "every point lies in the ball around itself"
+        new = np.flatnonzero(left & holds[:, k])
+        left[new] = False
+        gain -= holds[new].sum(axis=0, dtype=np.int64)
+        chosen.append(k)
+    count = holds[:, chosen].sum(axis=1)
+    for k in sorted(chosen, key=lambda each: int(holds[:, each].sum())):
+        if (count[holds[:, k]] >= 2).all():
+            count -= holds[:, k]
+            chosen.remove(k)
+    return chosen

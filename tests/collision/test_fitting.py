@@ -1,0 +1,220 @@
+"""Fitted shapes: the cover proved again by other means, the excess measured, and meshes that are not closed."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.collision import (
+    Box,
+    Capsule,
+    Cylinder,
+    Mesh,
+    Sphere,
+    fit_capsules,
+    fit_spheres,
+    fit_tapered_capsule,
+    model,
+)
+from linkwork.collision.described import shape_of
+from linkwork.collision.fitting import fitted
+from linkwork.collision.fitting.surface import hull_triangles, point_triangle, triangles
+from linkwork.errors import InvalidInput, NotPossible
+from tests.collision.placements import kernel, rotations
+from tests.published import URDFS
+
+trimesh = pytest.importorskip("trimesh")
+PANDA = lw.load(URDFS["panda/panda"])
+MESHES = {
+    body.name: shape_of(shape, "test")
+    for body in PANDA.model.bodies
+    for shape in body.collisions
+    if shape.kind == "mesh"
+}
+
+
+def in_one_ball(corners, centers, radii, depth=0):
+    """Whether a triangle lies in the balls: all corners in one of them, or its four quarters do."""
+    far = np.linalg.norm(corners[:, None] - centers, axis=2).max(axis=0)
+    if (far <= radii).any():
+        return True
+    if depth > 9:
+        return False
+    a, b, c = corners
+    ab, bc, ca = (a + b) / 2, (b + c) / 2, (c + a) / 2
+    parts = ([a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca])
+    return all(in_one_ball(np.array(part), centers, radii, depth + 1) for part in parts)
+
+
+def on_spheres(spheres, n, seed=0):
+    """n points on each of some spheres."""
+    directions = np.random.default_rng(seed).normal(size=(len(spheres), n, 3))
+    directions /= np.linalg.norm(directions, axis=2)[..., None]
+    centers, radii = np.array([s.center for s in spheres]), np.array([s.radius for s in spheres])
+    return (centers[:, None] + radii[:, None, None] * directions).reshape(-1, 3)
+
+
+def outside(points, corners):
+    """How far points outside a closed surface are from it, 0 for those inside (by the solid angle it fills)."""
+    a, b, c = (corners[:, k] - points[:, None] for k in range(3))
+    la, lb, lc = (np.linalg.norm(x, axis=2) for x in (a, b, c))
+    across = np.einsum("nmi,nmi->nm", a, np.cross(b, c))
+    beside = la * lb * lc + (a * b).sum(2) * lc + (b * c).sum(2) * la + (c * a).sum(2) * lb
+    angle = 2 * np.arctan2(across, beside).sum(axis=1)
+    wide = np.broadcast_to(points[:, None], (len(points), len(corners), 3))
+    rows = np.broadcast_to(corners.reshape(-1, 9), (len(points), len(corners), 9))
+    distance = point_triangle()(wide, rows).min(axis=1)
+    return np.where(np.abs(angle) > 2 * np.pi, 0.0, distance)
+
+
+@pytest.mark.parametrize("body", ["panda_link0", "panda_hand"])
+def test_spheres_cover_the_mesh_and_stick_out_by_the_tolerance_at_most(body):
+    mesh = MESHES[body]
+    spheres = fit_spheres(mesh, 0.02)
+    centers, radii = np.array([s.center for s in spheres]), np.array([s.radius for s in spheres])
+    corners = triangles(mesh)
+    assert all(in_one_ball(triangle, centers, radii) for triangle in corners)
+    points = on_spheres(spheres, 8_000 // len(spheres))
+    for begin in range(0, len(points), 2000):
+        assert outside(points[begin : begin + 2000], corners).max() <= 0.02 + 1e-9
+
+
+def test_a_sphere_less_would_not_cover():
+    """The proof is no formality."""
+    spheres = fit_spheres(MESHES["panda_link7"], 0.02)[1:]
+    centers, radii = np.array([s.center for s in spheres]), np.array([s.radius for s in spheres])
+    assert not all(in_one_ball(t, centers, radii, 5) for t in triangles(MESHES["panda_link7"]))
+
+
+def test_the_panda_needs_few_spheres():
+    """At most 60 and 140 for its nine collision meshes at 30 and 20 mm."""
+    assert len(MESHES) == 9
+    for tolerance, most in ((0.03, 60), (0.02, 140)):
+        assert sum(len(fit_spheres(mesh, tolerance)) for mesh in MESHES.values()) <= most
+
+
+@pytest.mark.slow
+def test_the_panda_needs_few_spheres_at_ten_millimetres():
+    assert sum(len(fit_spheres(mesh, 0.01)) for mesh in MESHES.values()) <= 420
+
+
+def sorted_columns(spheres):
+    rows = np.array([s.columns() for s in spheres])
+    return rows[np.lexsort(rows.T.round(6))]
+
+
+def test_posed_scaled_and_mirrored_meshes_get_the_same_spheres():
+    corners = hull_triangles(np.random.default_rng(2).normal(size=(40, 3)) * [0.1, 0.07, 0.04])  # alike on no two sides
+    mesh = Mesh(corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3))
+    plain = np.array([s.columns() for s in fit_spheres(mesh, 0.02)])
+    R = rotations(np.random.default_rng(5), 1).reshape(3, 3)
+    moved = fit_spheres(Mesh(mesh.vertices @ R.T + [1.0, 2.0, 3.0], mesh.faces), 0.02)
+    back = np.array([[*(R.T @ (np.array(s.center) - [1.0, 2.0, 3.0])), s.radius] for s in moved])
+    np.testing.assert_allclose(back, plain, rtol=0, atol=1e-9)
+    scaled = np.array([s.columns() for s in fit_spheres(Mesh(4.0 * mesh.vertices, mesh.faces), 0.08)])
+    np.testing.assert_allclose(scaled, 4.0 * plain, rtol=0, atol=1e-9)
+    mirror = np.array([-1.0, 1.0, 1.0])
+    mirrored = fit_spheres(Mesh(mesh.vertices * mirror, mesh.faces[:, ::-1]), 0.02)
+    again = np.array([[*(np.array(s.center) * mirror), s.radius] for s in mirrored])
+    np.testing.assert_allclose(again, plain, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("body", ["panda_link1", "panda_link6"])
+def test_capsules_hold_every_vertex(body):
+    mesh = MESHES[body]
+    points = np.c_[mesh.world(), np.zeros(len(mesh.vertices))]
+    (capsule,) = fit_capsules(mesh)
+    assert kernel("sphere", "capsule")(points, capsule.columns())[0].max() <= 1e-12
+    taper = fit_tapered_capsule(mesh)
+    assert kernel("sphere", "tapered_capsule")(points, taper.columns())[0].max() <= 1e-12
+
+
+def test_several_capsules_hold_the_surface_together():
+    mesh = MESHES["panda_link5"]
+    capsules = fit_capsules(mesh, 2)
+    samples = trimesh.sample.sample_surface(trimesh.Trimesh(mesh.world(), mesh.faces), 5000, seed=1)[0]
+    points = np.c_[samples, np.zeros(len(samples))]
+    nearest = np.min([kernel("sphere", "capsule")(points, c.columns())[0] for c in capsules], axis=0)
+    assert len(capsules) == 2 and nearest.max() <= 1e-9
+
+
+def test_a_capsule_around_a_capsule_is_that_capsule():
+    """The points of a fine capsule: the search finds its volume within a percent."""
+    mesh = trimesh.creation.capsule(height=0.4, radius=0.1, count=[32, 32])
+    (found,) = fit_capsules(Mesh(np.array(mesh.vertices), np.array(mesh.faces)))
+    np.testing.assert_allclose(found.radius, 0.1, rtol=0.01)
+    np.testing.assert_allclose(np.linalg.norm(np.subtract(found.end, found.start)), 0.4, rtol=0.02)
+
+
+def test_an_open_mesh_is_taken_for_its_hull(caplog):
+    box = trimesh.creation.box((0.2, 0.2, 0.2))
+    opened = Mesh(np.array(box.vertices), np.array(box.faces)[:6])
+    with caplog.at_level(logging.WARNING, "linkwork"):
+        spheres = fit_spheres(opened, 0.02)
+    assert "the surface is open" in caplog.text
+    centers, radii = np.array([s.center for s in spheres]), np.array([s.radius for s in spheres])
+    assert all(in_one_ball(t, centers, radii) for t in hull_triangles(opened.vertices[np.unique(opened.faces)]))
+
+
+def test_a_mesh_inside_out_is_filled_as_well():
+    mesh = MESHES["panda_link7"]
+    turned = Mesh(mesh.vertices, mesh.faces[:, ::-1])
+    assert len(fit_spheres(turned, 0.02)) == len(fit_spheres(mesh, 0.02))
+
+
+@pytest.mark.parametrize(
+    "shape", [Box((0.3, 0.2, 0.1)), Cylinder(0.05, 0.3), Box((0.08, 0.06, 0.0)), Box((1e-4, 1e-4, 1e-4))]
+)
+def test_boxes_cylinders_sheets_and_tiny_things_are_covered(shape):
+    spheres = fit_spheres(shape, 0.02)
+    centers, radii = np.array([s.center for s in spheres]), np.array([s.radius for s in spheres])
+    assert all(in_one_ball(t, centers, radii) for t in triangles(shape))
+    if max(getattr(shape, "size", (1.0,))) < 1e-3:
+        assert len(spheres) == 1
+
+
+def test_many_triangles_take_no_longer_than_they_must():
+    """A ball of 82 000 triangles: few spheres, one that nearly fills it among them."""
+    ball = trimesh.creation.icosphere(subdivisions=6, radius=0.2)
+    spheres = fit_spheres(Mesh(np.array(ball.vertices), np.array(ball.faces)), 0.02)
+    assert len(ball.faces) > 80_000 and len(spheres) <= 3
+    assert max(s.radius for s in spheres) >= 0.2 - 1e-6
+
+
+def test_models_of_fitted_shapes_say_what_they_are():
+    shapes, report = fitted({"link": [MESHES["panda_link1"], Sphere((0, 0, 0), 0.1)]}, "capsules", 0.02)
+    assert [shape.kind for shape in shapes["link"]] == ["capsule", "sphere"]
+    assert report.rows[0].covered and 0.005 < report.rows[0].mean_excess < 0.03
+    hulls = model(PANDA, shapes="convex", pairs=[])
+    assert hulls.shapes["panda_link1"][0].kind == "convex" and hulls.shapes["panda_leftfinger"][0].kind == "box"
+
+
+def test_round_shapes_stay_round():
+    """A capsule becomes balls along it that stick out by no more than the tolerance."""
+    capsule = Capsule((0, 0, 0), (0, 0, 1), 0.1)
+    shapes, report = fitted({"a": [capsule, Sphere((1, 0, 0), 0.3)]}, "spheres", 0.02)
+    assert {shape.kind for shape in shapes["a"]} == {"sphere"} and shapes["a"][-1].radius == 0.3
+    assert report.rows[0].largest_excess <= 0.02
+    rng = np.random.default_rng(0)
+    angle, z = rng.uniform(0, 2 * np.pi, 2000), rng.uniform(0, 1, 2000)
+    side = np.stack([0.1 * np.cos(angle), 0.1 * np.sin(angle), z], axis=1)
+    inside = [np.linalg.norm(side - s.center, axis=1) <= s.radius + 1e-12 for s in shapes["a"]]
+    assert np.any(inside, axis=0).all()
+
+
+def test_what_cannot_be_fitted_is_refused_in_words():
+    with pytest.raises(InvalidInput, match="tolerance is 0 m, expected a positive length"):
+        fit_spheres(MESHES["panda_hand"], 0.0)
+    with pytest.raises(InvalidInput, match="tolerance is"):
+        fit_spheres(MESHES["panda_hand"], np.nan)
+    with pytest.raises(InvalidInput, match="count is 0"):
+        fit_capsules(MESHES["panda_hand"], 0)
+    with pytest.raises(InvalidInput, match="str cannot be fitted to"):
+        fit_spheres("hand.stl")
+    with pytest.raises(NotPossible, match="round already"):
+        fit_spheres(Sphere((0, 0, 0), 1))
+    with pytest.raises(InvalidInput, match="larger tolerance"):
+        fit_spheres(Box((100.0, 100.0, 100.0)), 1e-4)
