@@ -18,11 +18,12 @@ from linkwork.lagrange import build, chains, columns, declarations, diagnosis, e
 from linkwork.lagrange.columns import Column
 from linkwork.lagrange.expressions import Scope, Symbols
 from linkwork.lagrange.joints import GROUND, Joint, Pose
+from linkwork.lagrange.methods import SystemQuantities, Variables
 from linkwork.lagrange.parts import Constraint, Frame, Parts
 from linkwork.lagrange.terms import Body, Point, Term
 
 
-class System:
+class System(SystemQuantities):
     """A mechanism of generalised coordinates and bodies; immutable, each edit gives a new system.
 
         pendulum = System("theta", gravity=(0, -9.81))
@@ -340,97 +341,7 @@ class System:
         if name is not None and name not in self._parts.frames:
             raise UnknownName(f'{who} stands on unknown frame "{name}"{did_you_mean(name, self._parts.frames)}')
 
-    # quantities
-
-    def inverse_dynamics(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        t: ArrayLike = 0.0,
-        variables: Mapping[str, ArrayLike] | None = None,
-    ) -> np.ndarray:
-        """Forces tau (..., n) for the accelerations a: the sum of all columns. Constraint forces are not among them."""
-        return self._evaluate("inverse_dynamics", t, variables, q, v, a)
-
-    def forward_dynamics(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike,
-        t: ArrayLike = 0.0,
-        variables: Mapping[str, ArrayLike] | None = None,
-    ) -> np.ndarray:
-        """Accelerations a (..., n) under the forces tau and, where there are constraints, their multipliers."""
-        return self._solve("forward_dynamics", t, variables, q, v, tau)
-
-    def constraint_forces(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        tau: ArrayLike,
-        t: ArrayLike = 0.0,
-        variables: Mapping[str, ArrayLike] | None = None,
-    ) -> np.ndarray:
-        """Multipliers (..., m): M a + h = tau + Phi_q' lambda."""
-        return self._solve("multipliers", t, variables, q, v, tau)
-
-    def mass_matrix(
-        self, q: ArrayLike, t: ArrayLike = 0.0, variables: Mapping[str, ArrayLike] | None = None
-    ) -> np.ndarray:
-        """M (..., n, n); of a Lagrangian that is not quadratic in v: at rest."""
-        return self._evaluate("mass_matrix", t, variables, q)
-
-    def bias(
-        self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, variables: Mapping[str, ArrayLike] | None = None
-    ) -> np.ndarray:
-        """h (..., n): the forces without acceleration, tau = M a + h; drag included."""
-        return self._evaluate("bias", t, variables, q, v)
-
-    def gravity_torque(
-        self, q: ArrayLike, t: ArrayLike = 0.0, variables: Mapping[str, ArrayLike] | None = None
-    ) -> np.ndarray:
-        """Forces (..., n) that hold the system still against gravity, springs and potentials."""
-        return self._evaluate("gravity_torque", t, variables, q)
-
-    def torque_table(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        t: ArrayLike = 0.0,
-        variables: Mapping[str, ArrayLike] | None = None,
-    ) -> np.ndarray:
-        """Which term causes which force: tau_ki (..., n, terms), one row a coordinate, one column a term; sums to tau.
-
-        Each column has the bits it would have alone, whatever its neighbours are.
-        """
-        return self._evaluate("torque_table", t, variables, q, v, a)
-
-    def energy(
-        self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, variables: Mapping[str, ArrayLike] | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Kinetic and potential energy (...) [J]."""
-        return self._evaluate("energy", t, variables, q, v)
-
-    def dissipated_power(
-        self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, variables: Mapping[str, ArrayLike] | None = None
-    ) -> np.ndarray:
-        """v . dR/dv (...) [W]: what drag takes out."""
-        return self._evaluate("dissipated_power", t, variables, q, v)
-
-    def positions(
-        self, q: ArrayLike, t: ArrayLike = 0.0, variables: Mapping[str, ArrayLike] | None = None
-    ) -> dict[str, np.ndarray]:
-        """World position (..., 3) of every body's centre by name."""
-        found = self._evaluate("positions", t, variables, q)
-        return {name: found[..., k, :] for k, name in enumerate(self.bodies)}
-
-    def constraint_residual(
-        self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, variables: Mapping[str, ArrayLike] | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Phi and its rate (..., m): zero for a state that obeys the constraints."""
-        return self._evaluate("constraints", t, variables, q, v)
+    # states, equations, compiled code
 
     def consistent(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
         """The nearest state (q, v) that obeys the constraints, by Newton's method from a guess."""
@@ -457,9 +368,7 @@ class System:
 
         return equations(self, term, simplify)
 
-    def _evaluate(
-        self, name: str, t: ArrayLike, variables: Mapping[str, ArrayLike] | None, *arguments: ArrayLike
-    ) -> Any:
+    def _evaluate(self, name: str, t: ArrayLike, variables: Variables, *arguments: ArrayLike) -> Any:
         if variables is None and not self.time_dependent:
             caller = self._callers.get(name)
             if caller is None:
@@ -473,7 +382,7 @@ class System:
         args = [*arguments, *([np.asarray(t, dtype=float)] if self.time_dependent else []), *live.values()]
         return self.kernel(name, tuple(live)).call(args, None, self._context)
 
-    def _solve(self, name: str, t: ArrayLike, variables: Mapping[str, ArrayLike] | None, *arguments: ArrayLike) -> Any:
+    def _solve(self, name: str, t: ArrayLike, variables: Variables, *arguments: ArrayLike) -> Any:
         try:
             return self._evaluate(name, t, variables, *arguments)
         except (ComputationError, InvalidInput) as error:
