@@ -43,7 +43,7 @@ MAY_IMPORT = {
 MAY_IMPORT["studies"] = tuple(MAY_IMPORT)
 
 LAYERS = (
-    {"arguments", "errors", "poses", "results", "rooms"},
+    {"arguments", "errors", "once", "poses", "results", "rooms"},
     {"spatial", "model"},
     {"recursions", "engine"},
     {"subject", "configurations", "quantities", "kernel_counts", "formats"},

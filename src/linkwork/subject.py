@@ -15,12 +15,13 @@ from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.model import Model, Placement, Tree, build_tree
 from linkwork.model.number import Number
 from linkwork.model.parametric import Parametric, unknown_variable
+from linkwork.once import Keeper
 
 # Kernels of every live subject by what they compute: equal robots share them.
 _shared: weakref.WeakValueDictionary[str, Kernel] = weakref.WeakValueDictionary()
 
 
-class Subject:
+class Subject(Keeper):
     """A model, possibly with live variables.
 
     model        numbers at the variables' present values

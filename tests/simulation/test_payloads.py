@@ -186,7 +186,7 @@ def test_new_numbers_neither_trace_nor_compile(name, monkeypatch):
 
     before = run(one(1))
     many = run(LOADS)  # another width of the same loop may be compiled here, once
-    built = {text: list(scan._loaded) for text, scan in fixed._built.get(ur5().subject, {}).items()}
+    built = {text: list(scan._loaded) for text, scan in fixed.built(ur5().subject).items()}
     counted = dict(kernel.counts)
 
     def refuse(*_, **__):
@@ -200,14 +200,14 @@ def test_new_numbers_neither_trace_nor_compile(name, monkeypatch):
     more = run(lw.Payload(TOOL, MASSES + 1.0, COMS[::-1], INERTIAS))
     assert np.abs(more.q[:, -1] - many.q[:, -1]).max() > 1e-5
     assert kernel.counts == counted
-    assert {text: list(scan._loaded) for text, scan in fixed._built.get(ur5().subject, {}).items()} == built
+    assert {text: list(scan._loaded) for text, scan in fixed.built(ur5().subject).items()} == built
 
 
 def test_without_a_payload_a_loop_has_no_parameter_for_one():
     robot = lw.Robot(ur5().model)
     simulate(robot, START, **RUN)
     simulate(robot, START, payload=one(1), **RUN)
-    bare, loaded = fixed._built[robot.subject].values()
+    bare, loaded = fixed.built(robot.subject).values()
     assert set(bare.names["parameters"]) == {"h", "start", "first"}
     assert set(loaded.names["parameters"]) == {"h", "start", "first", "payload0"}
 

@@ -13,11 +13,12 @@ import pytest
 import linkwork as lw
 from linkwork.engine import kernel, keys
 from linkwork.simulation import fixed
-from linkwork.simulation.controllers import PD, PID, Bound, Controller, GravityCompensation, Sampled
+from linkwork.simulation.controllers import PD, PID, Bound, Controller, GravityCompensation
 from linkwork.simulation.events import Event, Events
 from linkwork.simulation.loop import Loop
 from linkwork.simulation.plants import plant_of
 from linkwork.simulation.run import _forces, simulate
+from linkwork.simulation.sampling import Sampled
 from linkwork.simulation.stops import EndStop, Stops
 from linkwork.simulation.structure import bare
 
@@ -189,7 +190,7 @@ def test_robots_that_differ_in_a_name_of_a_coordinate_only(folder):
     names = {"joint2": "joint1", "joint1": "joint2"}
     joints = tuple(replace(joint, name=names.get(joint.name, joint.name)) for joint in model.joints)
     stop = EndStop("joint2", upper=START[1] - 0.1, stiffness=1e4, damping=10.0)
-    one = simulate(lw.Robot(model), START, stops=[stop], **RUN)
-    other = simulate(lw.Robot(replace(model, joints=joints)), START, stops=[stop], **RUN)
+    robots = lw.Robot(model), lw.Robot(replace(model, joints=joints))
+    one, other = (simulate(robot, START, stops=[stop], **RUN) for robot in robots)
     assert np.abs(one.q[-1] - other.q[-1]).max() > 1e-3
-    assert fixed._built
+    assert all(fixed.built(robot.subject) for robot in robots)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -47,16 +46,14 @@ def from_actuators(
     return results, rest, rest.copy()
 
 
-_callers: weakref.WeakKeyDictionary[Subject, dict[str, Callable[..., Any]]] = weakref.WeakKeyDictionary()
-
-
 def _forward_caller(subject: Subject, name: str) -> Callable[..., Any]:
     """The fastest callable for commands."""
-    known = _callers.setdefault(subject, {})
-    if name not in known:
+
+    def made() -> Callable[..., Any]:
         kernel = subject.kernel(name, lambda key: _forward_kernel(subject, name, key))
-        known[name] = kernel.caller(_context(subject, layout_of(subject)))
-    return known[name]
+        return kernel.caller(_context(subject, layout_of(subject)))
+
+    return subject.once((_forward_caller, name), made)
 
 
 def _forward_kernel(subject: Subject, name: str, key: str) -> Kernel:

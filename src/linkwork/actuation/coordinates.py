@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -28,9 +27,6 @@ Triple = tuple[SX, SX, SX]
 Sized = list[tuple[str, tuple[int, ...]]]
 
 
-_callers: weakref.WeakKeyDictionary[Subject, dict[str, Callable[..., Any]]] = weakref.WeakKeyDictionary()
-
-
 def to_actuators(
     subject: Subject, q: Any, v: Any = None, a: Any = None, variables: Mapping[str, Any] | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -46,11 +42,12 @@ def to_actuators(
 
 def _backward_caller(subject: Subject) -> Callable[..., Any]:
     """The fastest callable for joint coordinates."""
-    known = _callers.setdefault(subject, {})
-    if "to_actuators" not in known:
+
+    def made() -> Callable[..., Any]:
         kernel = subject.kernel("to_actuators", lambda key: _backward_kernel(subject, key))
-        known["to_actuators"] = kernel.caller(quantities.context_of(subject))
-    return known["to_actuators"]
+        return kernel.caller(quantities.context_of(subject))
+
+    return subject.once(_backward_caller, made)
 
 
 def forward(subject: Subject, tree: Tree, c: SX, cd: SX, cdd: SX) -> tuple[Triple, list[SX]]:

@@ -192,14 +192,8 @@ def loop_rates(subject: Subject, tree: Tree, q: SX, c: SX, cd: SX, cdd: SX) -> t
     return v, a
 
 
-_scans: weakref.WeakKeyDictionary[Subject, Scan] = weakref.WeakKeyDictionary()
-
-
 def _scan_of(subject: Subject) -> Scan:
-    found = _scans.get(subject)
-    if found is None:
-        found = _scans[subject] = _make_scan(subject)
-    return found
+    return subject.once(_scan_of, lambda: _make_scan(subject))
 
 
 def _make_scan(subject: Subject) -> Scan:

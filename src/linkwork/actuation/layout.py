@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -86,15 +85,9 @@ class Layout:
     passive: tuple[int, ...]
 
 
-_layouts: weakref.WeakKeyDictionary[Subject, Layout] = weakref.WeakKeyDictionary()
-
-
 def layout_of(subject: Subject) -> Layout:
     """The layout of a subject, made once."""
-    found = _layouts.get(subject)
-    if found is None:
-        found = _layouts[subject] = _Builder(subject).layout()
-    return found
+    return subject.once(layout_of, lambda: _Builder(subject).layout())
 
 
 def drive_of(tree: Tree, element: Any, joint: Joint | None = None, like: Drive | None = None) -> Drive | None:

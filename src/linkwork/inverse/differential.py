@@ -11,7 +11,6 @@ Source: [Caron2024] for the weighting and the limits.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -211,39 +210,33 @@ class _Facts:
     at_v: np.ndarray
 
 
-_facts: weakref.WeakKeyDictionary[Subject, _Facts] = weakref.WeakKeyDictionary()
-
-
 def _facts_of(subject: Subject) -> _Facts:
-    found = _facts.get(subject)
-    if found is None:
+    def found() -> _Facts:
         pairs = np.array(singles(subject), dtype=int).reshape(-1, 2)
         speed = configurations.limits(subject).velocity
-        found = _facts[subject] = _Facts(*stroke(subject), speed, pairs[:, 0], pairs[:, 1])
-    return found
+        return _Facts(*stroke(subject), speed, pairs[:, 0], pairs[:, 1])
 
-
-_kernels: weakref.WeakKeyDictionary[Subject, dict[tuple, Callable[..., Any]]] = weakref.WeakKeyDictionary()
+    return subject.once(_facts_of, found)
 
 
 def _kernel_of(subject: Subject, tasks: tuple[Task, ...]) -> Callable[..., Any]:
     """(q, numbers) -> (e (m,), J (m, nv)), compiled once for tasks of these kinds and frames."""
-    known = _kernels.setdefault(subject, {})
-    key = tuple(task.key for task in tasks)
-    if key not in known:
-        tree = subject.tree
-        Gq, b, G = tree.mimic_map
-        q = SX.sym("q", subject.nq)
-        scene = Scene(subject, tree, q, casadi.sparsify(DM(Gq)) @ q + b, casadi.sparsify(DM(G)))
-        sizes = [len(task.numbers(subject)) for task in tasks]
-        numbers, e, J, at = SX.sym("numbers", sum(sizes)), [], [], 0
-        for task, size in zip(tasks, sizes, strict=True):
-            rows = task.rows(scene, numbers[at : at + size])
-            e.append(rows[0])
-            J.append(rows[1])
-            at += size
-        function = casadi.Function("tasks", [q, numbers], [casadi.vertcat(*e), casadi.vertcat(*J)], {"cse": True})
-        kernel = CompiledFunction(WHO, [("q", (subject.nq,)), ("targets", (sum(sizes),))], function)
-        context = Context(f'robot "{subject.model.name}"', {"q": f'robot "{subject.model.name}" has nq = {subject.nq}'})
-        known[key] = kernel.caller(context)
-    return known[key]
+    return subject.once((_kernel_of, *(task.key for task in tasks)), lambda: _compiled(subject, tasks))
+
+
+def _compiled(subject: Subject, tasks: tuple[Task, ...]) -> Callable[..., Any]:
+    tree = subject.tree
+    Gq, b, G = tree.mimic_map
+    q = SX.sym("q", subject.nq)
+    scene = Scene(subject, tree, q, casadi.sparsify(DM(Gq)) @ q + b, casadi.sparsify(DM(G)))
+    sizes = [len(task.numbers(subject)) for task in tasks]
+    numbers, e, J, at = SX.sym("numbers", sum(sizes)), [], [], 0
+    for task, size in zip(tasks, sizes, strict=True):
+        rows = task.rows(scene, numbers[at : at + size])
+        e.append(rows[0])
+        J.append(rows[1])
+        at += size
+    function = casadi.Function("tasks", [q, numbers], [casadi.vertcat(*e), casadi.vertcat(*J)], {"cse": True})
+    kernel = CompiledFunction(WHO, [("q", (subject.nq,)), ("targets", (sum(sizes),))], function)
+    context = Context(f'robot "{subject.model.name}"', {"q": f'robot "{subject.model.name}" has nq = {subject.nq}'})
+    return kernel.caller(context)

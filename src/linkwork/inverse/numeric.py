@@ -8,7 +8,6 @@ checked by forward kinematics, which alone decides about success.
 from __future__ import annotations
 
 import functools
-import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +25,7 @@ from linkwork.inverse.residual import errors
 from linkwork.inverse.result import InverseKinematics
 from linkwork.inverse.seeds import box
 from linkwork.inverse.targets import Format, Goal, fault, packed, refuse
+from linkwork.once import Keeper
 from linkwork.subject import Subject
 
 RESTARTS = 100
@@ -44,7 +44,7 @@ class Settings:
     prefer: np.ndarray | None = None
 
 
-class Solver:
+class Solver(Keeper):
     """Everything compiled for some goals of a robot and targets of some formats."""
 
     def __init__(self, who: str, subject: Subject, goals: tuple[Goal, ...], formats: tuple[Format, ...]) -> None:
@@ -255,25 +255,21 @@ class Plain:
         return InverseKinematics(q, success, *errors, int(final[0]), code, solver.limits, solver.explain)
 
 
-_solvers: weakref.WeakKeyDictionary[Subject, dict[Any, Solver]] = weakref.WeakKeyDictionary()
-
-
 def solver_of(who: str, subject: Subject, goals: tuple[Goal, ...], formats: tuple[Format, ...]) -> Solver:
     """The solver for some goals, made once."""
-    known = _solvers.setdefault(subject, {})
-    found = known.get((goals, formats))
-    if found is None:
-        found = known[goals, formats] = Solver(who, subject, goals, formats)
-    return found
+    return subject.once((solver_of, goals, formats), lambda: Solver(who, subject, goals, formats))
 
 
 def remember_plain(subject: Subject, frame: str, shape: tuple[int, ...], solver: Solver) -> None:
     """From now on single targets of this frame and shape take the shortest way."""
-    _solvers[subject][frame, shape] = solver
+    _plain_solvers(subject)[frame, shape] = solver
 
 
 def plain_of(subject: Subject, frame: str, shape: tuple[int, ...]) -> Plain | None:
     """What answers a single target without options, if that frame has been asked for before."""
-    known = _solvers.get(subject)
-    found = known.get((frame, shape)) if known is not None else None
-    return found.plain if found is not None else None
+    solver = _plain_solvers(subject).get((frame, shape))
+    return solver.plain if solver is not None else None
+
+
+def _plain_solvers(subject: Subject) -> dict[tuple[str, tuple[int, ...]], Solver]:
+    return subject.once(_plain_solvers, dict)

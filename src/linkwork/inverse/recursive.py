@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import functools
 import math
-import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -150,15 +149,9 @@ def refuse_chain(solver: Solver) -> None:
             )
 
 
-_sweepers: weakref.WeakKeyDictionary[Solver, dict[Any, Sweeper]] = weakref.WeakKeyDictionary()
-
-
 def sweeper_of(solver: Solver, rule: Rule, limited: bool) -> Sweeper:
     """The compiled sweeps, made once."""
-    known = _sweepers.setdefault(solver, {})
-    if (rule, limited) not in known:
-        known[rule, limited] = Sweeper(solver, rule, limited)
-    return known[rule, limited]
+    return solver.once((sweeper_of, rule, limited), lambda: Sweeper(solver, rule, limited))
 
 
 def run(

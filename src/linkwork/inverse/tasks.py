@@ -9,7 +9,6 @@ Source: [Caron2024] for the formulation.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -225,19 +224,17 @@ class JointCouplingTask:
         return e, J
 
 
-_singles: weakref.WeakKeyDictionary[Subject, tuple[tuple[int, int], ...]] = weakref.WeakKeyDictionary()
-
-
 def singles(subject: Subject) -> tuple[tuple[int, int], ...]:
     """(place in q, place in v) of every coordinate that is not part of a quaternion joint."""
-    known = _singles.get(subject)
-    if known is None:
-        found: list[tuple[int, int]] = []
-        for _, q, v in configurations.places(subject):
-            if q.stop - q.start == v.stop - v.start:
-                found += zip(range(q.start, q.stop), range(v.start, v.stop), strict=True)
-        known = _singles[subject] = tuple(found)
-    return known
+    return subject.once(singles, lambda: _singles(subject))
+
+
+def _singles(subject: Subject) -> tuple[tuple[int, int], ...]:
+    places: list[tuple[int, int]] = []
+    for _, q, v in configurations.places(subject):
+        if q.stop - q.start == v.stop - v.start:
+            places += zip(range(q.start, q.stop), range(v.start, v.stop), strict=True)
+    return tuple(places)
 
 
 def _named(who: str, *frames: Any) -> None:

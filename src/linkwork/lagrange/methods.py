@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from linkwork.once import Keeper
+
 Variables = Mapping[str, ArrayLike] | None
 
 
-class SystemQuantities:
+class SystemQuantities(Keeper):
     """What can be asked of a system: q, v, a, tau (..., n), the time t (...), and values of its variables."""
 
     if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -306,15 +305,9 @@ def loads(
     return Loads(subject, q, v, a, *found, variables, forces, payload)
 
 
-_callers: weakref.WeakKeyDictionary[Subject, Callable[..., Any]] = weakref.WeakKeyDictionary()
-
-
 def _caller(subject: Subject) -> Callable[..., Any]:
     """The fastest callable for plain arguments."""
-    found = _callers.get(subject)
-    if found is None:
-        found = _callers[subject] = quantities.caller(subject, "loads")
-    return found
+    return subject.once(_caller, lambda: quantities.caller(subject, "loads"))
 
 
 def _refuse_dead_points(subject: Subject, levers: np.ndarray) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -85,15 +84,9 @@ def members(subject: Subject, q: Any, v: Any = None, variables: Mapping[str, Any
     return Members(member_names(subject), ends, lengths, rates)
 
 
-_callers: weakref.WeakKeyDictionary[Subject, Callable[..., Any]] = weakref.WeakKeyDictionary()
-
-
 def _caller(subject: Subject) -> Callable[..., Any]:
     """The fastest callable for plain arguments."""
-    found = _callers.get(subject)
-    if found is None:
-        found = _callers[subject] = quantities.caller(subject, "members")
-    return found
+    return subject.once(_caller, lambda: quantities.caller(subject, "members"))
 
 
 def member_names(subject: Subject) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ motion except at dead points.
 
 from __future__ import annotations
 
-import weakref
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,15 +66,9 @@ class Structure:
         return self.unknowns - self.rank
 
 
-_structures: weakref.WeakKeyDictionary[Subject, Structure] = weakref.WeakKeyDictionary()
-
-
 def structure_of(subject: Subject) -> Structure:
     """The structure of a subject, found once."""
-    found = _structures.get(subject)
-    if found is None:
-        found = _structures[subject] = _found(subject)
-    return found
+    return subject.once(structure_of, lambda: _found(subject))
 
 
 def solved_amounts(statics: Statics, subject: Subject, structure: Structure) -> SX:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -153,31 +152,28 @@ def _closed(
     return q, r, used
 
 
-_references: weakref.WeakKeyDictionary[Subject, np.ndarray] = weakref.WeakKeyDictionary()
-
-
 def reference(subject: Subject) -> np.ndarray:
     """The assembled configuration (nq,) from which loops without a closed form are followed.
 
     It starts from the configuration named "reference", "home" or "assembled", else from the neutral one.
     """
-    found = _references.get(subject)
-    if found is None:
-        start = neutral(subject)
-        described = dict(subject.model.configurations)
-        for name in _STARTS:
-            if name in described:
-                moving = set(subject.joints)
-                start = named(subject, {joint: q for joint, q in described[name] if joint in moving})
-                break
-        found = start
-        if has_closures(subject):
-            result = assemble(subject, start)
-            if not result.success:
-                raise NotPossible(f'robot "{subject.model.name}" cannot be assembled: {result.reason[()]}')
-            found = result.q
-        _references[subject] = found
-    return found.copy()
+    return subject.once(reference, lambda: _assembled_reference(subject)).copy()
+
+
+def _assembled_reference(subject: Subject) -> np.ndarray:
+    start = neutral(subject)
+    described = dict(subject.model.configurations)
+    for name in _STARTS:
+        if name in described:
+            moving = set(subject.joints)
+            start = named(subject, {joint: q for joint, q in described[name] if joint in moving})
+            break
+    if not has_closures(subject):
+        return start
+    result = assemble(subject, start)
+    if not result.success:
+        raise NotPossible(f'robot "{subject.model.name}" cannot be assembled: {result.reason[()]}')
+    return result.q
 
 
 def generic_configurations(subject: Subject, count: int = 8) -> list[np.ndarray]:

@@ -9,7 +9,6 @@ Source: [Featherstone2008] section 8.2 (loop-closure constraints), stabilised af
 
 from __future__ import annotations
 
-import weakref
 from typing import Any
 
 import casadi
@@ -111,14 +110,8 @@ def independent_rows(subject: Subject, tree: Tree, q: SX, v: SX) -> Rows:
     return Rows(tuple(rows.labels[k] for k in kept), r, J, drift)
 
 
-_spares: weakref.WeakKeyDictionary[Subject, tuple[tuple[str, str], ...]] = weakref.WeakKeyDictionary()
-
-
 def _spare(subject: Subject) -> tuple[tuple[str, str], ...]:
-    found = _spares.get(subject)
-    if found is None:
-        found = _spares[subject] = redundant_rows(subject) if constraint_labels(subject) else ()
-    return found
+    return subject.once(_spare, lambda: redundant_rows(subject) if constraint_labels(subject) else ())
 
 
 def element_forces(tree: Tree, q: SX, v: SX) -> SX:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from typing import Any
 
 import casadi
@@ -14,16 +13,11 @@ from linkwork.engine.kernel import Kernel, Signature
 from linkwork.simulation.loop import WORKS
 from linkwork.simulation.plant import Plant
 
-_kernels: weakref.WeakKeyDictionary[Any, dict[str, Kernel]] = weakref.WeakKeyDictionary()
-
 
 def energy_kernel_of(plant: Plant) -> Kernel:
     """The compiled energies of a plant, made once for its robot or system."""
     owner, numbers = plant.identity
-    kept = _kernels.setdefault(owner, {})
-    if numbers not in kept:
-        kept[numbers] = _energy_kernel(plant)
-    return kept[numbers]
+    return owner.once((energy_kernel_of, numbers), lambda: _energy_kernel(plant))
 
 
 def _energy_kernel(plant: Plant) -> Kernel:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -197,7 +196,6 @@ class _Motion:
         return stop
 
 
-_rates: weakref.WeakKeyDictionary[Any, dict[str, Callable[..., np.ndarray]]] = weakref.WeakKeyDictionary()
 _RATES = "the equations of motion"
 
 
@@ -205,7 +203,7 @@ def _compiled_rate(loop: Loop) -> Callable[..., np.ndarray]:
     """The rates of everything that is integrated as one compiled function, made once for a plant and a structure."""
     owner, numbers = loop.plant.identity
     template, structure = bare(loop)
-    kept = _rates.setdefault(owner, {})
+    kept: dict[str, Callable[..., np.ndarray]] = owner.once(_compiled_rate, dict)
     if structure is None:  # the loop can do what no key knows
         made = _rate_kernel(template, None)
         return kept.setdefault(made.traced_key(), made.caller(Context(loop.plant.who)))

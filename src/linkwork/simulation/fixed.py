@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import functools
-import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +14,7 @@ from casadi import SX
 from linkwork.engine import keys, machine
 from linkwork.engine.scan import Scan, ScanResult, keyed_scan
 from linkwork.errors import ComputationError
+from linkwork.once import Keeper
 from linkwork.simulation.crossings import find_crossings, numbers_of
 from linkwork.simulation.loop import WORKS, Loop, Stage
 from linkwork.simulation.metrics import KINDS
@@ -27,7 +27,6 @@ from linkwork.simulation.system_plant import SystemPlant
 SHARED_UP_TO = 12
 """Coordinates up to which accelerations by a shared mass matrix are tried beside the shortest way."""
 
-_built: weakref.WeakKeyDictionary[Any, dict[str, Scan]] = weakref.WeakKeyDictionary()
 Tick = Callable[[int], None]
 _NONE = SX(0)
 
@@ -173,11 +172,16 @@ def _thin(raw: Raw, every: int) -> None:
     raw.q, raw.v, raw.tau, raw.works = (x[:, ::every] for x in (raw.q, raw.v, raw.tau, raw.works))
 
 
+def built(owner: Keeper) -> dict[str, Scan]:
+    """Key -> loop, of all that were compiled for a robot or system."""
+    return owner.once(built, dict)
+
+
 def _scan_of(loop: Loop) -> Scan:
     """The compiled loop of this structure for this plant, made once."""
     owner, numbers = loop.plant.identity
     template, structure = bare(loop)
-    kept = _built.setdefault(owner, {})
+    kept = built(owner)
     if structure is None:  # the loop can do what no key knows
         made = build(template, None)
         return kept.setdefault(keys.key("traced", made.program), made)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -25,8 +24,6 @@ SWEEPS = 8
 """Passes over the joints with dry friction after the first guess, which is exact where all of them stick."""
 RIDGE = 1e-9
 """Part of its diagonal added to the response to forces: joints of a loop move together, so that it is singular."""
-
-_described: weakref.WeakKeyDictionary[Subject, dict[str, tuple[np.ndarray, np.ndarray]]] = weakref.WeakKeyDictionary()
 
 
 @dataclass
@@ -128,7 +125,8 @@ def _numbers(subject: Subject) -> tuple[np.ndarray, np.ndarray]:
     Joints that follow others (mimic) are part of those; each loses by its own speed alone.
     """
     values = subject.variable_values(None)
-    kept, key = _described.setdefault(subject, {}), repr(values)
+    key = repr(values)
+    kept: dict[str, tuple[np.ndarray, np.ndarray]] = subject.once(Friction, dict)
     if key not in kept:
         f, v = quantities.trace(subject, "friction_torque"), SX.sym("v", subject.nv)
         tau = f.call([v, *map(SX, values)])[0]

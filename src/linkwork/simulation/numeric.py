@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -12,8 +11,6 @@ from casadi import SX
 from linkwork.engine.compile import compile as compiled
 from linkwork.engine.kernel import Context
 from linkwork.simulation.plant import Plant, Wrenches
-
-_kernels: weakref.WeakKeyDictionary[Any, dict[str, dict[Any, Callable[..., Any]]]] = weakref.WeakKeyDictionary()
 
 
 class NumericPlant(Plant):
@@ -26,7 +23,7 @@ class NumericPlant(Plant):
         self.quaternions, self.time_dependent = plant.quaternions, plant.time_dependent
         self.parameters = plant.parameters
         owner, numbers = plant.identity
-        self._kernels = _kernels.setdefault(owner, {}).setdefault(numbers, {})
+        self._kernels: dict[Any, Callable[..., Any]] = owner.once((NumericPlant, numbers), dict)
 
     def acceleration(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Wrenches) -> Any:
         shapes = {"q": self.nq, "v": self.nv, "tau": self.nv, "t": ()}

@@ -6,7 +6,6 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -67,17 +66,11 @@ def classify(robot: Any, frame: str) -> Classification:
     return classified(getattr(robot, "subject", robot), frame)
 
 
-_known: WeakKeyDictionary[Subject, dict[str, Classification]] = WeakKeyDictionary()
-
-
 def classified(subject: Subject, frame: str) -> Classification:
     """`classify` of a subject, remembered."""
-    known = _known.setdefault(subject, {})
     if not isinstance(frame, str):
         subject.place_of(frame)  # refuses it by name
-    if frame not in known:
-        known[frame] = _classified(subject, frame)
-    return known[frame]
+    return subject.once((classified, frame), lambda: _classified(subject, frame))
 
 
 def _classified(subject: Subject, frame: str) -> Classification:

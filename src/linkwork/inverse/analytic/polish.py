@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import casadi
 import numpy as np
@@ -23,7 +22,6 @@ SINGULAR = 1e-6
 """Smallest singular value of the scaled Jacobian below which a posture is singular."""
 PUSH = 1e-2
 """How far [rad] a singular row is pushed to see whether it is one of infinitely many."""
-_scans: WeakKeyDictionary[Subject, dict[tuple[str, bool, int | None], Scan]] = WeakKeyDictionary()
 
 
 def polished(
@@ -55,11 +53,7 @@ def residuals(subject: Subject, chain: Chain, position: bool = False) -> Kernel:
 
 
 def _newton(subject: Subject, chain: Chain, position: bool, hold: int | None) -> Scan:
-    known = _scans.setdefault(subject, {})
-    key = (chain.frame, position, hold)
-    if key not in known:
-        known[key] = _scan(subject, chain, position, hold)
-    return known[key]
+    return subject.once((_newton, chain.frame, position, hold), lambda: _scan(subject, chain, position, hold))
 
 
 def _scan(subject: Subject, chain: Chain, position: bool, hold: int | None) -> Scan:

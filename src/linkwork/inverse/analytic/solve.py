@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -52,9 +51,6 @@ def inverse_kinematics_all(
     return _solutions(subject, family, rows, values, batch)
 
 
-_generals: WeakKeyDictionary[Subject, dict[str, Family]] = WeakKeyDictionary()
-
-
 def _complete(subject: Subject, family: Family, rows: Rows, goal: np.ndarray, q0: np.ndarray) -> None:
     """Postures come in pairs: where polishing nominal ones has lost one, it is looked for again.
 
@@ -67,10 +63,9 @@ def _complete(subject: Subject, family: Family, rows: Rows, goal: np.ndarray, q0
         for i in odd:
             beside_singular(family, rows, goal, int(i))
     elif len(odd):
-        known = _generals.setdefault(subject, {})
-        if family.chain.frame not in known:
-            known[family.chain.frame] = general_solver(subject, family.chain)
-        merge(rows, known[family.chain.frame].rows(goal[odd], q0), odd)
+        chain = family.chain
+        general = subject.once((general_solver, chain.frame), lambda: general_solver(subject, chain))
+        merge(rows, general.rows(goal[odd], q0), odd)
 
 
 def solver(subject: Subject, frame: str, position: bool = False) -> Family:
