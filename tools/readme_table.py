@@ -22,7 +22,6 @@ NOT_YET = {
     5: ("Synthesis of planar dyads and triads", "Mather2023", ""),
     8: ("Review of grippers", "Hernandez2023", ""),
     9: ("Gripper with rotary unit and force control", "Romanov2022", ""),
-    10: ("Rehabilitation arm, sliding-mode control", "Khan2022", "the robot as data"),
     11: ("NMPC on decomposed kinematics", "Reinhold2023", "the robot as data"),
     16: ("Biped FORREST", "Zhu2023", "the robot as data"),
     17: ("12-axis quadruped", "Rahman2023", "the robot as data"),

@@ -14,7 +14,7 @@ from linkwork.control.fractional import checked_order, fractional_weights
 from linkwork.control.maths import exponential, logarithm
 from linkwork.control.task_law import BoundTaskLaw, gain_rows, task_source, times, transposed_times
 from linkwork.errors import InvalidInput
-from linkwork.simulation.algebra import joined
+from linkwork.simulation.algebra import joined, part
 from linkwork.simulation.controllers import Bound, Controller
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.sampling import Sampled
@@ -143,7 +143,7 @@ class _BoundFractional(BoundTaskLaw):
         rate = (e - past[0]) / period if self.velocity == "difference" else moving - jacobian @ v
         gains = {name: p[f"{self.prefix}_{name}"] for name in ("stiffness", "damping", "half_damping")}
         tau = transposed_times(jacobian, _force(self, gains, [e, *past], rate, period))
-        return tau + own.gravity(q, t) if self.balances else tau, joined([e, m[: self.memory - n]])
+        return tau + own.gravity(q, t) if self.balances else tau, joined([e, part(m, 0, self.memory - n)])
 
 
 class TaskSpring(Controller):

@@ -3,6 +3,7 @@
 from linkwork.simulation.controllers import PD, PID, ComputedTorque, GravityCompensation, Saturated
 from linkwork.simulation.environment import Apart, Environment, Within
 from linkwork.simulation.events import Crossing, Event
+from linkwork.simulation.friction_models import Coulomb, LuGre, Stribeck, Viscous
 from linkwork.simulation.metrics import Metrics
 from linkwork.simulation.result import Simulation
 from linkwork.simulation.run import simulate
@@ -15,16 +16,20 @@ __all__ = [
     "PID",
     "Apart",
     "ComputedTorque",
+    "Coulomb",
     "Crossing",
     "EndStop",
     "Environment",
     "Event",
     "GravityCompensation",
+    "LuGre",
     "Metrics",
     "PerStep",
     "Sampled",
     "Saturated",
     "Simulation",
+    "Stribeck",
+    "Viscous",
     "Within",
     "simulate",
 ]

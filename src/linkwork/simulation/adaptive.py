@@ -72,12 +72,12 @@ class _Motion:
     ) -> None:
         self.loop, self.plant, self.p, self.solver, self.tolerance = loop, plant, p, solver, tolerance
         self.raw, self.sample, self.tick = raw, sample, tick
-        self.cuts = (plant.nq, plant.nq + plant.nv, plant.nq + plant.nv + loop.control.states)
+        self.cuts = (plant.nq, plant.nq + plant.nv, plant.nq + plant.nv + loop.states)
         self.quaternions = loop.plant.quaternions
         self.row = 0
 
     def run(self, q: np.ndarray, v: np.ndarray) -> None:
-        y = np.concatenate([q, v, np.zeros(self.loop.control.states + len(WORKS))])
+        y = np.concatenate([q, v, np.zeros(self.loop.states + len(WORKS))])
         begin, end = float(self.raw.time[0]), float(self.raw.time[-1])
         samplers = self.loop.control.samplers()
         if not samplers:
@@ -166,7 +166,7 @@ class _Motion:
         while self.row < len(raw.time) and raw.time[self.row] <= until + 1e-12 * max(1.0, abs(until)):
             t = float(raw.time[self.row])
             q, v, s, w = self._parts(state(t))
-            tau = self.loop.control.law(self.plant, np.asarray(t), q, v, s, self.p)[0]
+            tau = self.loop.control.law(self.plant, np.asarray(t), q, v, s[: self.loop.control.states], self.p)[0]
             at = (self.sample, self.row)
             raw.q[at], raw.v[at], raw.tau[at], raw.works[at] = q, v, tau, w
             self.row += 1
@@ -217,7 +217,7 @@ def _compiled_rate(loop: Loop) -> Callable[..., np.ndarray]:
 
 def _rate_kernel(loop: Loop, key: str | None) -> Kernel:
     """(t, q, v, s, parameters ..., held forces ...) -> the rates of q, v, s and of the works."""
-    plant, states = loop.plant, loop.control.states
+    plant, states = loop.plant, loop.states
     inputs: dict[str, tuple[int, ...]] = {"t": (), "q": (plant.nq,), "v": (plant.nv,), "s": (states,)}
     inputs |= {name: x.shape[-1:] for name, x in loop.parameters.items()}
     inputs |= dict.fromkeys(_held(loop), (plant.nv,))

@@ -51,3 +51,10 @@ def joined(parts: list[Any]) -> Any:
 def divides(k: Any, n: Any) -> Any:
     """True where n divides the whole number k."""
     return (casadi.fmod(k, n) < 0.5) if is_symbolic(k) or is_symbolic(n) else (np.fmod(k, n) < 0.5)
+
+
+def part(x: Any, start: int, stop: int) -> Any:
+    """Elements start .. stop - 1; none is an empty column (CasADi reads x[:0] of a single symbol as all of it)."""
+    if stop <= start:
+        return SX(0, 1) if is_symbolic(x) else np.zeros(0)
+    return x[start:stop]

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from linkwork.arguments import as_doubles
 from linkwork.errors import InvalidInput
 from linkwork.simulation.algebra import clipped, is_symbolic, joined, where
+from linkwork.simulation.algebra import part as cut
 from linkwork.simulation.own_model import OwnModel, model_or_plant
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.signals import Signal, Source
@@ -186,6 +187,32 @@ def as_controller(given: Any) -> Controller:
     raise InvalidInput(f"simulate: control is {type(given).__name__}, expected a controller or a function (t, q, v)")
 
 
+def tracked(bound: Bound, target: Source, plant: Plant, name: str, who: str) -> Signal:
+    """A configuration to follow, checked; its numbers become those of the law."""
+    signal = Signal(target, (plant.nq,), name)
+    bound.parameters |= signal.parameters
+    bound.sequences |= signal.sequences
+    for at in plant.quaternions if target.function is None else ():
+        if (np.abs((target.array[..., at] ** 2).sum(-1) - 1) > 2e-6).any():
+            raise InvalidInput(f"{who}: target: the quaternion of a floating or ball joint is off unit length")
+    for rate, rows in target.rows.items():
+        if rows.shape[-1] != plant.nv:
+            raise InvalidInput(
+                f"{who}: target: {rate} has {rows.shape[-1]} elements a row, expected {plant.nv}: {plant.who}"
+            )
+    if signal.python is not None:
+        bound.python = f"{who}: target: {signal.python.why_not}"
+    return signal
+
+
+def reference(signal: Signal, plant: Plant, t: Any, v: Any, p: Mapping[str, Any]) -> list[Any]:
+    """[x, x', x''] of a target; at rest where numbers or bare rows say no rates."""
+    x, xd, xdd = signal.with_rates(t, p)
+    if not plant.flat and signal.kind != "function" and not signal.source.rows:
+        xd = xdd = 0.0 * v
+    return [x, xd, xdd]
+
+
 class _BoundPD(Bound):
     def __init__(self, given: PD | PID | ComputedTorque, plant: Plant, prefix: str) -> None:
         super().__init__()
@@ -193,25 +220,11 @@ class _BoundPD(Bound):
         self.prefix = prefix
         self._number(f"{prefix}_kp", given.kp, plant.nv, f"{who}: kp")
         self._number(f"{prefix}_kd", given.kd, plant.nv, f"{who}: kd")
-        self.target = Signal(given.target, (plant.nq,), f"{prefix}_target")
-        self.parameters |= self.target.parameters
-        self.sequences |= self.target.sequences
-        for at in plant.quaternions if given.target.function is None else ():
-            if (np.abs((given.target.array[..., at] ** 2).sum(-1) - 1) > 2e-6).any():
-                raise InvalidInput(f"{who}: target: the quaternion of a floating or ball joint is off unit length")
-        for rate, rows in given.target.rows.items():
-            if rows.shape[-1] != plant.nv:
-                raise InvalidInput(
-                    f"{who}: target: {rate} has {rows.shape[-1]} elements a row, expected {plant.nv}: {plant.who}"
-                )
-        if self.target.python is not None:
-            self.python = f"{who}: target: {self.target.python.why_not}"
+        self.target = tracked(self, given.target, plant, f"{prefix}_target", who)
 
     def errors(self, plant: Plant, t: Any, q: Any, v: Any, p: Mapping[str, Any]) -> tuple[Any, Any, Any]:
         """(position error, velocity error, reference acceleration)."""
-        x, xd, xdd = self.target.with_rates(t, p)
-        if not plant.flat and self.target.kind != "function" and not self.target.source.rows:
-            xd = xdd = 0.0 * v
+        x, xd, xdd = reference(self.target, plant, t, v, p)
         return plant.difference(q, x), xd - v, xdd
 
     def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -290,7 +303,7 @@ class _BoundSum(Bound):
     def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
         total, rates, at = 0.0, [], 0
         for part in self.parts:
-            tau, rate = part.law(plant, t, q, v, s[at : at + part.states], p)
+            tau, rate = part.law(plant, t, q, v, cut(s, at, at + part.states), p)
             total, at = total + tau, at + part.states
             rates.append(rate)
         return total, joined(rates)
@@ -300,7 +313,7 @@ class _BoundSum(Bound):
     ) -> tuple[Any, Any]:
         total, after, at = 0.0, [], 0
         for part in self.parts:
-            tau, kept = part.sample(plant, t, q, v, m[at : at + part.kept], p, period)
+            tau, kept = part.sample(plant, t, q, v, cut(m, at, at + part.kept), p, period)
             total, at = total + tau, at + part.kept
             after.append(kept)
         return total, joined(after)

@@ -145,7 +145,8 @@ def _control_to_blame(loop: Loop, state: dict[str, np.ndarray], p: dict[str, np.
         q = plant.integrate(state["q"], part * state["v"])
         try:
             known = {**p, **loop.sampled(state)}
-            loop.control.law(plant, np.asarray(t + part), q, state["v"], state.get("s", np.zeros(0)), known)
+            own = state.get("s", np.zeros(0))[: loop.control.states]
+            loop.control.law(plant, np.asarray(t + part), q, state["v"], own, known)
             for sampler in loop.control.samplers():
                 sampler.update(plant, {**state, "q": q}, known, 0, np.asarray(t + part), np.asarray(h))
         except ComputationError as error:

@@ -12,7 +12,8 @@ from casadi import SX
 
 from linkwork import quantities
 from linkwork.errors import InvalidInput
-from linkwork.simulation.algebra import clipped, is_symbolic, joined
+from linkwork.simulation.algebra import clipped, is_symbolic, joined, part
+from linkwork.simulation.friction_models import Coulomb, FrictionModel
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.robot_plant import RobotPlant
 from linkwork.spatial.linear import factored
@@ -40,10 +41,26 @@ class Friction:
     dry: tuple[int, ...] = ()
     parameters: dict[str, np.ndarray] = field(default_factory=dict)
     sequences: dict[str, np.ndarray] = field(default_factory=dict)
+    models: tuple[FrictionModel, ...] = ()
     of_a_run: ClassVar[tuple[str, ...]] = ("parameters", "sequences")
 
     def __bool__(self) -> bool:
-        return bool(self.viscous or self.dry)
+        return bool(self.viscous or self.dry or self.models)
+
+    def states(self, nv: int) -> int:
+        """Numbers that friction integrates beside the motion."""
+        return nv * sum(model.states for model in self.models)
+
+    def modelled(self, v: Any, z: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
+        """(joint forces lost to the models, rates of their states z)."""
+        total, rates, at, n = 0.0 * v, [], 0, v.shape[0]
+        for k, model in enumerate(self.models):
+            own = {name: p[f"friction{k}_{name}"] for name in model.names}
+            size = n * model.states
+            lost, rate = model.force(own, v, part(z, at, at + size))
+            total, at = total + lost, at + size
+            rates += [rate] if model.states else []
+        return total, joined(rates)
 
     def force(self, v: Any, p: Mapping[str, Any], held: Any = None) -> Any:
         """Joint forces (nv) lost at v: damping v + dry friction, `held` over a step or else dry tanh(v / width)."""
@@ -97,14 +114,40 @@ def _solved(R: list[list[Any]], b: list[Any]) -> list[Any]:
 
 
 def friction_of(wanted: Any, plant: Plant, who: str = "simulate") -> Friction:
-    """The friction of a run: that of the robot's description, or none."""
+    """The friction of a run: that of the robot's description, none, or models of its own."""
+    models = (wanted,) if isinstance(wanted, FrictionModel) else wanted
+    if isinstance(models, (tuple, list)) and models and all(isinstance(each, FrictionModel) for each in models):
+        return _of_models(tuple(models), plant.nv, who)
     if not isinstance(wanted, (bool, np.bool_)):
-        raise InvalidInput(f"{who}: friction is {wanted!r}, expected True (the description's) or False (none)")
+        raise InvalidInput(
+            f"{who}: friction is {wanted!r}, expected True (the description's) or False (none), or of Viscous, "
+            "Coulomb, Stribeck, LuGre"
+        )
     if not isinstance(plant, RobotPlant):
         if not wanted:
             raise InvalidInput(f"{who}: friction=False, but {plant.who} loses by its own terms alone: leave those out")
         return Friction()
     return described(plant.subject) if wanted else Friction()
+
+
+def _of_models(models: tuple[FrictionModel, ...], nv: int, who: str) -> Friction:
+    """Exact dry friction as the description's; the others by their laws."""
+    found = Friction()
+    smooth: list[FrictionModel] = []
+    for model in models:
+        numbers = {}
+        for name, x in model.numbers.items():
+            if x.ndim and x.shape[-1] != nv:
+                kind = type(model).__name__
+                raise InvalidInput(f"{who}: {kind}: {name} has shape {x.shape}, expected a number or (..., {nv})")
+            numbers[name] = np.broadcast_to(x, (*x.shape[:-1], nv))
+        if isinstance(model, Coulomb) and model.exact and not found.dry:
+            found.dry, found.parameters["friction_dry"] = tuple(range(nv)), numbers["level"]
+        else:
+            found.parameters |= {f"friction{len(smooth)}_{name}": x for name, x in numbers.items()}
+            smooth.append(model)
+    found.models = tuple(smooth)
+    return found
 
 
 def described(subject: Subject) -> Friction:

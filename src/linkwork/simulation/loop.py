@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from casadi import SX
 
-from linkwork.simulation.algebra import dot, is_symbolic, joined
+from linkwork.simulation.algebra import dot, is_symbolic, joined, part
 from linkwork.simulation.controllers import Bound
 from linkwork.simulation.events import Events
 from linkwork.simulation.friction import Friction
@@ -45,12 +45,17 @@ class Loop:
     @property
     def sizes(self) -> dict[str, int]:
         n = self.plant.nv
-        sizes = {"q": self.plant.nq, "v": n, "s": self.control.states, "w": len(WORKS)}
+        sizes = {"q": self.plant.nq, "v": n, "s": self.states, "w": len(WORKS)}
         for sampler in self.control.samplers():
             sizes |= sampler.sizes
         if self.events.given:
             sizes["g"] = len(self.events.given)
         return {name: size for name, size in sizes.items() if size}
+
+    @property
+    def states(self) -> int:
+        """Numbers integrated beside the motion: the control's, then friction's."""
+        return self.control.states + self.friction.states(self.plant.nv)
 
     @property
     def python(self) -> str:
@@ -91,13 +96,17 @@ class Loop:
         """
 
         def rate(t: Any, q: Any, v: Any, s: Any) -> tuple[Any, Any, Callable[[Any], Any]]:
-            tau, rate_s = self.control.law(plant, t, q, v, s, p)
+            own = self.control.states
+            tau, rate_s = self.control.law(plant, t, q, v, part(s, 0, own), p)
             if seen is not None:
                 seen.append(tau)
             wrenches = self.wrenches(t, p)
             push = self.stops.force(plant, q, v) if self.stops.soft else None
             total = tau if push is None else tau + push
             lost = self.friction.force(v, p, rubbing) if self.friction else None
+            if self.friction.models:
+                modelled, rate_z = self.friction.modelled(v, part(s, own, self.states), p)
+                lost, rate_s = lost + modelled, joined([rate_s, rate_z])
             total = total if lost is None else total - lost
             unknown = None if self.disturbance is None else self.disturbance.at(t, p)[0]
             total = total if unknown is None else total + unknown
@@ -140,7 +149,7 @@ class Loop:
             q1, v1 = self.stops.impact(plant, q1, v1, tau, t + h, wrenches)
             w1 = w1 + joined([0.0, 0.0, _total(plant, q1, v1, t + h) - before, 0.0])
         out |= {"q": q1, "v": v1, "w": w1, "tau": tau}
-        if self.control.states:
+        if self.states:
             out["s"] = s1
         if self.events.given:
             now = self.events.values(t, q, v)

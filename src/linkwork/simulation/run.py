@@ -46,7 +46,7 @@ def simulate(
     forces: Mapping[str, Any] | None = None,
     disturbance: Any = None,
     payload: Payload | Sequence[Payload] | None = None,
-    friction: bool = True,
+    friction: Any = True,
     stops: Sequence[EndStop] = (),
     events: Sequence[Event] = (),
     start: float = 0.0,
@@ -73,7 +73,8 @@ def simulate(
     payload   a Payload or several, the same for all samples or a batch that broadcasts with the states; new numbers
               compile nothing. GravityCompensation and ComputedTorque know what their sample carries; a function
               tau(t, q, v) knows what it is told.
-    friction  damping and dry friction of the robot's description; False leaves them out. Fixed steps hold dry friction
+    friction  damping and dry friction of the robot's description; False leaves them out; Viscous, Coulomb, Stribeck,
+              LuGre, or several of them, take their place. Fixed steps hold dry friction
               exactly (a joint that sticks stands still); adaptive methods smooth it below 1e-4 rad/s or m/s
     stops     EndStop for coordinates that reach the end of their range; events: Event, watched for their zeros
     energy_tolerance  part of the energy moved by which the balance of energies may be off before a fixed step counts as

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from linkwork.arguments import number
 from linkwork.errors import InvalidInput
-from linkwork.simulation.algebra import divides, joined, where
+from linkwork.simulation.algebra import divides, joined, part, where
 from linkwork.simulation.controllers import Bound, Controller, Saturated, absorb, as_controller
 from linkwork.simulation.plant import Plant
 
@@ -104,7 +104,7 @@ class BoundSampled(Bound):
         n, name = plant.nv, self.name
         measures, acts = self.due(p, k)
         period = h * p[f"{name}_timing"][0]
-        memory = state.get(f"{name}_memory", state["q"][:0])
+        memory = state.get(f"{name}_memory", part(state["q"], 0, 0))
         u, after = self.inner.sample(plant, t, state["q"], state["v"], memory, p, period)
         if not self.delayed:
             return {f"{name}_held": u} | ({f"{name}_memory": after} if self.inner.kept else {})

@@ -1,0 +1,183 @@
+"""Sliding mode: a tracking law for any robot or System, from a surface and a reaching law."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkwork.arguments import as_doubles, choice
+from linkwork.control.checks import positive
+from linkwork.control.reaching import ReachingLaw
+from linkwork.control.surfaces import Surface
+from linkwork.control.twisting import SuperTwisting, Twisting
+from linkwork.errors import InvalidInput
+from linkwork.simulation.algebra import clipped, joined, part, where
+from linkwork.simulation.controllers import Bound, Controller, reference, tracked
+from linkwork.simulation.own_model import OwnModel, model_or_plant
+from linkwork.simulation.plant import Plant
+from linkwork.simulation.signals import Source
+
+AnyLaw = ReachingLaw | SuperTwisting | Twisting
+
+
+@dataclass(frozen=True)
+class Margin:
+    """Whether a law rejects a disturbance of accelerations, joint by joint.
+
+    needed   the disturbance's bound D (nv,) [rad/s^2, m/s^2];  gain (nv,): what the law has at nu = 0+
+    band     |nu| stays within it (nv,); inf: the joint is carried away;  chatter: explicit sampling adds period * jump
+    """
+
+    needed: np.ndarray
+    gain: np.ndarray
+    band: np.ndarray
+    sentences: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        return not self.sentences
+
+    def __str__(self) -> str:
+        return "; ".join(self.sentences) or "every joint holds"
+
+
+class SlidingMode(Controller):
+    """tau = inverse dynamics(q, v, target'' - drift of the surface + r(nu, t)),  e = q - target.
+
+    surface         Surface, TerminalSurface, NonsingularTerminalSurface (none for Twisting)
+    law             a reaching law: with an exact model nu' = r(nu, t) + d, d the accelerations of what it does not know
+    target          as for PD: configuration, function of time (differentiated), PerStep rows with their rates
+    model           robot that the law believes in; left out: the real one, payload included
+    discretisation  "implicit": backward Euler, no numerical chattering; "explicit": as printed, it chatters
+    limit           forces [N m, N] are held within +-limit; an integral surface waits there (anti-windup)
+
+    Implicit rules need the period: put the law inside Sampled. Gravity is part of the inverse dynamics: do not add
+    GravityCompensation. Source: [Khan2022] eq. 2-5; discretisation ours.
+    """
+
+    def __init__(
+        self,
+        surface: Surface | None,
+        law: AnyLaw,
+        target: Any,
+        model: Any = None,
+        discretisation: str = "implicit",
+        limit: ArrayLike | None = None,
+    ) -> None:
+        self.surface, self.law, self.model, self.limit = surface, law, model, limit
+        self.target = Source(target, "SlidingMode: target")
+        self.discretisation = choice(discretisation, ("implicit", "explicit"), "SlidingMode: discretisation")
+        if not isinstance(law, (ReachingLaw, SuperTwisting, Twisting)):
+            raise InvalidInput(f"SlidingMode: law is {type(law).__name__}, expected a reaching law")
+        if surface is None and not isinstance(law, Twisting):
+            raise InvalidInput("SlidingMode: surface is None, expected a Surface (only Twisting needs none)")
+
+    def bound(self, plant: Plant, prefix: str = "control") -> Bound:
+        return _BoundSliding(self, plant, prefix)
+
+    def check(self, disturbance: ArrayLike, period: float | None = None, band: float | None = None) -> Margin:
+        """Whether disturbances up to D (nv,) [rad/s^2, m/s^2] are rejected, with a sentence for each joint that fails.
+
+        period, band: also whether explicit sampling leaves |nu| within the band asked for.
+        """
+        needed = np.atleast_1d(as_doubles(disturbance, "SlidingMode: disturbance"))
+        if isinstance(self.law, SuperTwisting):
+            raise InvalidInput("SlidingMode: check: super-twisting rejects rates of disturbances: k2 > |d'|, not |d|")
+        if isinstance(self.law, Twisting):
+            gain = np.broadcast_to(np.minimum(self.law.k1 - self.law.k2, self.law.k2), needed.shape)
+            left = np.where(gain > needed, 0.0, np.inf)
+        else:
+            gain = np.broadcast_to(self.law.gain, needed.shape)
+            left = np.broadcast_to(self.law.band(needed), needed.shape)
+        words = [
+            f"K_{k + 1} = {gain[k]:.4g} rad/s^2 cannot reject {needed[k]:.4g} rad/s^2; need K_{k + 1} > "
+            f"{needed[k]:.4g} or model what causes it"
+            for k in range(len(needed))
+            if not np.isfinite(left[k])
+        ]
+        if period is not None and band is not None and isinstance(self.law, ReachingLaw):
+            h = positive(period, "SlidingMode: period")
+            jump = np.broadcast_to(self.law.jump(self.law.numbers, 0.0), needed.shape)
+            shaken = h * jump if self.discretisation == "explicit" else 0.0 * jump
+            words += [
+                f"explicit sampling every {1e3 * h:g} ms with a jump of {jump[k]:.4g} rad/s^2 leaves a band of "
+                f'{shaken[k]:.4g} rad/s, wider than {band:g}; use discretisation="implicit" or a shorter period'
+                for k in range(len(needed))
+                if shaken[k] > band
+            ]
+        return Margin(needed, np.array(gain), np.array(left), tuple(words))
+
+
+class _BoundSliding(Bound):
+    def __init__(self, given: SlidingMode, plant: Plant, prefix: str) -> None:
+        super().__init__()
+        self.prefix, self.law_, self.surface = prefix, given.law, given.surface
+        self.implicit = given.discretisation == "implicit"
+        self.past = self.implicit or isinstance(given.law, SuperTwisting)
+        self.target = tracked(self, given.target, plant, f"{prefix}_target", "SlidingMode")
+        self.model = None if given.model is None else OwnModel(given.model, plant, "SlidingMode")
+        n = plant.nv
+        self.surfaces = {} if given.surface is None else given.surface.numbers(n)
+        for name, x in given.law.numbers.items():
+            self._number(f"{prefix}_{name}", x, n, f"SlidingMode: {name}")
+        self.parameters |= {f"{prefix}_surface_{name}": x for name, x in self.surfaces.items()}
+        self.numbers = (tuple(given.law.numbers), tuple(self.surfaces))
+        self.surfaces = {}
+        self.limited = given.limit is not None
+        if given.limit is not None:
+            self._number(f"{prefix}_limit", given.limit, n, "SlidingMode: limit")
+        self.integrates = bool(given.surface is not None and given.surface.states)
+        self.twists = isinstance(given.law, SuperTwisting)
+        self.memory = n * (self.integrates + self.twists) if self.past else 0
+        self.states = n * self.integrates
+
+    def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
+        tau, e, _, held = self._force(plant, t, q, v, s, p, None)
+        return tau, where(held, 0.0 * e, e) if self.integrates else s
+
+    def sample(
+        self, plant: Plant, t: Any, q: Any, v: Any, m: Any, p: Mapping[str, Any], period: Any
+    ) -> tuple[Any, Any]:
+        tau, e, twisted, held = self._force(plant, t, q, v, m, p, period)
+        kept = []
+        if self.integrates:  # anti-windup: where the force is at its limit the integral waits
+            kept.append(part(m, 0, plant.nv) + where(held, 0.0 * e, period * e))
+        if self.twists:
+            kept.append(twisted)
+        return tau, joined(kept) if kept else m
+
+    def _force(
+        self, plant: Plant, t: Any, q: Any, v: Any, m: Any, p: Mapping[str, Any], period: Any
+    ) -> tuple[Any, Any, Any, Any]:
+        """(force, error, next integral of super-twisting, where the force is at its limit)."""
+        n = plant.nv
+        law_names, surface_names = self.numbers
+        own = {name: p[f"{self.prefix}_{name}"] for name in law_names}
+        x, xd, xdd = reference(self.target, plant, t, v, p)
+        e, ed = -plant.difference(q, x), v - xd
+        first = n * self.integrates
+        z, w = (part(m, 0, n) if self.integrates else None), part(m, first, first + n * self.twists)
+        twisted = None
+        if isinstance(self.law_, Twisting):
+            a = xdd + self.law_.rate(e, ed, own)
+        else:
+            assert self.surface is not None
+            numbers = {name: p[f"{self.prefix}_surface_{name}"] for name in surface_names}
+            nu = self.surface.value(numbers, e, ed, z, n)
+            if isinstance(self.law_, SuperTwisting):
+                rule = self.law_.implicit if self.implicit else self.law_.explicit
+                r, twisted = rule(own, nu, w, period)
+            elif self.implicit:
+                r = self.law_.implicit(own, nu, t, period)
+            else:
+                r = self.law_.explicit(own, nu, t)
+            a = xdd - self.surface.drift(numbers, e, ed, n) + r
+        tau = model_or_plant(self.model, plant).inverse(q, v, a, t)
+        if not self.limited:
+            return tau, e, twisted, e > np.inf
+        held = clipped(tau, p[f"{self.prefix}_limit"])
+        return held, e, twisted, held != tau

@@ -1,0 +1,202 @@
+"""Sliding mode in the loop: the scalar law joint by joint, chatter, margins, surfaces."""
+
+from __future__ import annotations
+
+import casadi
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import linkwork as lw
+from linkwork import errors
+from linkwork.control import (
+    ConstantRate,
+    Decaying,
+    ExponentialReaching,
+    NonsingularTerminalSurface,
+    PowerExponential,
+    SlidingMode,
+    SuperTwisting,
+    Surface,
+    TerminalSurface,
+    Twisting,
+    disturbance_bound,
+)
+from linkwork.reproduce import paper_10 as published
+from linkwork.simulation import Sampled, simulate
+
+ARM = lw.load("rehabilitation-arm")
+GOAL = np.array([0.5, 1.1])
+SLOPE = np.array([40.0, 50.0])
+
+
+def moving(t):
+    return casadi.vertcat(0.5 + 0.2 * casadi.sin(3 * t), 1.1 + 0.1 * casadi.cos(2 * t))
+
+
+def nu_of(run, slope=SLOPE, target=None):
+    if target is None:
+        return run.v + slope * (run.q - GOAL)
+    t = casadi.SX.sym("t")
+    f = casadi.Function("f", [t], [target(t), casadi.jacobian(target(t), t)])
+    x, xd = (np.array(part).T for part in f.map(len(run.time))(run.time))
+    return run.v - xd + slope * (run.q - x)
+
+
+def run(law, discretisation="implicit", period=1e-3, step=2e-4, start=(0.01, -0.02), target=None, **options):
+    surface = options.pop("surface", Surface(SLOPE))
+    controller = SlidingMode(surface, law, GOAL if target is None else target, discretisation=discretisation)
+    settings = {"duration": 0.3, "friction": False, "energy_tolerance": np.inf} | options
+    control = controller if period is None else Sampled(controller, period)
+    return simulate(ARM, GOAL + np.array(start), step=step, control=control, **settings)
+
+
+@pytest.mark.parametrize("law", [ConstantRate([2.0, 4.0]), PowerExponential([2.0, 4.0], 0.1, 2.0, 0.5, 0.25)])
+def test_each_joint_follows_its_scalar_law(law) -> None:
+    """With the model exact the joints are decoupled: nu of each is the scalar motion, to first order in the period."""
+    gaps = []
+    for period in (1e-3, 5e-4):
+        found = run(law, period=period, step=1e-4, target=moving, start=(0.01, -0.12), duration=0.15)
+        nu = nu_of(found, target=moving)
+        for k in range(2):
+            one = type(law)(*[np.broadcast_to(x, (2,))[k] for x in law.numbers.values()])
+
+            def rate(t, y, one=one):
+                return one.rate(y)
+
+            before = found.time < min(0.15, 0.8 * one.reaching_time(nu[0, k]))  # beyond, a jump would stop SciPy
+            times = found.time[before]
+            exact = solve_ivp(rate, (0.0, times[-1]), [nu[0, k]], rtol=1e-9, atol=1e-12, t_eval=times)
+            gaps.append(np.abs(exact.y[0] - nu[before, k]).max())
+    assert gaps[2] < 0.6 * gaps[0] + 1e-12
+    assert gaps[3] < 0.6 * gaps[1] + 1e-12
+    assert gaps[0] < 0.02
+
+
+def test_explicit_chatter_is_proportional_to_the_period_and_implicit_has_none() -> None:
+    law = ConstantRate([2.0, 4.0])
+    amplitude = []
+    for period in (2e-3, 1e-3, 5e-4):
+        found = run(law, "explicit", period, step=1e-4, start=(0.001, -0.001), duration=0.4)
+        amplitude.append(np.abs(nu_of(found))[found.time > 0.3].max(axis=0))
+        jump = period * law.gain
+        assert (amplitude[-1] < 2.0 * jump).all()  # which limit cycle is reached differs, its size does not
+        assert (amplitude[-1] > 0.3 * jump).all()
+    still = run(law, "implicit", 1e-3, step=1e-4, start=(0.001, -0.001), duration=0.4)
+    late = nu_of(still)[still.time > 0.3]
+    assert np.abs(late).max() < 2e-5  # the hold bends the motion between samples; no jump is left
+    assert np.abs(np.diff(still.tau[still.time > 0.3], axis=0)).max() < 1e-4
+
+
+def test_steady_sliding_stays_within_the_band() -> None:
+    law = PowerExponential([20.0, 40.0], 0.1, 2.0, 0.5, 0.25)
+    push = np.array([0.3, -0.1])
+    found = run(law, disturbance=push, duration=0.6, start=(0.0, 0.0))
+    d = np.abs(np.linalg.solve(ARM.mass_matrix(found.q[-1]), push))
+    late = np.abs(nu_of(found))[found.time > 0.5].max(axis=0)
+    edge = law.band(d) + 1e-3 * d  # at the samples: the band, and what the disturbance adds in a period
+    np.testing.assert_allclose(late, edge, rtol=0.02)
+    e = np.abs(found.q - GOAL)[-1]
+    assert (e <= late / SLOPE * 1.02).all()
+
+
+def test_integral_surface_removes_a_constant_error_and_waits_at_the_limit() -> None:
+    law = PowerExponential([20.0, 40.0], 0.1, 2.0, 0.5, 0.25)
+    push = np.array([0.3, -0.1])
+    plain = run(law, disturbance=push, duration=1.0, start=(0.0, 0.0))
+    integral = run(
+        law, disturbance=push, duration=1.0, start=(0.0, 0.0), surface=Surface(SLOPE, integral=[400.0, 400.0])
+    )
+    left = [np.abs(found.q[-1] - GOAL).max() for found in (plain, integral)]
+    assert left[1] < 0.02 * left[0]
+
+
+def test_super_twisting_and_twisting_reach_zero_in_their_time() -> None:
+    twisted = run(SuperTwisting([15.0, 15.0], [60.0, 60.0]), start=(0.01, -0.01), duration=0.8)
+    nu = np.abs(nu_of(twisted))
+    time = SuperTwisting(15.0, 60.0).reaching_time(nu[0])
+    for k in range(2):
+        assert nu[twisted.time > time[k] + 0.02, k].max() < 1e-4
+    law = Twisting([30.0, 30.0], [12.0, 12.0])
+    found = run(law, "explicit", 2e-4, step=1e-4, start=(0.02, -0.02), surface=None, duration=0.6)
+    late = np.abs(found.q - GOAL)[found.time > law.reaching_time(0.02)[0] + 0.02]
+    assert late.max() < 1e-5
+
+
+@pytest.mark.parametrize(
+    "surface",
+    [TerminalSurface([8.0, 8.0], 0.6), NonsingularTerminalSurface([8.0, 8.0], 1.5)],
+    ids=["plain", "nonsingular"],
+)
+def test_terminal_surfaces_reach_in_finite_time(surface) -> None:
+    found = run(ExponentialReaching([60.0, 60.0], 0.5, 2.0, 0.5), surface=surface, duration=1.2, start=(0.02, -0.02))
+    assert np.abs(found.q[-1] - GOAL).max() < 2e-5
+    assert surface.time(0.02).max() < 1.0
+
+
+def test_forces_stay_within_their_limit() -> None:
+    controller = SlidingMode(Surface(SLOPE, integral=200.0), ConstantRate([2.0, 4.0]), GOAL, limit=[3.0, 0.6])
+    found = simulate(
+        ARM,
+        GOAL + 0.3,
+        duration=0.5,
+        step=1e-3,
+        control=Sampled(controller, 1e-3),
+        friction=False,
+        energy_tolerance=np.inf,
+    )
+    assert (np.abs(found.tau).max(axis=0) <= [3.0, 0.6]).all()
+
+
+def test_margins_say_what_a_gain_cannot_reject() -> None:
+    robot = published.load("rehabilitation-arm")
+    weight = lw.Payload("2", 0.4536, com=(0.225, 0.0, 0.0))
+    q = np.stack(np.meshgrid(np.linspace(-1.4, 1.4, 41), np.linspace(0.3, 3.0, 41)), -1).reshape(-1, 2)
+    bound = disturbance_bound(robot, q, payload=weight)
+    controller = SlidingMode(Surface(SLOPE), ConstantRate([2.0, 0.8]), GOAL)
+    margin = controller.check(bound)
+    assert not margin.ok
+    assert f"K_2 = 0.8 rad/s^2 cannot reject {bound[1]:.4g} rad/s^2" in str(margin)
+    assert SlidingMode(Surface(SLOPE), ConstantRate(2 * bound), GOAL).check(bound).ok
+    explicit = SlidingMode(Surface(SLOPE), ConstantRate([2.0, 0.8]), GOAL, discretisation="explicit")
+    assert "leaves a band" in str(explicit.check([0.1, 0.1], period=1e-2, band=1e-3))
+    pushed = disturbance_bound(robot, q, wrench={"hand": [14.0, 10.0, 0, 0, 0, 0]})
+    one = np.abs(np.linalg.solve(robot.mass_matrix(q[0]), robot.jacobian(q[0], "hand").T @ [14.0, -10.0, 0, 0, 0, 0]))
+    assert (pushed >= one - 1e-9).all()
+
+
+def test_a_batch_of_gains_has_the_bits_of_single_runs() -> None:
+    gains = np.linspace(1.0, 4.0, 11)[:, None] * np.array([1.0, 2.0])
+    many = run(PowerExponential(gains, 0.1, 2.0, 0.5, 0.25))
+    for k in (0, 5, 10):
+        np.testing.assert_array_equal(many.q[k], run(PowerExponential(gains[k], 0.1, 2.0, 0.5, 0.25)).q)
+
+
+def test_decaying_law_in_the_loop_uses_the_time() -> None:
+    early = run(Decaying(PowerExponential([2.0, 2.0], 0.1, 2.0, 0.5, 0.25)), start=(0.02, -0.02), duration=0.1)
+    late = run(
+        Decaying(PowerExponential([2.0, 2.0], 0.1, 2.0, 0.5, 0.25)),
+        start=(0.02, -0.02),
+        duration=0.1,
+        period=1e-3,
+    )
+    np.testing.assert_array_equal(early.q, late.q)
+    assert np.abs(nu_of(early)[-1]).max() < 0.3 * np.abs(nu_of(early)[0]).max()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: SlidingMode(None, ConstantRate(1.0), GOAL), "expected a Surface"),
+        (lambda: SlidingMode(Surface(1.0), 3.0, GOAL), "expected a reaching law"),
+        (lambda: SlidingMode(Surface(1.0), ConstantRate(1.0), GOAL, discretisation="euler"), "discretisation"),
+        (lambda: run(ConstantRate(1.0), surface=Surface(-1.0)), "slope has the eigenvalue -1"),
+        (lambda: run(ConstantRate([1.0, 2.0, 3.0])), "gain has shape"),
+        (lambda: run(ConstantRate(1.0), period=None), "inside Sampled"),
+        (lambda: TerminalSurface(1.0, 1.0), "exponent is 1"),
+        (lambda: NonsingularTerminalSurface(1.0, 2.0), "power is 2"),
+    ],
+)
+def test_refusals_name_the_number(call, words: str) -> None:
+    with pytest.raises(errors.InvalidInput, match=words):
+        call()
