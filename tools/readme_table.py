@@ -21,7 +21,6 @@ MEASURED = ROOT / "docs" / "benchmarks.json"
 NOT_YET = {
     5: ("Synthesis of planar dyads and triads", "Mather2023", ""),
     8: ("Review of grippers", "Hernandez2023", ""),
-    9: ("Gripper with rotary unit and force control", "Romanov2022", ""),
     11: ("NMPC on decomposed kinematics", "Reinhold2023", "the robot as data"),
     16: ("Biped FORREST", "Zhu2023", "the robot as data"),
     17: ("12-axis quadruped", "Rahman2023", "the robot as data"),

@@ -72,6 +72,7 @@ NOT_AS_URDF = {
     "scara-arm": "closed-loop elements",
     "redundant-7": "gravity",
     "rehabilitation-arm": "gravity",
+    "rotary-gripper": "closed-loop",
     **dict.fromkeys(LINKAGES, "closed-loop elements"),
 }
 

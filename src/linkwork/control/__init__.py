@@ -12,6 +12,7 @@ from linkwork.control.reaching import (
 )
 from linkwork.control.reaching_more import BoundaryLayer, Decaying
 from linkwork.control.recursive_filters import ExponentialFilter, OustaloupFilter
+from linkwork.control.rotary_gripper import GripForce, GripperDrives, RotaryGripper, safe_force, trapezoid_time
 from linkwork.control.sliding import Margin, SlidingMode
 from linkwork.control.stability import SampledStability, cartesian_mass, law_stability, sampled_stability
 from linkwork.control.surfaces import NonsingularTerminalSurface, Surface, TerminalSurface
@@ -35,11 +36,14 @@ __all__ = [
     "FractionalFilter",
     "FractionalImpedance",
     "GearTrain",
+    "GripForce",
+    "GripperDrives",
     "Margin",
     "NonsingularTerminalSurface",
     "OustaloupFilter",
     "PowerExponential",
     "PowerRate",
+    "RotaryGripper",
     "SampledStability",
     "SlidingMode",
     "SuperTwisting",
@@ -59,5 +63,7 @@ __all__ = [
     "law_stability",
     "planetary",
     "ravigneaux",
+    "safe_force",
     "sampled_stability",
+    "trapezoid_time",
 ]
