@@ -24,7 +24,8 @@ from linkwork.actuation.layout import layout_of
 from linkwork.arguments import finite_rows
 from linkwork.configurations import places
 from linkwork.engine.kernel import Context, Kernel, Signature
-from linkwork.engine.scan import Scan, scan
+from linkwork.engine.scan import Scan, keyed_scan
+from linkwork.engine.scan_trace import Shapes
 from linkwork.errors import InvalidInput, InvalidModel
 from linkwork.loops.assembly import generic_configurations, reference
 from linkwork.loops.constraints import Rows, closure_rows, differentiated, strut_rows
@@ -210,7 +211,8 @@ def _make_scan(subject: Subject) -> Scan:
         return {"q": after, "stop": casadi.if_else(done, 1.0, 0.0)}
 
     names = {f"live_{j}": () for j in range(len(subject.live))}
-    return scan(step, {"q": subject.nq}, {"c": n, "origin": n, **names}, name="from_actuators")
+    sizes: Shapes = {"c": n, "origin": n, **names}
+    return keyed_scan(subject.key(_make_scan), [step], {"q": subject.nq}, sizes, name="from_actuators")
 
 
 def _rates_kernel(subject: Subject, key: str) -> Kernel:

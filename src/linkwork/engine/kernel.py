@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import gc
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,9 +13,10 @@ import casadi
 import numpy as np
 
 from linkwork.arguments import as_doubles
-from linkwork.engine import buffers, cache, codegen, forks, keys, machine, python_call
+from linkwork.engine import buffers, codegen, forks, keys, machine, python_call
 from linkwork.engine.batch_call import Batches
 from linkwork.engine.fuse import optimised
+from linkwork.engine.loader import TABLE, counts, loaded
 from linkwork.engine.program import Program, from_casadi
 from linkwork.engine.schedule import tiles_at_once
 from linkwork.engine.sharing import run_shared
@@ -25,7 +24,6 @@ from linkwork.errors import ComputationError, InvalidInput
 
 _SINGLE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 BATCH = 0  # the width that suits the program best
-counts = {"traced": 0, "compiled": 0, "loaded": 0}  # what the engine did in this process, for tests and `doctor`
 
 
 @dataclass(frozen=True)
@@ -278,21 +276,9 @@ class Kernel:
             if width in self._code:
                 return
             key = keys.key("kernel", self.key or self.traced_key(), width, python_call.available())
-            found = cache.load(key)
-            if found is None:
-                with _collector_at_rest():
-                    header, object_file = self._compile(width)
-                cache.save(key, header, object_file)
-            else:
-                header, object_file = found
-                counts["loaded"] += 1
-            exports = (
-                ("run",) if width != 1 else ("single", "call", "call_table")[: 3 if python_call.available() else 1]
-            )
-            code = machine.Code(object_file, exports)
+            exports = ("single", "call", TABLE)[: 3 if python_call.available() else 1] if width == 1 else ("run",)
+            code, header = loaded(key, lambda: self._compile(width), exports)
             self._counts.update(header)
-            if "call_table" in exports:
-                python_call.fill_table(code.addresses["call_table"])
             if width == 1:
                 self._single = _SINGLE(code.addresses["single"])
             self._code[width] = code
@@ -306,7 +292,6 @@ class Kernel:
         return keys.key("program", [[shape for _, shape in side] for side in sides], self.program)
 
     def _compile(self, width: int) -> tuple[dict[str, int], bytes]:
-        counts["compiled"] += 1
         program, results = self.program, len(self.signature.outputs)
         module = codegen.new_module(self.signature.name)
         header = {"operations": program.operations}
@@ -326,18 +311,6 @@ class Kernel:
         sizes = [math.prod(shape) for _, shape in self.signature.outputs]
         found = [len(o) for o in program.outputs[: len(sizes)]]
         assert tuple(self._sizes) == program.inputs and sizes == found, (self.signature, program.inputs, found)
-
-
-@contextmanager
-def _collector_at_rest() -> Iterator[None]:
-    """No garbage collection meanwhile: tracing makes very many objects, and going through them took a tenth."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _best_width(program: Program, results: int) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,9 +12,9 @@ import casadi
 import numpy as np
 
 from linkwork.arguments import as_doubles, finite
-from linkwork.engine import cache, codegen, forks, keys, machine, python_call, scan_codegen
+from linkwork.engine import codegen, forks, keys, machine, python_call, scan_codegen
 from linkwork.engine.fuse import optimised
-from linkwork.engine.kernel import counts
+from linkwork.engine.loader import TABLE, counts, loaded
 from linkwork.engine.program import Program, from_casadi
 from linkwork.engine.scan_trace import (
     ARGUMENTS_OF,
@@ -29,6 +28,7 @@ from linkwork.engine.scan_trace import (
     traced,
 )
 from linkwork.engine.threads import threads
+from linkwork.engine.workers import workers
 from linkwork.errors import InvalidInput, did_you_mean
 
 _SCAN = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
@@ -203,49 +203,45 @@ class Scan:
         }
         table = (ctypes.c_int64 * len(scan_codegen.ARGUMENTS))(*[values[a] for a in scan_codegen.ARGUMENTS])
 
-        def work(begin: int, end: int) -> None:
-            scratch = np.empty(scratch_size)
-            run(ctypes.addressof(table), scratch.ctypes.data, begin, end)
-
         load = samples * steps * max(1, self.operations)
         shares = min(threads(), -(-samples // width)) if load > 400_000 else 1
+        scratch = [np.empty(scratch_size) for _ in range(shares)]
         if shares == 1 and load < 50_000_000:
-            work(0, samples)
+            run(ctypes.addressof(table), scratch[0].ctypes.data, 0, samples)
             return
-        # workers, so that Ctrl-C reaches this thread; small shares, so that early finishers take more
-        parts = min(-(-samples // width), 8 * shares) if shares > 1 else 1
-        cuts = [samples * k // parts for k in range(parts + 1)]
-        with ThreadPoolExecutor(shares) as pool:
-            waiting = [pool.submit(work, cuts[k], cuts[k + 1]) for k in range(parts)]
-            try:
-                for w in waiting:
-                    w.result()
-            except BaseException:
-                cancel.value = 1
-                raise
+        # workers alone, so that Ctrl-C reaches this thread; small pieces, so that early finishers take more
+        count = min(-(-samples // width), 8 * shares) if shares > 1 else 1
+        pieces = [(samples * k // count, samples * (k + 1) // count) for k in range(count)]
+
+        def help_out(held: Any = (arrays, table, cancel)) -> None:
+            own = scratch.pop()
+            while not cancel.value:
+                try:
+                    begin, end = pieces.pop()
+                except IndexError:
+                    return
+                run(ctypes.addressof(table), own.ctypes.data, begin, end)
+
+        others = workers.hand_over(help_out, shares, busy=workers.occupied)
+        try:
+            for other in others:
+                other.acquire()
+        except BaseException:
+            cancel.value = 1
+            raise
 
     def _load(self, width: int) -> tuple[machine.Code, Any, int]:
         with self._lock:
             if width not in self._loaded:
                 own = self.key or keys.key("program", self.program, self._stages())
                 key = keys.key("scan", own, width, self._has_caller(width))
-                found = cache.load(key)
-                if found is None:
-                    header, object_file = self._compile(width)
-                    cache.save(key, header, object_file)
-                else:
-                    header, object_file = found
-                    counts["loaded"] += 1
+                exports = ("scan", "call", TABLE) if self._has_caller(width) else ("scan",)
+                code, header = loaded(key, lambda: self._compile(width), exports)
                 self._facts = _Facts.of(header)
-                exports = ("scan", "call", "call_table") if self._has_caller(width) else ("scan",)
-                code = machine.Code(object_file, exports)
-                if self._has_caller(width):
-                    python_call.fill_table(code.addresses["call_table"])
                 self._loaded[width] = (code, _SCAN(code.addresses["scan"]), header["scratch"])
             return self._loaded[width]
 
     def _compile(self, width: int) -> tuple[dict[str, Any], bytes]:
-        counts["compiled"] += 1
         module = codegen.new_module("scan")
         layout = scan_codegen.emit_scan(module, self.program, width, self._stages())
         if self._has_caller(width):

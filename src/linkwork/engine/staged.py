@@ -22,7 +22,8 @@ import numpy as np
 from linkwork.arguments import as_doubles
 from linkwork.engine import buffers, cache, codegen, forks, machine, python_call
 from linkwork.engine.emit import DOUBLE, FLOAT
-from linkwork.engine.kernel import Context, counts
+from linkwork.engine.kernel import Context
+from linkwork.engine.loader import counts
 from linkwork.engine.sharing import run_shared
 from linkwork.engine.staged_codegen import TABLE_WORDS, StagedEmitter, emit_sample, emit_shareable
 from linkwork.engine.stages import Stages, Table

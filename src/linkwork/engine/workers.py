@@ -38,6 +38,12 @@ class Workers:
         self._boxes = np.zeros((MOST, BOX), dtype=np.int64)
         self.roll[0], self.roll[1] = self._boxes.ctypes.data, 0
         self._held: dict[int, Any] = {}  # by the address of the job
+        self._at_work: list[None] = []  # one entry for each worker that does what it was woken for
+
+    @property
+    def occupied(self) -> int:
+        """Workers that do what they were woken for; new work beside them would wait."""
+        return len(self._at_work) + self._work.qsize()
 
     def post(self, job: int, wanted: int, held: Any) -> int:
         """Give the job at an address (sharing_code.py) to so many workers that are awake; gives how many there were.
@@ -63,7 +69,9 @@ class Workers:
         with self._lock:
             while self.roll[1] < min(times + busy, MOST):
                 box = self.roll[0] + 8 * BOX * self.roll[1]
-                threading.Thread(target=_live, args=(self._work, box), name="linkwork", daemon=True).start()
+                threading.Thread(
+                    target=_live, args=(self._work, self._at_work, box), name="linkwork", daemon=True
+                ).start()
                 self.roll[1] += 1
         locks = []
         for _ in range(times):
@@ -74,12 +82,14 @@ class Workers:
         return locks
 
 
-def _live(queue: SimpleQueue[Work], box: int) -> None:
+def _live(queue: SimpleQueue[Work], at_work: list[None], box: int) -> None:
     while True:
         work, lock = queue.get()
+        at_work.append(None)
         try:
             work()
         finally:
+            at_work.pop()
             lock.release()
             del work  # with what it keeps alive, before the next wait
         function("serve")(box, STAYS)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -28,12 +28,12 @@ class Numbers:
 
 def bare(loop: Loop) -> tuple[Loop, str | None]:
     """(the loop without numbers, the key of all it consists of except the plant's own equations)."""
-    names = ("control", "forces", "stops", "events", "disturbance", "metrics", "friction")
+    names = [each.name for each in fields(loop) if each.name != "plant"]  # all of them: a new one is part of the key
     parts = {name: _without_numbers(getattr(loop, name)) for name in names}
     template = replace(loop, **parts)
     shapes = {name: x.shape[-1:] for name, x in loop.plant.parameters.items()}
     try:
-        return template, keys.key("loop", loop.method, parts, shapes)
+        return template, keys.key("loop", parts, shapes)
     except keys.NoKey:
         return loop, None
 

@@ -16,7 +16,7 @@ from linkwork.actuation.layout import layout_of
 from linkwork.actuation.motions import Motions, SampledMotion
 from linkwork.actuation.rates import with_rates
 from linkwork.arguments import as_doubles, finite, finite_rows, mapping, name_list
-from linkwork.engine.scan import Scan, scan
+from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.studies.columns import Columns, motion_of_commands, subject_of
 from linkwork.subject import Subject
@@ -124,7 +124,8 @@ def _compiled(subject: Subject, wanted: list[tuple[str, str]]) -> Scan:
     state = {"q": subject.nq if layout.implicit else 0}
     parameters = {f"live_{k}": () for k in range(len(subject.live))}
     sequences = {"c": layout.sizes[0], "cd": m, "cdd": m}
-    return scan(step, state, parameters, sequences, reduce=kinds, name="sweep")
+    key = subject.key(_compiled, wanted)
+    return keyed_scan(key, [step], state, parameters, sequences, reduce=kinds, name="sweep")
 
 
 def _start(subject: Subject, c: np.ndarray, designs: Mapping[str, np.ndarray], n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -21,9 +21,10 @@ import casadi
 import numpy as np
 from casadi import SX
 
+from linkwork.engine import keys
 from linkwork.engine.compile import CompiledFunction
 from linkwork.engine.compile import compile as compiled
-from linkwork.engine.scan import Scan, scan
+from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.errors import NotPossible
 
 UNLIMITED = 1e30
@@ -125,4 +126,5 @@ def _sweep(rows: int) -> Scan:
         return {"x": y, "y": y}
 
     sequences: dict[str, int | tuple[int, ...]] = {"factor": rows, "offset": rows, "cap": ()}
-    return scan(step, state={"x": ()}, sequences=sequences, record=("y",), name="minimum_time")
+    key = keys.key(__name__, "sweep", rows)
+    return keyed_scan(key, [step], {"x": ()}, sequences=sequences, record={"y": ()}, name="minimum_time")

@@ -9,7 +9,7 @@ import numpy as np
 from casadi import SX, fabs, fmax
 
 from linkwork.engine.kernel import Kernel, Signature
-from linkwork.engine.scan import Scan, scan
+from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.inverse.analytic.angles import either, wrapped
 from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, TOLERANCE, pose_error, true_pose
 from linkwork.inverse.analytic.screws import Chain
@@ -82,7 +82,8 @@ def _scan(subject: Subject, chain: Chain, position: bool, hold: int | None) -> S
         return {"q": wrapped(q + dq), "stop": pose_error(T, goal, L, position) < 1e-15}
 
     target = {"target": (3,) if position else (4, 4)}
-    return scan(step, state={"q": n}, parameters=target, name="polish")
+    key = subject.key(_scan, chain.frame, chain.columns, L, position, hold)
+    return keyed_scan(key, [step], {"q": n}, target, name="polish")
 
 
 def _goal(T: SX, position: bool) -> Transform:

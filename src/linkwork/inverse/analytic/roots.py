@@ -10,7 +10,9 @@ import casadi
 import numpy as np
 from casadi import SX, fmax
 
-from linkwork.engine.scan import Scan, scan
+from linkwork.engine import keys
+from linkwork.engine.scan import Scan, keyed_scan
+from linkwork.engine.scan_trace import Shapes
 from linkwork.inverse.analytic.angles import either
 
 MOST_STEPS = 80
@@ -76,7 +78,8 @@ def _aberth(m: int) -> Scan:
             moved.append(casadi.horzcat(x - step_[0] * gain, y - step_[1] * gain))
         return {"z": casadi.vertcat(*moved), "stop": worst <= accuracy**2}
 
-    return scan(step, state={"z": (n, 2)}, parameters={"c": (m + 1, 2), "accuracy": ()}, name="trigonometric_roots")
+    sizes: Shapes = {"c": (m + 1, 2), "accuracy": ()}
+    return keyed_scan(keys.key(__name__, "aberth", m), [step], {"z": (n, 2)}, sizes, name="trigonometric_roots")
 
 
 def _horner(p: list[tuple[Any, Any]], x: SX, y: SX) -> tuple[tuple[SX, SX], tuple[SX, SX]]:
