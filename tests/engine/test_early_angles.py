@@ -8,7 +8,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.engine.emit import _early_angles
-from linkwork.engine.fuse import optimised
+from linkwork.engine.passes import optimised
 from linkwork.engine.program import from_casadi
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwork.engine import schedule
+from linkwork.engine.passes import schedule
 from linkwork.engine.program import Operation, Program
 
 OPERATIONS = {"add": float.__add__, "sub": float.__sub__, "mul": float.__mul__}

@@ -7,7 +7,8 @@ import numpy as np
 from casadi import SX
 
 from linkwork.engine.compile import compile
-from linkwork.engine.fuse import census, optimised
+from linkwork.engine.passes import optimised
+from linkwork.engine.passes.fuse import census
 from linkwork.engine.program import from_casadi
 
 

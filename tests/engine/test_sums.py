@@ -8,9 +8,10 @@ import pytest
 from casadi import SX
 
 from linkwork.engine.compile import compile
-from linkwork.engine.fuse import census, fused, optimised, without_dead_code
+from linkwork.engine.passes import optimised
+from linkwork.engine.passes.fuse import census, fused, without_dead_code
+from linkwork.engine.passes.sums import chained
 from linkwork.engine.program import Operation, Program, from_casadi
-from linkwork.engine.sums import chained
 
 
 def program(expression, *symbols):

@@ -10,7 +10,7 @@ import pinocchio as pin
 import pytest
 
 import linkwork as lw
-from linkwork.engine.fuse import optimised
+from linkwork.engine.passes import optimised
 from linkwork.engine.program import Program, from_casadi
 from linkwork.model import Body, Joint, MassProperties, Model, Placement
 from linkwork.reproduce.paper_03 import published_symbols

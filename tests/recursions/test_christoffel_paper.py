@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.engine.fuse import optimised
+from linkwork.engine.passes import optimised
 from linkwork.engine.program import Program, from_casadi
 from linkwork.recursions.christoffel_paper import table_2
 from linkwork.reproduce.paper_03 import POSE, published_symbols

@@ -8,7 +8,7 @@ import pytest
 from casadi import SX
 
 import linkwork as lw
-from linkwork.engine.fuse import optimised
+from linkwork.engine.passes import optimised
 from linkwork.engine.program import from_casadi
 from linkwork.errors import ComputationError, NotPossible
 from linkwork.model import Body, Joint, MassProperties, Model, Placement

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from casadi import SX
 
-from linkwork.engine.fuse import optimised
+from linkwork.engine.passes import optimised
 from linkwork.engine.program import from_casadi
 from linkwork.model import Placement
 from linkwork.recursions.newton_euler import newton_euler

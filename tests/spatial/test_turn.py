@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from casadi import SX
 
-from linkwork.engine.fuse import optimised
+from linkwork.engine.passes import optimised
 from linkwork.engine.program import from_casadi
 from linkwork.model.rotation import about, from_euler, from_quaternion, snapped
 from linkwork.spatial.turn import Dense, Exchange, Planar, Turn, constant_turn

@@ -1,8 +1,9 @@
-"""Buffers: memory of large results, given back when the result is forgotten and used again by the next call.
+"""Buffers (a free list): memory of large results, given back when the result is forgotten, used by the next call.
 
-The operating system hands out new memory page by page and clears each page first; for a kernel that computes a sample
-in 20 ns that is a fifth of the time. A result has its memory to itself as long as it, or any view of it, lives. When
-more waits than may be kept, what was given back longest ago goes, so sizes that nobody asks for any more do not stay.
+The operating system hands out new memory page by page and clears each page first, which takes a good part of the time
+of a small kernel (`python -m benchmarks engine`). A result has its memory to itself as long as it, or any view of it,
+lives. When more waits than may be kept, what was given back longest ago goes, so sizes that nobody asks for any more
+do not stay.
 """
 
 from __future__ import annotations

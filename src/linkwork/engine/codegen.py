@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from linkwork.engine.emit import I1, I8, I32, I64, POINTER, constant, emit_body, intrinsic, lanes
-from linkwork.engine.lanes import LINE, RowLoader, aligned, at, load, on_lines, store, store_rows, transpose
+from linkwork.engine.lanes import RowLoader, aligned, at, load, on_lines, store, store_rows, transpose
 from linkwork.engine.program import Program
+from linkwork.engine.target import LINE
 from linkwork.engine.tiles import Ahead, Checker
 
 DIRECT_STORES = 350  # above this many results the stores become a loop over a scratch tile: compile time explodes

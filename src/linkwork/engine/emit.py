@@ -7,8 +7,8 @@ from collections.abc import Callable
 from llvmlite import ir
 
 from linkwork.engine import elementary
+from linkwork.engine.passes.schedule import waits
 from linkwork.engine.program import Program
-from linkwork.engine.schedule import waits
 from linkwork.errors import NotPossible
 
 DOUBLE, FLOAT = ir.DoubleType(), ir.FloatType()
@@ -172,7 +172,7 @@ def _fence(b: ir.IRBuilder) -> None:
     """A label, over which the code generator moves nothing.
 
     Left to itself it saves registers: it computes one half of a wide tile after the other, and each operation waits for
-    the one before. Forward dynamics of UR5 took 34 instead of 28 ns a sample, inverse dynamics of xArm7 39 and 35.
+    the one before; dynamics of arms are then a fifth slower (`python -m benchmarks dynamics`).
     """
     name = "llvm.codeview.annotation"
     label = b.module.globals.get(name)

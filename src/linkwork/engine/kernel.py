@@ -15,10 +15,10 @@ import numpy as np
 from linkwork.arguments import as_doubles
 from linkwork.engine import buffers, codegen, forks, keys, machine, python_call
 from linkwork.engine.batch_call import Batches
-from linkwork.engine.fuse import optimised
 from linkwork.engine.loader import TABLE, counts, loaded
+from linkwork.engine.passes import optimised
+from linkwork.engine.passes.schedule import tiles_at_once
 from linkwork.engine.program import Program, from_casadi
-from linkwork.engine.schedule import tiles_at_once
 from linkwork.engine.sharing import run_shared
 from linkwork.errors import ComputationError, InvalidInput
 

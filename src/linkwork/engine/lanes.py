@@ -5,8 +5,7 @@ from __future__ import annotations
 from llvmlite import ir
 
 from linkwork.engine.emit import DOUBLE, I32, I64, POINTER, lanes
-
-LINE = 8  # doubles that a cache holds and loads together
+from linkwork.engine.target import LINE
 
 
 def at(b: ir.IRBuilder, pointer: ir.Value, index: int | ir.Value) -> ir.Value:
@@ -25,8 +24,8 @@ def aligned(b: ir.IRBuilder, pointer: ir.Value) -> ir.Value:
 def on_lines(function: ir.Function) -> None:
     """Let what the function puts aside on its stack begin on a line of the cache.
 
-    The caller's stack may lie anywhere, and half of all vectors across two lines: UR5's inverse dynamics then took 25
-    instead of 19 ns a sample, in one process and not in the next.
+    The caller's stack may lie anywhere, and half of all vectors across two lines: code is then a fourth slower in one
+    process and not in the next.
     """
     function.attributes.add("nounwind")
     function.attributes.alignstack = 8 * LINE

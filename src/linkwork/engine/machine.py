@@ -13,6 +13,7 @@ import llvmlite.binding as llvm
 
 from linkwork.engine import forks
 from linkwork.engine.elementary import EXTERNALS
+from linkwork.engine.target import WIDTHS
 from linkwork.errors import ComputationError
 
 _lock = forks.awaited(threading.RLock(), 2)  # LLVM's global context is not safe for two threads
@@ -42,8 +43,8 @@ def widths() -> tuple[int, ...]:
     """Vector widths that this CPU runs at full speed, widest first, and 1."""
     _initialise()
     features = llvm.get_host_cpu_features()
-    widest = 8 if features.get("avx512f") else 4 if features.get("avx") else 2
-    return tuple(w for w in (8, 4, 2, 1) if w <= widest)
+    widest = next(width for feature, width in WIDTHS if not feature or features.get(feature))
+    return (*(width for _, width in WIDTHS if width <= widest), 1)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Python call: a compiled kernel as a builtin function that reads numpy arrays itself.
+"""Python call: a compiled kernel as a builtin function (METH_FASTCALL) that reads numpy arrays itself.
 
 A single call through ctypes costs more than the mathematics of a small robot. Instead the compiled module contains a
 function in CPython's vectorcall form; it checks in machine code that every argument is a plain float64 array of the

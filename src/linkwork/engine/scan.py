@@ -13,8 +13,8 @@ import numpy as np
 
 from linkwork.arguments import as_doubles, finite
 from linkwork.engine import codegen, forks, keys, machine, python_call, scan_codegen
-from linkwork.engine.fuse import optimised
 from linkwork.engine.loader import TABLE, counts, loaded
+from linkwork.engine.passes import optimised
 from linkwork.engine.program import Program, from_casadi
 from linkwork.engine.scan_trace import (
     ARGUMENTS_OF,

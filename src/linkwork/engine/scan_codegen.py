@@ -15,8 +15,9 @@ from contextlib import contextmanager
 from llvmlite import ir
 
 from linkwork.engine.emit import DOUBLE, I64, POINTER, constant, emit_body, lanes
-from linkwork.engine.lanes import LINE, aligned, at, load, on_lines, store
+from linkwork.engine.lanes import aligned, at, load, on_lines, store
 from linkwork.engine.program import Program
+from linkwork.engine.target import LINE
 
 ARGUMENTS = (
     "state_in",  # (samples, state) start states, step index first

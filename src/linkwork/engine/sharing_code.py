@@ -1,4 +1,4 @@
-"""The machine code of sharing: jobs whose pieces any thread may take, and letter boxes of workers that are awake.
+"""The machine code of sharing: jobs whose pieces any thread takes by fetch-add, mailboxes of workers that spin.
 
 A job and a letter box are rows of 64-bit words. No function here needs the interpreter, and each tells by atomic
 changes of one word who may do what:

@@ -18,8 +18,8 @@ from casadi import SX
 from llvmlite import ir
 
 from linkwork.engine.emit import DOUBLE, FLOAT, I1, I32, I64, POINTER, constant, emit_body, lanes
-from linkwork.engine.fuse import optimised
-from linkwork.engine.lanes import LINE, RowLoader, aligned, at, load, on_lines, store, store_rows
+from linkwork.engine.lanes import RowLoader, aligned, at, load, on_lines, store, store_rows
+from linkwork.engine.passes import optimised
 from linkwork.engine.program import Program, from_casadi
 from linkwork.engine.stages import (
     Again,
@@ -36,6 +36,7 @@ from linkwork.engine.stages import (
     Variable,
     Where,
 )
+from linkwork.engine.target import LINE
 from linkwork.engine.tiles import Checker
 
 TABLE_WORDS = 4  # rows in doubles, rows in floats, whole numbers, how many rows

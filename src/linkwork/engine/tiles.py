@@ -1,12 +1,13 @@
-"""Tiles: what goes on beside the arithmetic of W samples: results are watched, and the next samples are called."""
+"""Tiles: what goes on beside the arithmetic of W samples: results are checked, the next samples prefetched."""
 
 from __future__ import annotations
 
 from llvmlite import ir
 
 from linkwork.engine.emit import DOUBLE, I32, I64, POINTER, constant, intrinsic, lanes, suffix
-from linkwork.engine.lanes import LINE, at, load
+from linkwork.engine.lanes import at, load
 from linkwork.engine.program import Program
+from linkwork.engine.target import LINE
 
 
 class Checker:
@@ -52,8 +53,8 @@ class Checker:
 class Ahead:
     """Calls the inputs of the next tile into the cache while this tile is computed, one line now and then.
 
-    All lines at once would wait for each other, and cost what they save. Spread over the operations they save 6 to 9 %
-    of the time of inverse dynamics on batches beyond the cache (iCub, ANYmal, Talos, xArm7; nothing for G1).
+    Software prefetch. All lines at once would wait for each other, and cost what they save; so they are spread over the
+    operations. `python -m benchmarks inverse_dynamics` has the rows of batches beyond the cache.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
-"""Workers: threads that help with a batch, and stay awake for a moment afterwards because the next one often follows.
+"""Workers: the pool of threads of kernels and scans, which spin for a moment after their work.
 
-To wake a sleeping thread takes the system 50 to 100 us, as long as inverse dynamics of 5000 samples of UR5. A worker
-that is awake finds the next job by itself, in machine code, and begins within a microsecond.
+To wake a sleeping thread takes the system as long as some thousand samples of a small robot. A worker that is still
+awake finds the next job in its mailbox by itself, in machine code.
 """
 
 from __future__ import annotations

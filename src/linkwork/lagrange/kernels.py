@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import casadi
 from casadi import SX
 
-from linkwork.engine.fuse import optimised
 from linkwork.engine.kernel import Kernel, Signature
-from linkwork.engine.merge import merged
+from linkwork.engine.passes import optimised
+from linkwork.engine.passes.merge import merged
 from linkwork.engine.program import Program, from_casadi
 from linkwork.errors import UnknownName, did_you_mean
 from linkwork.lagrange.columns import Column

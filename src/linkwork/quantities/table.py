@@ -9,7 +9,7 @@ import casadi
 from casadi import SX
 
 from linkwork import rooms
-from linkwork.engine.fuse import optimised
+from linkwork.engine.passes import optimised
 from linkwork.engine.program import from_casadi
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.model import Tree

@@ -12,7 +12,7 @@ from typing import Any
 import casadi
 import numpy as np
 
-from linkwork.engine.fuse import optimised
+from linkwork.engine.passes import optimised
 from linkwork.engine.program import from_casadi
 from linkwork.lagrange import System, columns
 from linkwork.lagrange.columns import euler_lagrange, rates, together

@@ -1,4 +1,4 @@
-"""Fused multiply-adds: decided once in the program, so that every vector width computes the same bits."""
+"""Fused multiply-adds (FP contraction), decided once in the program: every vector width computes the same bits."""
 
 from __future__ import annotations
 
@@ -6,17 +6,8 @@ from collections import Counter
 from dataclasses import replace
 
 from linkwork.engine.program import Operation, Program
-from linkwork.engine.reciprocals import with_shared_reciprocals
-from linkwork.engine.schedule import scheduled
-from linkwork.engine.selects import with_selects
-from linkwork.engine.sums import chained
 
 _PRODUCTS = ("mul", "sq")
-
-
-def optimised(program: Program) -> Program:
-    """Branches as selections, reciprocals shared, sums chained, multiply-adds fused, dead values removed, uses near."""
-    return scheduled(without_dead_code(fused(chained(with_shared_reciprocals(with_selects(program))))))
 
 
 def fused(program: Program) -> Program:

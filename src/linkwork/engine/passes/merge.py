@@ -1,4 +1,4 @@
-"""Merge: several programs over the same arguments as one, each keeping the bits it has alone.
+"""Merge (common subexpressions): several programs over the same arguments as one, each with the bits it has alone.
 
 Tracing functions together lets the compiler choose other products to fuse when a neighbour changes, and the last bit of
 an untouched result moves. Programs optimised one by one and merged afterwards share equal operations and nothing else.

@@ -1,4 +1,4 @@
-"""Sums: additions rearranged so that every product of a sum can become a fused multiply-add."""
+"""Sums (reassociation): additions in an order that lets every product of a sum become a fused multiply-add."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Selects: CasADi's if_else as one selection instead of two masks and a sum."""
+"""Selects (if-conversion): CasADi's if_else as one selection instead of two masks and a sum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reciprocals: divisions by one value done once, because a division costs as much as a dozen products."""
+"""Reciprocals (strength reduction): one division a divisor, because it costs as much as a dozen products."""
 
 from __future__ import annotations
 

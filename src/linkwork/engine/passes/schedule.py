@@ -1,4 +1,7 @@
-"""Schedule: the order in which a program computes its values, so that few of them wait in memory for their use."""
+"""Schedule: list scheduling by register pressure, then by latency.
+
+The order in which a program computes its values decides how many of them wait in memory for their use.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from linkwork.engine.program import Operation, Program
+from linkwork.engine.target import INSTRUCTIONS, SHORT, latency
 
-WORTH = 0.8  # a smaller gain in waiting is lost again: Talos's inverse dynamics (0.97) ran 15 % slower reordered
+WORTH = 0.8  # a smaller gain in waiting is lost again
 LONG = 1000  # operations above which memory counts for more than the time between a value and its use
-SHORT = 850  # operations of two tiles at once whose code fits its cache
-INSTRUCTIONS = 2  # of arithmetic that a processor begins in a cycle
 _GIVEN = ("input", "constant")
 
 
@@ -42,9 +44,7 @@ def _freeing(program: Program) -> list[int]:
 
     Among equals a short program takes the one with the longest way to a result; a long one keeps the given order. Where
     a program mostly waits for its own results and no second tile fills the time, an operation rests until its operands
-    can be there.
-    Measured with AVX2: inverse dynamics of G1 12 % faster, of UR5 9 %, of Panda 4 %; loads of Panda 16 %; Talos as
-    before. Resting: forward dynamics of xArm7 9 %.
+    can be there. Rows of `python -m benchmarks dynamics` show what it brings.
     """
     code = program.code
     given = [op.name in _GIVEN for op in code]
@@ -90,7 +90,7 @@ def _freeing(program: Program) -> list[int]:
         now += 1
         for u in users[k]:
             missing[u] -= 1
-            there[u] = max(there[u], now + rest * _cycles(code[k]))
+            there[u] = max(there[u], now + rest * latency(code[k].name))
             if not missing[u]:
                 heapq.heappush(resting, (there[u], u))
     return order + [k for k in range(len(code)) if not done[k]]
@@ -107,10 +107,9 @@ def _heights(users: Sequence[Sequence[int]]) -> list[int]:
 def tiles_at_once(program: Program, results: int | None = None) -> int:
     """How many tiles are computed beside each other: two where they hide each other's latencies.
 
-    Measured with AVX2, two against one: inverse dynamics of UR5 17 % faster, of xArm7 15 %; forward dynamics of UR5
-    28 %, of Panda 14 %, energies 10 %. It does not pay for the Coriolis matrix of an arm (share of waiting 0.8, a
-    result for every 10 operations: 15 % slower) or inverse dynamics of quadrupeds (share 0.5: 35 %), and beyond SHORT
-    the code no longer fits its cache. `results`: how many outputs are returned; without it: all.
+    It does not pay where there is a result for every few operations (the Coriolis matrix of an arm), where little time
+    goes by in waiting (inverse dynamics of quadrupeds), or where the code no longer fits its cache; rows of
+    `python -m benchmarks dynamics` show it. `results`: how many outputs are returned; without it: all.
     """
     written = sum(len(values) for values in program.outputs[:results])
     worth = program.operations <= SHORT and 20 * written <= program.operations
@@ -127,13 +126,8 @@ def waiting_share(program: Program) -> float:
     ends = [0] * len(program.code)
     for k, op in enumerate(program.code):
         if op.name not in _GIVEN:
-            ends[k] = max((ends[a] for a in op.args), default=0) + _cycles(op)
+            ends[k] = max((ends[a] for a in op.args), default=0) + latency(op.name)
     return INSTRUCTIONS * max(ends, default=0) / max(1, program.operations)
-
-
-def _cycles(op: Operation) -> int:
-    """Until a result is there. Sines of inputs come before all else and are there."""
-    return {"sin": 0, "cos": 0, "div": 13, "inv": 13, "sqrt": 19}.get(op.name, 4)
 
 
 def reordered(program: Program, order: Sequence[int]) -> Program:
