@@ -17,18 +17,16 @@ import numpy as np
 from llvmlite import ir
 
 from linkwork.engine import buffers, machine, python_call, sharing_code, writer
+from linkwork.engine.call_writer import CARRAY, DATA, DIMENSIONS, NULL, WRITEABLE, CallWriter, new_table
 from linkwork.engine.emit import I32, I64, POINTER
-from linkwork.engine.python_call import CARRAY, DATA, DESCR, DIMENSIONS, FLAGS, NDIM, TABLE, TYPE, WRITEABLE
 from linkwork.engine.sharing_code import BAD, JOB_WORDS, NONE_BAD, PIECES, piece_limits
 from linkwork.engine.threads import WORTH_SHARING
-from linkwork.engine.writer import Writer
 
 Shapes = Sequence[tuple[int, ...]]
 _DOUBLE, _POINTER = np.dtype(np.float64), ctypes.c_void_p
 # A kernel's table: these words, then a stride for each input, then ENTRY words for each input and result.
 RUN, MOST, SCRATCH, INPUTS, RESULTS, BYTES, GRAIN, SMALL, LARGE, HEADER = range(10)
 ENTRY = 5  # rank, up to three dimensions, size
-_NULL = ir.Constant(POINTER, None)
 LARGEST_RANK, LARGEST_COUNT, DEEPEST = 3, 64, 24  # dimensions of a value, arrays of a call, dimensions of a batch
 
 
@@ -99,30 +97,9 @@ def _code() -> machine.Code:
     return code
 
 
-class CallWriter(Writer):
-    """Also calls functions of the table of addresses, and leaves for `slow` where a condition does not hold."""
-
-    def __init__(self, function: ir.Function, table: ir.Value, slow: ir.Block) -> None:
-        super().__init__(function)
-        self.table, self.slow = table, slow
-
-    def known(self, name: str, type_: ir.Type = POINTER) -> ir.Value:
-        return self.word(self.table, TABLE.index(name), type_)
-
-    def call(self, name: str, result: ir.Type, *arguments: ir.Value) -> ir.Value:
-        type_ = ir.FunctionType(result, [a.type for a in arguments])
-        return self.b.call(self.b.inttoptr(self.known(name, I64), type_.as_pointer()), list(arguments))
-
-    def require(self, condition: ir.Value) -> None:
-        following = self.function.append_basic_block()
-        self.b.cbranch(condition, following, self.slow)
-        self.b.position_at_end(following)
-
-
 def _emit(module: ir.Module) -> None:
     """Define `call_batch(itself, args, nargs)` and the table of addresses it needs."""
-    table = ir.GlobalVariable(module, ir.ArrayType(I64, len(TABLE)), "call_table")
-    table.initializer = ir.Constant(table.value_type, [0] * len(TABLE))
+    table = new_table(module)
     function = ir.Function(module, ir.FunctionType(POINTER, [POINTER, POINTER, I64]), "call_batch")
     _CallBatch(function, table, sharing_code.emit(module)["share"]).write()
 
@@ -165,8 +142,8 @@ class _CallBatch:
         b.position_at_end(self.refuse)
         self.forget(self.outputs)
         b.branch(self.slow)
-        b.position_at_end(self.slow)
-        b.ret(w.call("vectorcall", POINTER, self.fallback, self.args, self.nargs, _NULL))
+        w.slow = self.slow
+        w.call_slowly(self.fallback, self.args, self.nargs)
 
     def entry(self, j: ir.Value) -> ir.Value:
         """What the table says of array j."""
@@ -176,8 +153,8 @@ class _CallBatch:
         """How many there are, from the first array."""
         w, b = self.w, self.w.b
         first = w.word(self.args, 0, POINTER)
-        w.require(w.equal(w.field(first, TYPE, POINTER), w.known("array_type")))
-        self.depth = b.sub(b.sext(w.field(first, NDIM, I32), I64), w.word(self.entries, 0))
+        w.require_type(first)
+        self.depth = b.sub(b.sext(w.rank(first), I64), w.word(self.entries, 0))
         w.require(
             b.and_(b.icmp_signed(">", self.depth, w.number(0)), b.icmp_signed("<=", self.depth, w.number(DEEPEST)))
         )
@@ -194,12 +171,10 @@ class _CallBatch:
         with w.loop(self.nargs) as j:
             array, entry = w.word(self.args, j, POINTER), self.entry(j)
             rank = w.word(entry, 0)
-            w.require(w.equal(w.field(array, TYPE, POINTER), w.known("array_type")))
-            w.require(w.equal(w.field(array, DESCR, POINTER), w.known("float64")))
             read, written = ir.Constant(I32, CARRAY), ir.Constant(I32, CARRAY | WRITEABLE)
-            wanted = b.select(b.icmp_signed("<", j, self.inputs), read, written)
-            w.require(w.equal(b.and_(w.field(array, FLAGS, I32), wanted), wanted))
-            w.require(w.equal(b.sext(w.field(array, NDIM, I32), I64), b.add(self.depth, rank)))
+            w.require_type(array)
+            w.require_doubles(array, b.select(b.icmp_signed("<", j, self.inputs), read, written))
+            w.require(w.equal(b.sext(w.rank(array), I64), b.add(self.depth, rank)))
             dimensions = w.field(array, DIMENSIONS, POINTER)
             with w.loop(self.depth) as k:
                 w.require(w.equal(w.word(dimensions, k), w.word(self.lead, k)))
@@ -239,14 +214,10 @@ class _CallBatch:
             rank = w.word(entry, 0)
             with w.loop(rank) as k:
                 w.put(w.word(entry, b.add(k, w.number(1))), sizes, b.add(self.depth, k))
-            zero, kind = ir.Constant(I32, 0), ir.Constant(I32, python_call.NPY_DOUBLE)
-            shape = (b.trunc(b.add(self.depth, rank), I32), sizes)
-            array = w.call("array_new", POINTER, w.known("array_type"), *shape, kind, _NULL, _NULL, zero, zero, _NULL)
-            failed, made = self.function.append_basic_block(), self.function.append_basic_block()
-            b.cbranch(w.equal(b.ptrtoint(array, I64), 0), failed, made)
-            b.position_at_end(failed)
+            array = w.new_array(b.trunc(b.add(self.depth, rank), I32), sizes)
+            made = w.at_null(array)
             self.forget(o)
-            b.ret(_NULL)  # numpy has set MemoryError
+            b.ret(NULL)  # numpy has set MemoryError
             b.position_at_end(made)
             w.put(array, self.results, o)
             w.put(w.field(array, DATA, I64), self.pointers, at)

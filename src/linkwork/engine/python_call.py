@@ -18,117 +18,89 @@ import numpy as np
 from llvmlite import ir
 
 from linkwork.engine import threads
-from linkwork.engine.emit import I8, I32, I64, POINTER
+from linkwork.engine.call_writer import (
+    CARRAY,
+    DATA,
+    DESCR,
+    DIMENSIONS,
+    FLAGS,
+    FUNCTIONS,
+    NDIM,
+    NPY_DOUBLE,
+    NULL,
+    TABLE,
+    TYPE,
+    WRITEABLE,
+    CallWriter,
+    new_table,
+)
+from linkwork.engine.emit import I32, I64, POINTER
 from linkwork.engine.workers import workers
 
-# Offsets of PyObject and PyArrayObject (numpy 1.x and 2.x, 64 bit); `available` verifies them before use.
-TYPE, DATA, NDIM, DIMENSIONS, DESCR, FLAGS = 8, 16, 24, 32, 56, 64
-CARRAY, WRITEABLE = 0x0001 | 0x0100, 0x0400  # C contiguous and aligned
-NPY_DOUBLE = 12
 _PYARRAY_NEW = 93  # index in numpy's table of C functions
-_FUNCTIONS = dict(
-    vectorcall="PyObject_Vectorcall",
-    incref="Py_IncRef",
-    decref="Py_DecRef",
-    tuple_new="PyTuple_New",
-    tuple_set="PyTuple_SetItem",
-    malloc="PyMem_RawMalloc",
-    free="PyMem_RawFree",
-    save_thread="PyEval_SaveThread",
-    restore_thread="PyEval_RestoreThread",
-)
-TABLE = ("array_type", "float64", "array_new", "threads", "workers", *_FUNCTIONS)
 
 
 def emit_call(
     module: ir.Module, single: ir.Function, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]
 ) -> None:
     """Define `call(self, args, nargs)` and the table of addresses it needs."""
-    table = ir.GlobalVariable(module, ir.ArrayType(I64, len(TABLE)), "call_table")
-    table.initializer = ir.Constant(table.value_type, [0] * len(TABLE))
     function = ir.Function(module, ir.FunctionType(POINTER, [POINTER, POINTER, I64]), "call")
     fallback, args, nargs = function.args
-    b = ir.IRBuilder(function.append_basic_block("entry"))
-    slow = function.append_basic_block("slow")
+    function.append_basic_block("entry")
+    start, slow = function.append_basic_block("start"), function.append_basic_block("slow")
+    w = CallWriter(function, new_table(module), slow)
+    b = w.b
+    in_pointers, out_pointers = w.words(max(1, len(inputs))), w.words(max(1, len(outputs)))
+    b.branch(start)
+    b.position_at_end(start)
 
-    def known(name: str, type_: ir.Type = POINTER) -> ir.Value:
-        return b.load(b.gep(table, [ir.Constant(I64, TABLE.index(name))], source_etype=I64), typ=type_)
-
-    def field(pointer: ir.Value, offset: int, type_: ir.Type) -> ir.Value:
-        return b.load(b.gep(pointer, [ir.Constant(I64, offset)], source_etype=I8), typ=type_)
-
-    def require(condition: ir.Value) -> None:
-        following = function.append_basic_block()
-        b.cbranch(condition, following, slow)
-        b.position_at_end(following)
-
-    def equal(x: ir.Value, y: ir.Value | int) -> ir.Value:
-        if isinstance(y, int):
-            y = ir.Constant(x.type, y)
-        return b.icmp_unsigned("==", x, y)
-
-    in_pointers = b.alloca(I64, max(1, len(inputs)))
-    out_pointers = b.alloca(I64, max(1, len(outputs)))
-    require(equal(nargs, len(inputs)))
+    # every argument a plain array of its own shape
+    w.require(w.equal(nargs, len(inputs)))
     for j, shape in enumerate(inputs):
-        array = b.load(b.gep(args, [ir.Constant(I64, j)], source_etype=I64), typ=POINTER)
-        require(equal(field(array, TYPE, POINTER), known("array_type")))
-        require(equal(field(array, NDIM, I32), len(shape)))
-        require(equal(field(array, DESCR, POINTER), known("float64")))
-        flags = b.and_(field(array, FLAGS, I32), ir.Constant(I32, CARRAY))
-        require(equal(flags, CARRAY))
-        dimensions = field(array, DIMENSIONS, POINTER)
+        array = w.word(args, j, POINTER)
+        w.require_type(array)
+        w.require(w.equal(w.rank(array), len(shape)))
+        w.require_doubles(array, CARRAY)
+        dimensions = w.field(array, DIMENSIONS, POINTER)
         for axis, size in enumerate(shape):
-            require(equal(field(dimensions, 8 * axis, I64), size))
-        b.store(field(array, DATA, I64), b.gep(in_pointers, [ir.Constant(I64, j)]))
+            w.require(w.equal(w.word(dimensions, axis), size))
+        w.put(w.field(array, DATA, I64), in_pointers, j)
 
-    new_type = ir.FunctionType(POINTER, [POINTER, I32, POINTER, I32, POINTER, POINTER, I32, I32, POINTER])
-    decref_type = ir.FunctionType(ir.VoidType(), [POINTER])
-    null = ir.Constant(POINTER, None)
+    # a new array for every result
     results: list[ir.Value] = []
 
-    def call(name: str, type_: ir.FunctionType, arguments: list[ir.Value]) -> ir.Value:
-        return b.call(b.inttoptr(known(name, I64), type_.as_pointer()), arguments)
+    def forget() -> None:
+        for earlier in results:
+            w.call("decref", ir.VoidType(), earlier)
 
     for j, shape in enumerate(outputs):
         sizes = ir.GlobalVariable(module, ir.ArrayType(I64, max(1, len(shape))), f"call_shape{j}")
         sizes.linkage, sizes.global_constant = "internal", True
         sizes.initializer = ir.Constant(sizes.value_type, list(shape) or [1])
-        zero = ir.Constant(I32, 0)
-        arguments = [
-            known("array_type"),
-            ir.Constant(I32, len(shape)),
-            b.bitcast(sizes, POINTER),
-            ir.Constant(I32, NPY_DOUBLE),
-        ]
-        array = call("array_new", new_type, [*arguments, null, null, zero, zero, null])
-        failed, made = function.append_basic_block(), function.append_basic_block()
-        b.cbranch(equal(array, null), failed, made)
-        b.position_at_end(failed)
-        for earlier in results:
-            call("decref", decref_type, [earlier])
-        b.ret(null)  # numpy has set MemoryError
+        array = w.new_array(ir.Constant(I32, len(shape)), b.bitcast(sizes, POINTER))
+        made = w.at_null(array)
+        forget()
+        b.ret(NULL)  # numpy has set MemoryError
         b.position_at_end(made)
         results.append(array)
-        b.store(field(array, DATA, I64), b.gep(out_pointers, [ir.Constant(I64, j)]))
+        w.put(w.field(array, DATA, I64), out_pointers, j)
 
-    bad = b.call(single, [b.bitcast(in_pointers, POINTER), b.bitcast(out_pointers, POINTER)])
+    # compute; what is not finite is explained by the slow way
+    bad = b.call(single, [in_pointers, out_pointers])
     good, refuse = function.append_basic_block("good"), function.append_basic_block("refuse")
-    b.cbranch(equal(bad, 0), good, refuse)
+    b.cbranch(w.equal(bad, 0), good, refuse)
     b.position_at_end(refuse)
-    for array in results:
-        call("decref", decref_type, [array])
+    forget()
     b.branch(slow)
     b.position_at_end(good)
     if len(results) == 1:
         b.ret(results[0])
     else:
-        bundle = call("tuple_new", ir.FunctionType(POINTER, [I64]), [ir.Constant(I64, len(results))])
+        bundle = w.call("tuple_new", POINTER, w.number(len(results)))
         for j, array in enumerate(results):
-            call("tuple_set", ir.FunctionType(I32, [POINTER, I64, POINTER]), [bundle, ir.Constant(I64, j), array])
+            w.call("tuple_set", I32, bundle, w.number(j), array)
         b.ret(bundle)
-    b.position_at_end(slow)
-    b.ret(call("vectorcall", ir.FunctionType(POINTER, [POINTER, POINTER, I64, POINTER]), [fallback, args, nargs, null]))
+    w.call_slowly(fallback, args, nargs)
 
 
 class _MethodDef(ctypes.Structure):
@@ -164,7 +136,7 @@ def fill_table(address: int) -> None:
 def _addresses() -> dict[str, int]:
     functions = {
         name: ctypes.cast(getattr(ctypes.pythonapi, symbol), ctypes.c_void_p).value or 0
-        for name, symbol in _FUNCTIONS.items()
+        for name, symbol in FUNCTIONS.items()
     }
     return {
         "array_type": id(np.ndarray),
