@@ -46,7 +46,7 @@ LAYERS = (
     {"arguments", "errors", "once", "poses", "results", "rooms"},
     {"spatial", "model"},
     {"recursions", "engine"},
-    {"subject", "configurations", "quantities", "kernel_counts", "formats"},
+    {"subject", "configurations", "quantities", "kernel_counts", "formats", "looks"},
     set(MAY_IMPORT),
     {"robot", "library"},
     {"cli", "view", "reproduce", "__main__"},

@@ -17,6 +17,7 @@ from linkwork.errors import InvalidInput
 from linkwork.gradient import Gradient, Reduce
 from linkwork.gradient import gradient as gradient_of
 from linkwork.kernel_counts import Kernels
+from linkwork.looks import Looks
 from linkwork.model import Model, Placement, edit
 from linkwork.model.parametric import Edited, Parametric, unknown_variable
 from linkwork.model.payload import Payload
@@ -47,7 +48,7 @@ Payloads = Payload | Sequence[Payload]
 Variables = Mapping[str, ArrayLike]
 
 
-class Robot(QuantityMethods):
+class Robot(QuantityMethods, Looks):
     """A robot: described once, every quantity about it is one call, for one configuration or for a million.
 
     Shapes: q (..., nq), v, a, tau (..., nv), with any leading batch dimensions, which broadcast. SI units, radians.

@@ -1,18 +1,25 @@
 """What people see: the viewer in the browser, reports, figures."""
 
 from linkwork.view.drawing import draw_columns, draw_motion, draw_robot
+from linkwork.view.picture import picture, robot_html
 from linkwork.view.playback import Playback
 from linkwork.view.report import report_html, write_report
 from linkwork.view.report_figures import write_figures
+from linkwork.view.show import Inline, as_html, show
 from linkwork.view.viewer import Viewer
 
 __all__ = [
+    "Inline",
     "Playback",
     "Viewer",
+    "as_html",
     "draw_columns",
     "draw_motion",
     "draw_robot",
+    "picture",
     "report_html",
+    "robot_html",
+    "show",
     "write_figures",
     "write_report",
 ]

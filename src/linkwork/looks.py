@@ -1,0 +1,28 @@
+"""Looks: how a robot is shown, by the room `view`, which stands above it and is found by its name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from linkwork import rooms
+
+
+class Looks:
+    """What a robot shows of itself in scripts and notebooks."""
+
+    def show(self, q: ArrayLike | None = None) -> Any:
+        """The robot in the browser: in a notebook inline and offline, in a script as a viewer (which is returned).
+
+        q (nq,) left out: where it stands first. Needs viser: pip install 'linkwork[view]'.
+        """
+        return rooms.room("view").show(self, q)
+
+    def picture(self, q: ArrayLike | None = None, path: str | Path | None = None) -> bytes:
+        """The robot at q (nq,) as a PNG, without a browser; also written to `path`. See view/picture.py."""
+        return rooms.room("view").picture(self, q, path)
+
+    def _repr_html_(self) -> str:
+        return rooms.room("view").robot_html(self)
