@@ -100,6 +100,13 @@ def number(x: Any, who: str) -> float:
     return float(finite(x, (), who))
 
 
+def flag(x: Any, who: str) -> bool:
+    """True or False, and nothing that is taken for one."""
+    if not isinstance(x, (bool, np.bool_)):
+        raise InvalidInput(f"{who} is {_shown(x)}, expected True or False")
+    return bool(x)
+
+
 def _shown(x: Any) -> str:
     text = " ".join(repr(x).split())
     return text if len(text) <= 60 else f"{text[:57]}..."

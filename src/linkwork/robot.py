@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork import configurations, quantities
-from linkwork.arguments import choice, number
+from linkwork.arguments import choice, flag, number
 from linkwork.errors import InvalidInput
 from linkwork.gradient import Gradient, Reduce
 from linkwork.gradient import gradient as gradient_of
@@ -185,9 +185,16 @@ class Robot(QuantityMethods, Looks):
         """The neutral configuration with some joints set by name: robot.q(elbow=0.3)."""
         return configurations.named(self.subject, joints)
 
-    def random(self, n: int | None = None, seed: int | None = None) -> np.ndarray:
-        """Random configurations (nq,) or (n, nq) within the limits; without limits +-pi, +-1 m; uniform rotations."""
-        return configurations.random(self.subject, n, seed)
+    def random(self, n: int | None = None, seed: int | None = None, assembled: bool = True) -> np.ndarray:
+        """Random configurations (nq,) or (n, nq) within the limits; without limits +-pi, +-1 m; uniform rotations.
+
+        Those of a machine with loops close; assembled=False draws its joints alone.
+        """
+        if not flag(assembled, "random: assembled") or not self.model.elements:
+            return configurations.random(self.subject, n, seed)
+        from linkwork.loops import closed
+
+        return closed.random_closed(self.subject, n, seed)
 
     # other robots made from this one
 

@@ -16,6 +16,8 @@ from linkwork.actuation.transmissions import StrutOnHinge, StrutOnSlide
 from linkwork.arguments import as_doubles
 from linkwork.engine.kernel import Kernel, Signature
 from linkwork.errors import ComputationError, InvalidInput, NotPossible
+from linkwork.loops.assembly import has_closures
+from linkwork.loops.closed import GUARD, OPEN, largest_gap, refuse_open
 from linkwork.loops.constraints import strut_rows
 from linkwork.loops.singular import refuse_singular
 from linkwork.model import Tree
@@ -30,24 +32,44 @@ Sized = list[tuple[str, tuple[int, ...]]]
 def to_actuators(
     subject: Subject, q: Any, v: Any = None, a: Any = None, variables: Mapping[str, Any] | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """c, cd, cdd (..., nc) for joint coordinates, rates and accelerations. Left out, v and a are zero."""
+    """c, cd, cdd (..., nc) for joint coordinates, rates and accelerations. Left out, v and a are zero.
+
+    Loops must be closed: a machine whose rods are apart has no commands.
+    """
+    return _answered(subject, "to_actuators", has_closures(subject), q, v, a, variables)
+
+
+def commands_of(
+    subject: Subject, q: Any, v: Any = None, a: Any = None, variables: Mapping[str, Any] | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As `to_actuators`, each command from its own joints alone: loops may be open."""
+    return _answered(subject, "to_actuators", False, q, v, a, variables)
+
+
+def _answered(
+    subject: Subject, who: str, closed: bool, q: Any, v: Any, a: Any, variables: Mapping[str, Any] | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     zeros = np.zeros(subject.nv)
     arguments = [q, zeros if v is None else v, zeros if a is None else a]
     try:
-        return _backward_caller(subject)(*arguments, *subject.variable_values(variables))
-    except ComputationError:
-        refuse_singular(subject, "to_actuators", q, variables)
+        return _backward_caller(subject, closed)(*arguments, *subject.variable_values(variables))
+    except (ComputationError, InvalidInput) as error:
+        if closed and (isinstance(error, ComputationError) or GUARD in str(error)):
+            refuse_open(subject, who, q, variables)
+        if isinstance(error, ComputationError):
+            refuse_singular(subject, who, q, variables)
         raise
 
 
-def _backward_caller(subject: Subject) -> Callable[..., Any]:
-    """The fastest callable for joint coordinates."""
+def _backward_caller(subject: Subject, closed: bool) -> Callable[..., Any]:
+    """The fastest callable for joint coordinates, which asks for closed loops or does not."""
 
     def made() -> Callable[..., Any]:
-        kernel = subject.kernel("to_actuators", lambda key: _backward_kernel(subject, key))
+        name = "to_actuators, closed" if closed else "to_actuators"
+        kernel = subject.kernel(name, lambda key: _backward_kernel(subject, closed, key))
         return kernel.caller(quantities.context_of(subject))
 
-    return subject.once(_backward_caller, made)
+    return subject.once((_backward_caller, closed), made)
 
 
 def forward(subject: Subject, tree: Tree, c: SX, cd: SX, cdd: SX) -> tuple[Triple, list[SX]]:
@@ -142,7 +164,7 @@ def _strut_motion(tree: Tree, layout: Layout, q: SX, v: SX, a: SX) -> Triple:
     return c, cd, cdd
 
 
-def _backward_kernel(subject: Subject, key: str) -> Kernel:
+def _backward_kernel(subject: Subject, closed: bool, key: str) -> Kernel:
     n, m = layout_of(subject).sizes
     inputs: Sized = [("q", (subject.nq,)), ("v", (subject.nv,)), ("a", (subject.nv,))]
     inputs += [(f"variables[{v!r}]", ()) for v in subject.live]
@@ -151,10 +173,12 @@ def _backward_kernel(subject: Subject, key: str) -> Kernel:
     def trace() -> casadi.Function:
         live = {v: SX.sym(v) for v in subject.live}
         q, v, a = SX.sym("q", subject.nq), SX.sym("v", subject.nv), SX.sym("a", subject.nv)
-        results = backward(subject, subject.traced_tree(live), q, v, a)
-        return casadi.Function("to_actuators", [q, v, a, *live.values()], list(results), {"cse": True})
+        tree = subject.traced_tree(live)
+        results = list(backward(subject, tree, q, v, a))
+        results += [OPEN - largest_gap(tree, q)] if closed else []
+        return casadi.Function("to_actuators", [q, v, a, *live.values()], results, {"cse": True})
 
-    return Kernel(Signature("to_actuators", tuple(inputs), outputs), trace, key)
+    return Kernel(Signature("to_actuators", tuple(inputs), outputs, GUARD if closed else ""), trace, key)
 
 
 def explain(subject: Subject, layout: Layout, c: Any, rates: bool, variables: Mapping[str, Any] | None) -> None:

@@ -13,7 +13,9 @@ from linkwork import quantities
 from linkwork.actuation.coordinates import backward
 from linkwork.actuation.layout import layout_of
 from linkwork.engine.kernel import Kernel, Signature
-from linkwork.errors import ComputationError, NotPossible
+from linkwork.errors import ComputationError, InvalidInput, NotPossible
+from linkwork.loops.assembly import has_closures
+from linkwork.loops.closed import GUARD, OPEN, largest_gap, refuse_open
 from linkwork.loops.dynamics import constrained_acceleration, element_forces
 from linkwork.loops.singular import refuse_singular
 from linkwork.model import Tree
@@ -36,8 +38,10 @@ def loop_dynamics(
     given = [q, v, effort, stabilisation, *subject.variable_values(variables)]
     try:
         return kernel.call(given, None, quantities.context_of(subject))
-    except ComputationError:
-        refuse_singular(subject, "loop_dynamics", q, variables)
+    except (ComputationError, InvalidInput) as error:
+        if isinstance(error, ComputationError) or GUARD in str(error):
+            refuse_open(subject, "loop_dynamics", q, variables)
+            refuse_singular(subject, "loop_dynamics", q, variables)
         raise
 
 
@@ -49,7 +53,7 @@ def generalised(subject: Subject, tree: Tree, q: SX, effort: SX) -> SX:
 
 
 def _kernel(subject: Subject, key: str) -> Kernel:
-    m = layout_of(subject).sizes[1]
+    m, closed = layout_of(subject).sizes[1], has_closures(subject)
     inputs: list[tuple[str, tuple[int, ...]]] = [("q", (subject.nq,)), ("v", (subject.nv,)), ("effort", (m,))]
     inputs += [("stabilisation", ()), *((f"variables[{v!r}]", ()) for v in subject.live)]
 
@@ -61,6 +65,8 @@ def _kernel(subject: Subject, key: str) -> Kernel:
         (h, *_) = quantities.trace(subject, "inverse_dynamics").call([q, v, SX(subject.nv, 1), *live.values()])
         free = generalised(subject, tree, q, effort) + element_forces(tree, q, v) - h
         a, _, _ = constrained_acceleration(subject, tree, q, v, free, M, alpha)
-        return casadi.Function("loop_dynamics", [q, v, effort, alpha, *live.values()], [a], {"cse": True})
+        results = [a, OPEN - largest_gap(tree, q)] if closed else [a]
+        return casadi.Function("loop_dynamics", [q, v, effort, alpha, *live.values()], results, {"cse": True})
 
-    return Kernel(Signature("loop_dynamics", tuple(inputs), (("a", (subject.nv,)),)), trace, key)
+    guard = GUARD if closed else ""
+    return Kernel(Signature("loop_dynamics", tuple(inputs), (("a", (subject.nv,)),), guard), trace, key)

@@ -19,7 +19,7 @@ import numpy as np
 from casadi import SX
 
 from linkwork import quantities
-from linkwork.actuation.coordinates import Sized, explain, known_motion, to_actuators
+from linkwork.actuation.coordinates import Sized, commands_of, explain, known_motion
 from linkwork.actuation.layout import layout_of
 from linkwork.arguments import finite_rows
 from linkwork.configurations import places
@@ -87,7 +87,7 @@ def _searched(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(q, size of every residual, whether Newton settled), the commands led from those of the start to c."""
     live = subject.variable_values(variables)
-    origin = to_actuators(subject, start, variables=variables)[0]
+    origin = commands_of(subject, start, variables=variables)[0]
     named = {f"live_{j}": value for j, value in enumerate(live)}
     found = _scan_of(subject)(q=start, c=c, origin=origin, steps=_MOST_STEPS, **named)
     kernel = subject.kernel("loop_residual", lambda key: _residual_kernel(subject, key))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwork.actuation.conversion import from_actuators
-from linkwork.actuation.coordinates import to_actuators
+from linkwork.actuation.coordinates import commands_of
 from linkwork.actuation.curves import Curves, jumps
 from linkwork.actuation.layout import layout_of
 from linkwork.arguments import as_doubles, choice
@@ -111,7 +111,7 @@ class SampledMotion:
         for k, track in enumerate(tracks):
             where_q, where_v = at[track.name]
             q[..., where_q.start], v[..., where_v.start], a[..., where_v.start] = x[..., k], xd[..., k], xdd[..., k]
-        found = to_actuators(self._subject, q, v, a)
+        found = commands_of(self._subject, q, v, a)
         layout = layout_of(self._subject)
         for track in tracks:
             for driven in layout.driven:

@@ -65,7 +65,7 @@ def configuration(robot: lw.Robot, text: str | None) -> np.ndarray:
     if text == "neutral":
         return _closed(robot, robot.neutral())
     if text == "random":
-        return _closed(robot, robot.random(seed=0))
+        return _closed(robot, robot.random(seed=0, assembled=False))
     if "=" not in text:
         return vector(text, robot.nq, "--q")
     named: dict[str, Any] = {}

@@ -21,6 +21,8 @@ from linkwork.loads.residual import body_residuals
 from linkwork.loads.sharing import Structure, solved_amounts, structure_of
 from linkwork.loads.statics import Statics
 from linkwork.loads.supports import ends_of, loop_elements
+from linkwork.loops.assembly import has_closures
+from linkwork.loops.closed import OPEN, largest_gap, refuse_open
 from linkwork.loops.singular import refuse_singular
 from linkwork.model import Placement, Tree
 from linkwork.model.element_checks import about
@@ -64,7 +66,8 @@ def loads_trace(tree: Tree, x: Inputs) -> tuple[SX, ...]:
 def _efforts(subject: Subject, tree: Tree, x: Inputs, statics: Statics, amounts: SX, tau: SX) -> tuple[SX, SX]:
     """(force of every command, then of every other strut; the smallest lever of a strut on its joint).
 
-    The lever counts as zero where loops are singular and a joint without a motor stays unheld.
+    The lever counts as zero where loops are singular and a joint without a motor stays unheld, as -1 where a loop is
+    open.
     """
     layout = layout_of(subject)
     q, v = x.own["q"], SX.sym("rates", subject.nv)
@@ -94,7 +97,10 @@ def _efforts(subject: Subject, tree: Tree, x: Inputs, statics: Statics, amounts:
     smallest = SX(1)
     for lever in levers:
         smallest = casadi.fmin(smallest, casadi.fabs(lever))
-    return casadi.vertcat(effort, *others), casadi.if_else(_unheld(layout.passive, held, amounts), 0.0, smallest)
+    lever = casadi.if_else(_unheld(layout.passive, held, amounts), 0.0, smallest)
+    if has_closures(subject):
+        lever = casadi.if_else(largest_gap(merged, q) > OPEN, -1.0, lever)
+    return casadi.vertcat(effort, *others), lever
 
 
 def _unheld(passive: tuple[int, ...], tau: SX, amounts: SX) -> SX:
@@ -294,10 +300,12 @@ def loads(
         else:
             results = quantities.evaluate(subject, "loads", {"q": q, "v": v, "a": a}, None, forces, payload, variables)
     except ComputationError:
+        refuse_open(subject, "loads", q, variables)
         _explain(subject, np.asarray(q, dtype=float), variables)
         raise
     wrench, effort, support, support_first, tension, length, base, lever = results
     if (lever.item() if lever.ndim == 0 else lever.min(initial=1.0)) < DEAD_POINT:
+        refuse_open(subject, "loads", q, variables)
         _explain(subject, np.asarray(q, dtype=float), variables)
         sample = f" of sample {tuple(map(int, np.argwhere(lever < DEAD_POINT)[0]))}" if lever.ndim else ""
         raise InvalidInput(f"loads{sample}: the elements of the loops cannot hold the joints without a motor there")

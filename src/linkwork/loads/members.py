@@ -11,7 +11,7 @@ import numpy as np
 from casadi import SX
 
 from linkwork import quantities
-from linkwork.actuation.coordinates import to_actuators
+from linkwork.actuation.coordinates import commands_of
 from linkwork.actuation.layout import layout_of
 from linkwork.arguments import as_doubles
 from linkwork.errors import ComputationError, InvalidInput, UnknownName, did_you_mean
@@ -139,7 +139,7 @@ def strut_levers(subject: Subject, q: np.ndarray) -> np.ndarray:
         if isinstance(driven.element, LinearActuator):
             v = np.zeros(subject.nv)
             v[driven.v[0]] = 1.0
-            found.append(to_actuators(subject, q, v)[1][..., driven.rates[0]])
+            found.append(commands_of(subject, q, v)[1][..., driven.rates[0]])
     return np.stack(found, axis=-1) if found else np.ones((*q.shape[:-1], 0))
 
 

@@ -181,14 +181,21 @@ class QuantityMethods:
         return call(v)
 
     def energy(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Loaded]) -> tuple[np.ndarray, np.ndarray]:
-        """(kinetic (...), potential (...)) [J]; the latter is zero at the world's origin. See recursions/energy.py."""
+        """(kinetic (...), potential (...)) [J]; the latter is zero at the world's origin. See recursions/energy.py.
+
+        Potential energy counts every described body, also a base that stands still (Pinocchio's does not).
+        """
         if options:
             return self._calls.with_options(options, "energy", q=q, v=v)
         call = self._calls.energy or self._calls.made("energy")
         return call(q, v)
 
     def center_of_mass(self, q: ArrayLike, **options: Unpack[Loaded]) -> np.ndarray:
-        """Centre of mass (..., 3) of every described body together, world axes [m]."""
+        """Centre of mass (..., 3) of every described body together, world axes [m].
+
+        A base that stands still counts: it is part of the robot. Pinocchio's is that of the moving bodies alone; the
+        page "Coming from" shows how to get it.
+        """
         if options:
             return self._calls.with_options(options, "center_of_mass", q=q)
         call = self._calls.center_of_mass or self._calls.made("center_of_mass")
@@ -202,7 +209,10 @@ class QuantityMethods:
         return call(q)
 
     def momentum(self, q: ArrayLike, v: ArrayLike, **options: Unpack[Loaded]) -> np.ndarray:
-        """Linear momentum [kg m/s], then angular about the centre of mass [kg m^2/s]: (..., 6), world axes."""
+        """Linear momentum [kg m/s], then angular about the centre of mass [kg m^2/s]: (..., 6), world axes.
+
+        The centre of mass is that of all described bodies, also of a base that stands still (see `center_of_mass`).
+        """
         if options:
             return self._calls.with_options(options, "momentum", q=q, v=v)
         call = self._calls.momentum or self._calls.made("momentum")

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwork.actuation.coordinates import commands_of
 from linkwork.actuation.layout import layout_of
 from linkwork.configurations import places
 from linkwork.errors import LinkworkError
@@ -91,7 +92,7 @@ class ActuatorSliders:
         for name, entry in zip(layout.names, layout.entries, strict=True):
             if entry is None or (name in robot.joints and not layout.implicit):
                 continue
-            low, high, unit = _command_limits(robot, name, float(robot.to_actuators(q)[0][entry]))
+            low, high, unit = _command_limits(robot, name, float(commands_of(robot.subject, q)[0][entry]))
             step = (high - low) / 1000
             slider = gui.add_slider(f"{name} [{unit}]", low, high, step, float(np.clip(0.0, low, high)))
             slider.on_update(by_person(functools.partial(changed, entry)))
@@ -101,7 +102,7 @@ class ActuatorSliders:
         """Put the sliders where the commands of q are."""
         if not self.handles:
             return
-        c, _, _ = self.robot.to_actuators(q)
+        c, _, _ = commands_of(self.robot.subject, q)
         for name, slider in self.handles.items():
             put(slider, float(c[self.entries[name]]))
 
@@ -130,7 +131,7 @@ def _command_limits(robot: Robot, name: str, now: float) -> tuple[float, float, 
             entry = layout.entries[layout.names.index(name)]
             q = np.repeat(robot.neutral()[None], 2, axis=0)
             q[:, at] = ends
-            ends = np.sort(robot.to_actuators(q)[0][:, entry])
+            ends = np.sort(commands_of(robot.subject, q)[0][:, entry])
         except LinkworkError:
             ends = np.array([-np.inf, np.inf])
     low = float(ends[0]) if np.isfinite(ends[0]) else now - SPAN[unit]

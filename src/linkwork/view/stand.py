@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwork.actuation.coordinates import commands_of
 from linkwork.errors import LinkworkError, UnknownName, did_you_mean
 from linkwork.loops.assembly import has_closures
 from linkwork.robot import Robot
@@ -260,7 +261,7 @@ class Stand:
         with self.lock:
             self.viewer.playing.value = False
             q = self.scene.q
-            c, _, _ = self.robot.to_actuators(q)
+            c, _, _ = commands_of(self.robot.subject, q)
             c[entry] = value
             moved, _, _ = self.robot.from_actuators(c, q0=q)
             self.show(moved)

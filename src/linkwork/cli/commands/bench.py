@@ -30,7 +30,7 @@ def bench(
     """
     loaded = lw.load(robot)
     rng = np.random.default_rng(0)
-    q = loaded.random(samples, seed=0)
+    q = loaded.random(samples, seed=0, assembled=False)
     v, a = rng.normal(size=(2, samples, loaded.nv))
     tip = last_frame(loaded, None)
     calls: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
