@@ -22,6 +22,10 @@ from linkwork.model import Tree
 from linkwork.subject import Subject
 
 
+DRIFT = 0.05
+"""A loop that is open by more [m, rad] is no drift, which stabilisation would pull back."""
+
+
 def loop_dynamics(
     subject: Subject,
     q: Any,
@@ -30,7 +34,10 @@ def loop_dynamics(
     stabilisation: float = 0.0,
     variables: Mapping[str, Any] | None = None,
 ) -> np.ndarray:
-    """a (..., nv) for efforts (..., nc) of motors and actuators, in the order of `robot.actuators`."""
+    """a (..., nv) for efforts (..., nc) of motors and actuators, in the order of `robot.actuators`.
+
+    Loops must be closed; with stabilisation [1/s], which pulls the drift of an integration back, to 5 cm or 0.05 rad.
+    """
     if subject.model.kinematic_only:
         who = f'robot "{subject.model.name}"'
         raise NotPossible(f"loop_dynamics: {who} is kinematic only: no mass properties are published for it")
@@ -65,7 +72,8 @@ def _kernel(subject: Subject, key: str) -> Kernel:
         (h, *_) = quantities.trace(subject, "inverse_dynamics").call([q, v, SX(subject.nv, 1), *live.values()])
         free = generalised(subject, tree, q, effort) + element_forces(tree, q, v) - h
         a, _, _ = constrained_acceleration(subject, tree, q, v, free, M, alpha)
-        results = [a, OPEN - largest_gap(tree, q)] if closed else [a]
+        allowed = casadi.if_else(alpha > 0, DRIFT, OPEN)
+        results = [a, allowed - largest_gap(tree, q)] if closed else [a]
         return casadi.Function("loop_dynamics", [q, v, effort, alpha, *live.values()], results, {"cse": True})
 
     guard = GUARD if closed else ""
