@@ -21,7 +21,6 @@ from linkwork.loops.singular import refuse_singular
 from linkwork.model import Tree
 from linkwork.subject import Subject
 
-
 DRIFT = 0.05
 """A loop that is open by more [m, rad] is no drift, which stabilisation would pull back."""
 
