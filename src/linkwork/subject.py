@@ -6,7 +6,7 @@ import hashlib
 import weakref
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from linkwork.arguments import mapping
 from linkwork.engine import keys
@@ -166,3 +166,22 @@ class Subject(Keeper):
                 found = _shared.setdefault(key, make(key))
             self.kernels[label] = found
         return found
+
+
+class HasSubject(Protocol):
+    """A robot, as rooms see it: what carries a subject."""
+
+    @property
+    def subject(self) -> Subject: ...
+
+
+RobotLike = Subject | HasSubject
+"""What functions of rooms take first: a robot, or its subject."""
+
+
+def subject_of(robot: RobotLike, who: str) -> Subject:
+    """The subject of a robot, or the subject itself; `who` is asked."""
+    subject = getattr(robot, "subject", robot)
+    if not isinstance(subject, Subject):
+        raise InvalidInput(f"{who}: robot is {robot!r}, expected a robot: lw.load(name)")
+    return subject

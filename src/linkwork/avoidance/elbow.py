@@ -23,6 +23,7 @@ from linkwork.inverse.analytic.classify import classified
 from linkwork.inverse.analytic.solve import DEFECT, one_pose
 from linkwork.inverse.analytic.spherical import about_x, about_z
 from linkwork.spatial import Transform
+from linkwork.subject import RobotLike, subject_of
 
 STRAIGHT = 1e-9
 """An elbow nearer to the line shoulder-wrist than this part of the arm has no arm angle."""
@@ -42,8 +43,8 @@ class Elbow:
     Source: [Simas2022] sections 3.1-3.3, without its intermediate solution for six axes.
     """
 
-    def __init__(self, robot: Any, frame: str, reference: ArrayLike = (0.0, 0.0, 1.0)) -> None:
-        self.subject = getattr(robot, "subject", robot)
+    def __init__(self, robot: RobotLike, frame: str, reference: ArrayLike = (0.0, 0.0, 1.0)) -> None:
+        self.subject = subject_of(robot, "Elbow")
         found = classified(self.subject, frame)
         if found.family != "seven_axis" or found.pose is None or not found.exact:
             off = f"its axes are off by {found.deviation:.3g}" if found.family == "seven_axis" else ""

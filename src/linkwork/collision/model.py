@@ -18,7 +18,7 @@ from linkwork.collision.report import Report, plain_report
 from linkwork.collision.shapes import SHAPES, HalfSpace, Shape
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.model.body import Body
-from linkwork.subject import Subject
+from linkwork.subject import RobotLike, Subject, subject_of
 
 WAYS = ("described", "spheres", "capsules", "convex", "mesh")
 
@@ -42,7 +42,7 @@ class CollisionModel(Queries):
     _kernels: dict[Any, Any] = field(repr=False)
 
     def __init__(
-        self, robot: Any, shapes: Mapping[str, Iterable[Shape]], pairs: Any = "auto", report: Report | None = None
+        self, robot: RobotLike, shapes: Mapping[str, Iterable[Shape]], pairs: Any = "auto", report: Report | None = None
     ) -> None:
         subject = subject_of(robot, "CollisionModel")
         own = _checked_shapes(subject, shapes)
@@ -129,7 +129,7 @@ class CollisionModel(Queries):
 
 
 def model(
-    robot: Any,
+    robot: RobotLike,
     shapes: str = "described",
     tolerance: float = 0.02,
     pairs: str | os.PathLike[str] | Pairs | Iterable[tuple[str, str]] = "auto",
@@ -174,14 +174,6 @@ def described_shapes(subject: Subject, visuals: bool = False) -> dict[str, tuple
 
 def _described(body: Body, visuals: bool) -> tuple[Any, ...]:
     return body.collisions or (body.visuals if visuals else ())
-
-
-def subject_of(robot: Any, who: str) -> Subject:
-    """The subject of a robot, or the subject itself."""
-    subject = getattr(robot, "subject", robot)
-    if not isinstance(subject, Subject):
-        raise InvalidInput(f"{who}: robot is {robot!r}, expected a robot: lw.load(name)")
-    return subject
 
 
 def _checked_shapes(subject: Subject, shapes: Any) -> dict[str, tuple[Shape, ...]]:

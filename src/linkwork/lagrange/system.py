@@ -21,6 +21,7 @@ from linkwork.lagrange.joints import GROUND, Joint, Pose
 from linkwork.lagrange.methods import SystemQuantities, Variables
 from linkwork.lagrange.parts import Constraint, Frame, Parts
 from linkwork.lagrange.terms import Body, Point, Term
+from linkwork.subject import RobotLike, subject_of
 
 
 class System(SystemQuantities):
@@ -247,9 +248,9 @@ class System(SystemQuantities):
         return cls(gravity=gravity, name="planar chain").extended(joints, lengths, masses, **options)
 
     @classmethod
-    def from_robot(cls, robot: Any) -> System:
+    def from_robot(cls, robot: RobotLike) -> System:
         """The system of a robot (or its subject) with one-coordinate joints, to extend it by anything."""
-        return robots.from_subject(cls, getattr(robot, "subject", robot))
+        return robots.from_subject(cls, subject_of(robot, "System.from_robot"))
 
     def replace_body(self, name: str, **changes: Any) -> System:
         """The system with some properties of a body changed (the keywords of `with_body`)."""

@@ -24,7 +24,7 @@ from linkwork.configurations import places
 from linkwork.engine.scan import Scan, scan
 from linkwork.errors import NotPossible
 from linkwork.loops.constraints import closure_rows
-from linkwork.subject import Subject
+from linkwork.subject import RobotLike, subject_of
 
 FIRST, SHORTEST, LONGEST = 0.02, 1e-6, 0.12
 """Step lengths [rad, sizes]."""
@@ -186,12 +186,12 @@ def run(circuits: Scan, J: np.ndarray, x: np.ndarray, p: np.ndarray, driver: int
     )
 
 
-def circuit(robot: Any, q0: Any, driver: str) -> Circuits:
+def circuit(robot: RobotLike, q0: Any, driver: str) -> Circuits:
     """The circuit of a robot with one degree of freedom through the assembled configuration q0 (nq,).
 
     driver   the joint whose turning points are dead points. Unknowns are the robot's coordinates, one a joint.
     """
-    subject = robot if isinstance(robot, Subject) else robot.subject
+    subject = subject_of(robot, "circuit")
     tree = subject.tree
     n = tree.nv
     if tree.nq != n:

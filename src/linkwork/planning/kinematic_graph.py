@@ -39,7 +39,7 @@ from linkwork.planning.sampling import (
     whole_configurations,
 )
 from linkwork.planning.search import adjacency, admissible, cheapest_way, costs_from
-from linkwork.subject import Subject
+from linkwork.subject import RobotLike, Subject, subject_of
 
 log = logging.getLogger(__name__)
 TIE = 1e-9
@@ -67,7 +67,7 @@ class KinematicGraph:
     @classmethod
     def build(
         cls,
-        robot: Any,
+        robot: RobotLike,
         point: str,
         joint_resolution: float | Sequence[float],
         voxel_size: float,
@@ -84,7 +84,7 @@ class KinematicGraph:
         joints             which joints; left out: those that move the point; the others stand at neutral
         wrap               "continuous": joints without limits go round
         """
-        subject = getattr(robot, "subject", robot)
+        subject = subject_of(robot, "KinematicGraph")
         subject.place_of(point)
         names = moving_joints(subject, point, joints)
         columns = tuple(configurations.place(subject, name).start for name in names)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from linkwork import quantities
 from linkwork.errors import NotPossible
 from linkwork.inverse.analytic.screws import chain_of
+from linkwork.subject import RobotLike, subject_of
 
 MEET = 1e-9
 """Axes that pass each other nearer than this part of the arm's length meet."""
@@ -29,12 +29,12 @@ class Regional:
     position: np.ndarray
 
 
-def split_regional(robot: Any, frame: str) -> Regional:
+def split_regional(robot: RobotLike, frame: str) -> Regional:
     """The wrist's centre of a six-axis arm: axes 4, 5, 6 meet in it (DH: a4 = a5 = d5 = 0).
 
     Source: [Corves2022] section 2. Corrected: the paper says d4 = 0, which is the length of the forearm.
     """
-    subject = getattr(robot, "subject", robot)
+    subject = subject_of(robot, "split_regional")
     chain = chain_of(subject, frame)
     who = f'split_regional: robot "{subject.model.name}", frame "{frame}"'
     if len(chain) != 6:

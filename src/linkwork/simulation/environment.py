@@ -22,7 +22,7 @@ from linkwork.simulation.friction import friction_of
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.plants import plant_of
 from linkwork.simulation.steppers import STEPPERS
-from linkwork.subject import Subject
+from linkwork.subject import RobotLike, Subject, subject_of
 
 Sampler = Callable[[np.random.Generator, int], Any]
 
@@ -101,7 +101,7 @@ class Environment:
 
     def __init__(
         self,
-        robot: Any,
+        robot: RobotLike,
         copies: int,
         reward: Callable[[Scene], SX],
         observation: Callable[[Scene], SX] | None = None,
@@ -117,7 +117,7 @@ class Environment:
         seed: int | None = None,
         friction: bool = True,
     ) -> None:
-        self.subject: Subject = getattr(robot, "subject", robot)
+        self.subject: Subject = subject_of(robot, "Environment")
         self.plant: Plant = plant_of(self.subject)
         self.friction = friction_of(friction, self.plant, "Environment")
         self.copies, self.steps = _whole("copies", copies), _whole("steps", steps)

@@ -19,8 +19,7 @@ from linkwork.errors import InvalidFile, InvalidInput
 from linkwork.formats.files import read_bounded
 from linkwork.loads.analyse import Analysis, analyse
 from linkwork.model.elements import LinearActuator
-from linkwork.studies.columns import subject_of
-from linkwork.subject import Subject
+from linkwork.subject import RobotLike, Subject, subject_of
 
 FIELDS = ("name", "kind", "peak", "continuous", "speed", "power", "stroke", "source")
 KINDS = ("linear", "rotary")
@@ -113,9 +112,9 @@ def catalogue(path: str | Path | None = None) -> tuple[Actuator, ...]:
     return tuple(found)
 
 
-def duties(robot: Any, motions: Some, steps: int = 1001, payload: Any = None) -> tuple[Duty, ...]:
+def duties(robot: RobotLike, motions: Some, steps: int = 1001, payload: Any = None) -> tuple[Duty, ...]:
     """What every motor and actuator must do over one motion or several: names, motions, arrays, or analyses."""
-    subject = subject_of(robot)
+    subject = subject_of(robot, "duties")
     if isinstance(motions, (str, Mapping, Analysis, SampledMotion)):
         motions = [motions]
     if not isinstance(motions, Iterable):
@@ -127,7 +126,7 @@ def duties(robot: Any, motions: Some, steps: int = 1001, payload: Any = None) ->
 
 
 def select(
-    robot: Any,
+    robot: RobotLike,
     motions: Some,
     lines: Iterable[Actuator] | None = None,
     margin: float = 1.5,

@@ -25,8 +25,8 @@ from linkwork.actuation.layout import layout_of
 from linkwork.arguments import as_doubles, finite_rows, mapping, name_list, number
 from linkwork.engine.compile import CompiledFunction, compile
 from linkwork.errors import ComputationError, InvalidInput, UnknownName, did_you_mean
-from linkwork.studies.columns import Columns, motion_of_commands, stacked, subject_of
-from linkwork.subject import Subject
+from linkwork.studies.columns import Columns, motion_of_commands, stacked
+from linkwork.subject import RobotLike, Subject, subject_of
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Balance:
 
 
 def balance(
-    robot: Any,
+    robot: RobotLike,
     commands: Any,
     actuators: Sequence[str] | None = None,
     variables: Sequence[str] | None = None,
@@ -61,7 +61,7 @@ def balance(
     robot      loaded with the variables live;  commands (poses, nc): where its motors and actuators stand
     actuators  whose effort counts (all), with weights;  variables: which live ones may change (all), with bounds [SI]
     """
-    subject = subject_of(robot)
+    subject = subject_of(robot, "balance")
     names, free = _checked(subject, actuators, variables)
     c = np.atleast_2d(finite_rows(commands, layout_of(subject).sizes[0], "balance: commands"))
     if c.ndim != 2 or not len(c):

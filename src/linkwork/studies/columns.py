@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
 
 import casadi
 from casadi import SX
@@ -25,11 +24,6 @@ NEWTON_STEPS = 5
 """Between instants 0.2 rad apart the steps of a four-bar near its dead point move 0.4, 0.2, 2e-2, 3e-4 and 4e-8 rad."""
 LAST_MOVE = 1e-5
 """A last move below this [rad, m] leaves an error of about 1e-10."""
-
-
-def subject_of(robot: Any) -> Subject:
-    """The subject of a robot, or the subject itself."""
-    return getattr(robot, "subject", robot)
 
 
 class Columns:

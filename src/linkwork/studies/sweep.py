@@ -18,8 +18,8 @@ from linkwork.actuation.rates import with_rates
 from linkwork.arguments import as_doubles, finite, finite_rows, mapping, name_list
 from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
-from linkwork.studies.columns import Columns, motion_of_commands, subject_of
-from linkwork.subject import Subject
+from linkwork.studies.columns import Columns, motion_of_commands
+from linkwork.subject import RobotLike, Subject, subject_of
 
 REDUCTIONS = ("peak", "max", "min", "mean", "rms")
 CHUNK = 1024
@@ -50,7 +50,7 @@ class Sweep:
 
 
 def sweep(
-    robot: Any,
+    robot: RobotLike,
     motion: str | SampledMotion | Mapping[str, Any],
     variables: Mapping[str, Any],
     columns: Mapping[str, str | tuple[str, ...]],
@@ -66,7 +66,7 @@ def sweep(
     columns    {column of `analyse`: "peak" | "max" | "min" | "mean" | "rms", or several}; peak is of the absolute value
     progress   True shows a bar (rich) while it runs; a function is called with (designs done, all designs)
     """
-    subject = subject_of(robot)
+    subject = subject_of(robot, "sweep")
     designs, n = _designs(subject, variables)
     c, cd, cdd = _commands(subject, motion, steps)
     wanted = _wanted(columns)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +12,7 @@ from linkwork import quantities
 from linkwork.arguments import as_doubles, choice
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.model.payload import Payload
-from linkwork.subject import Subject
+from linkwork.subject import RobotLike, Subject, subject_of
 from linkwork.trajectory.path import Path
 
 
@@ -35,7 +34,7 @@ class PathCoefficients:
 
 
 def path_coefficients(
-    robot: Any,
+    robot: RobotLike,
     path: Path,
     s: ArrayLike,
     payload: Payload | Sequence[Payload] | None = None,
@@ -62,14 +61,6 @@ def path_coefficients(
     straight = (np.einsum("...kj,...j->...k", M, x) for x in (first, second))
     m, c = next(straight), next(straight) + curved
     return PathCoefficients(m, c, quantities.evaluate(subject, "gravity_torque", {"q": q}, payload=loads))
-
-
-def subject_of(robot: Any, who: str) -> Subject:
-    """The subject of a robot, or the subject itself."""
-    subject = getattr(robot, "subject", robot)
-    if not isinstance(subject, Subject):
-        raise InvalidInput(f"{who}: robot is {robot!r}, expected a robot: lw.load(name)")
-    return subject
 
 
 def check_fits(subject: Subject, path: Path, who: str) -> None:

@@ -13,9 +13,9 @@ from linkwork import configurations
 from linkwork.arguments import as_doubles, number
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.model.payload import Payload
-from linkwork.subject import Subject
+from linkwork.subject import RobotLike, Subject, subject_of
 from linkwork.trajectory.bounds import Bounds
-from linkwork.trajectory.coefficients import PathCoefficients, check_fits, subject_of
+from linkwork.trajectory.coefficients import PathCoefficients, check_fits
 from linkwork.trajectory.path import Path
 from linkwork.trajectory.profiles import finite_times
 from linkwork.trajectory.reachability import UNLIMITED, fastest
@@ -103,7 +103,7 @@ class TimeLaw:
 
 
 def minimum_time(
-    robot: Any,
+    robot: RobotLike,
     path: Path,
     torque_limits: ArrayLike | None = None,
     velocity_limits: ArrayLike | None = None,

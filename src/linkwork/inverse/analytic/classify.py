@@ -22,7 +22,7 @@ from linkwork.inverse.analytic.solvers.planar import Planar2R, Planar3R, PlanarP
 from linkwork.inverse.analytic.solvers.seven_axis import SevenAxis
 from linkwork.inverse.analytic.solvers.spherical import LockedEnd, SphericalShoulder, SphericalWrist, ThreeAxes
 from linkwork.inverse.analytic.solvers.ur import UR
-from linkwork.subject import Subject
+from linkwork.subject import RobotLike, Subject, subject_of
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,9 @@ class Classification:
         return "\n".join(lines)
 
 
-def classify(robot: Any, frame: str) -> Classification:
+def classify(robot: RobotLike, frame: str) -> Classification:
     """The family of the chain from the base of a robot to a frame; names, base, axis signs and zeros do not matter."""
-    return classified(getattr(robot, "subject", robot), frame)
+    return classified(subject_of(robot, "classify"), frame)
 
 
 def classified(subject: Subject, frame: str) -> Classification:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -12,9 +10,10 @@ from linkwork.inverse.analytic import carbonari
 from linkwork.inverse.analytic.screws import inverted
 from linkwork.inverse.analytic.solve import one_pose, solver
 from linkwork.inverse.analytic.solvers.offset_wrist import Asked, OffsetWrist
+from linkwork.subject import RobotLike, subject_of
 
 
-def offset_wrist_polynomial(robot: Any, target: ArrayLike, frame: str) -> np.ndarray:
+def offset_wrist_polynomial(robot: RobotLike, target: ArrayLike, frame: str) -> np.ndarray:
     """Coefficients (9,) of z^8 .. z^0, z = exp(i theta6), whose roots on the unit circle are the postures' theta6."""
     family, T = _family(robot, frame), one_pose("offset_wrist_polynomial", target)
     c = Asked(*family.constraints()(T)).coefficients
@@ -22,7 +21,7 @@ def offset_wrist_polynomial(robot: Any, target: ArrayLike, frame: str) -> np.nda
     return np.concatenate([upper[::-1], [c[0, 0]], upper.conj()])
 
 
-def carbonari_polynomial(robot: Any, target: ArrayLike, frame: str) -> carbonari.Roots:
+def carbonari_polynomial(robot: RobotLike, target: ArrayLike, frame: str) -> carbonari.Roots:
     """The paper's sixteen roots with their verdicts; see carbonari.solve."""
     family, T = _family(robot, frame), one_pose("carbonari_polynomial", target)
     placed, size = family.canonical.placed, family.size
@@ -33,8 +32,8 @@ def carbonari_polynomial(robot: Any, target: ArrayLike, frame: str) -> carbonari
     return carbonari.solve(G[:3, 3], G[:3, 3] + size.scale * G[:3, 2], 0.0, size.a2, size.d4, size.d5)
 
 
-def _family(robot: Any, frame: str) -> OffsetWrist:
-    subject = getattr(robot, "subject", robot)
+def _family(robot: RobotLike, frame: str) -> OffsetWrist:
+    subject = subject_of(robot, "offset_wrist_polynomial")
     family = solver(subject, frame)
     if not isinstance(family, OffsetWrist):
         raise NotPossible(f'robot "{subject.model.name}", frame "{frame}" is {family.title}, expected an offset wrist')

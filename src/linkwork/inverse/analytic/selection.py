@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +15,7 @@ from linkwork.inverse.analytic.polish import jacobian_kernel
 from linkwork.inverse.analytic.solutions import Solutions
 from linkwork.inverse.analytic.solve import inverse_kinematics_all, one_pose, solver
 from linkwork.inverse.analytic.villalobos import Arm, Choice, Thresholds
+from linkwork.subject import RobotLike, subject_of
 
 Policy = Callable[[Solutions, np.ndarray], np.ndarray]
 """(solutions of a batch (...), previous q (..., nq)) -> cost (..., M), infinite where a row is not to be taken."""
@@ -37,9 +37,9 @@ def minimal_displacement(weights: ArrayLike | None = None, circular: bool = True
     return cost
 
 
-def largest_manipulability(robot: Any, frame: str) -> Policy:
+def largest_manipulability(robot: RobotLike, frame: str) -> Policy:
     """The largest product of the Jacobian's singular values."""
-    subject = getattr(robot, "subject", robot)
+    subject = subject_of(robot, "largest_manipulability")
     chain = solver(subject, frame).chain
 
     def cost(solutions: Solutions, previous: np.ndarray) -> np.ndarray:
@@ -98,13 +98,13 @@ class Track:
     reason: str
 
 
-def track(robot: Any, targets: ArrayLike, frame: str, q0: ArrayLike, jump: float = 0.5) -> Track:
+def track(robot: RobotLike, targets: ArrayLike, frame: str, q0: ArrayLike, jump: float = 0.5) -> Track:
     """Follow targets (N, 4, 4) from q0 with the nearest solution each time; see `Track`.
 
     Postures are told apart by continuity: arms with offset wrists change posture without meeting a singularity, so
     labels would not do.
     """
-    subject = getattr(robot, "subject", robot)
+    subject = subject_of(robot, "track")
     goals = as_doubles(targets, "track: targets")
     if goals.ndim != 3 or goals.shape[1:] != (4, 4) or not len(goals):
         raise InvalidInput(f"track: targets has shape {goals.shape}, expected (N, 4, 4) with N >= 1")
@@ -142,7 +142,7 @@ class Decision:
 
 
 def finite_state_machine(
-    robot: Any,
+    robot: RobotLike,
     target: ArrayLike,
     frame: str,
     previous: ArrayLike | None = None,
@@ -154,7 +154,7 @@ def finite_state_machine(
     Angles are compared in the canonical zeros of the family. thresholds: default scale-free; Thresholds.paper() counts
     millimetres, so give it to an arm described in them.
     """
-    subject = getattr(robot, "subject", robot)
+    subject = subject_of(robot, "finite_state_machine")
     family = solver(subject, frame)
     if family.name != "ur" or not family.exact:
         raise NotPossible(f'finite_state_machine: robot "{subject.model.name}" is {family.title}, expected exact UR/TM')
