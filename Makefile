@@ -9,11 +9,18 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONPATH
 unexport PYTHONHOME
 
-.PHONY: help demo test check lint format flip examples bench docs browser clean
+# What most changes break first: the order of rooms, keys, the table, one quantity of each kind, laws on small robots.
+QUICK := tests/test_collection.py tests/test_layers.py tests/test_rooms.py tests/test_once.py tests/test_references.py \
+    tests/test_robot.py tests/test_gradient.py tests/test_kernel_counts.py tests/spatial tests/model \
+    tests/engine/test_keys.py tests/recursions/test_newton_euler.py \
+    tests/recursions/test_composite_body.py tests/recursions/test_poses.py tests/docs/test_links.py
+
+.PHONY: help quick demo test check lint format flip examples bench docs browser clean
 
 help:
 	@echo "make demo     install what is needed and run the main job"
 	@echo "make test     install what is needed and run all tests"
+	@echo "make quick    a selection of the tests for the inner loop, under a minute"
 	@echo "make check    format, lint, types, sign-flip mutations, examples"
 	@echo "make bench    measure, beside peers; the tables of README and docs follow"
 	@echo "make docs     build the pages into site/; a warning is an error"
@@ -38,6 +45,9 @@ demo: .venv/installed-view,plots,meshes
 
 test: .venv/installed-test
 	@$(BIN)/python -m pytest -n $(WORKERS) -q
+
+quick: .venv/installed-test
+	@$(BIN)/python -m pytest -n $(WORKERS) -q -m "not slow" $(QUICK)
 
 check: lint flip examples
 

@@ -1,12 +1,20 @@
-"""Configuration of pytest and hypothesis, nothing else: samples and robots live in modules of their own."""
+"""Configuration of pytest and hypothesis, nothing else: samples and robots live in modules of their own.
+
+While tests are collected it notes who builds a robot; tests/test_collection.py refuses that.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
 import threading
+import traceback
 
 from hypothesis import HealthCheck, settings
+
+from linkwork.subject import Subject
+
+HERE = os.path.dirname(__file__)
 
 # The same examples in every run, on every machine: a failure is then of the change, not of the draw. New draws:
 # pytest --hypothesis-profile=explore. Nothing is timed: an example may compile a kernel, on a machine that is busy.
@@ -24,6 +32,25 @@ for (
     _about_a_screen
 ) in "COLUMNS LINES FORCE_COLOR NO_COLOR PY_COLORS TTY_COMPATIBLE TTY_INTERACTIVE GITHUB_ACTIONS".split():
     os.environ.pop(_about_a_screen, None)
+
+
+BUILT: list[str] = []
+"""Where robots were built while tests were collected: whoever runs one test should wait for that one alone."""
+_subject_init = Subject.__init__
+
+
+def _noted(self, *arguments, **options) -> None:
+    lines = [f"{line.filename}:{line.lineno}" for line in traceback.extract_stack() if HERE in line.filename]
+    BUILT.extend(lines[-1:])
+    _subject_init(self, *arguments, **options)
+
+
+def pytest_sessionstart() -> None:
+    Subject.__init__ = _noted
+
+
+def pytest_collection_finish() -> None:
+    Subject.__init__ = _subject_init
 
 
 def pytest_terminal_summary(terminalreporter) -> None:

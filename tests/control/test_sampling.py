@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import casadi
 import numpy as np
 import pytest
@@ -20,17 +22,21 @@ from linkwork.simulation import (
     simulate,
 )
 
-ARM = lw.load("rehabilitation-arm").with_gravity((0.0, -9.81, 0.0))
 Q0 = np.array([0.3, 0.8])
 TARGET = np.array([0.5, 1.1])
 STEP = 1e-3
+
+
+@cache
+def arm() -> lw.Robot:
+    return lw.load("rehabilitation-arm").with_gravity((0.0, -9.81, 0.0))
 
 
 def plain_loop(force, steps: int, h: float = STEP) -> np.ndarray:
     """Rows (steps + 1, 2) of q by classical Runge-Kutta; force(k, q, v) acts during step k."""
 
     def rate(q, v, tau):
-        return v, ARM.forward_dynamics(q, v, tau)
+        return v, arm().forward_dynamics(q, v, tau)
 
     q, v, rows = Q0.copy(), np.zeros(2), [Q0.copy()]
     for k in range(steps):
@@ -48,7 +54,7 @@ def run(control, **options):
     settings = {"duration": 0.2, "step": STEP, "friction": False} | options
     if "friction" not in simulate.__kwdefaults__:
         settings.pop("friction")
-    return simulate(ARM, Q0, control=control, **settings)
+    return simulate(arm(), Q0, control=control, **settings)
 
 
 def two_rates(fast: float, slow: float, delay: float = 0.0, offset: float = 0.0):
@@ -68,7 +74,7 @@ def test_two_rates_beside_a_continuous_law() -> None:
         if k >= 10 and (k - 10) % 5 == 0:
             held["slow"] = held["measured"].pop(0)
         fast, slow = held["fast"].copy(), held.get("slow", np.zeros(2)).copy()
-        return lambda q, v: ARM.gravity_torque(q) + fast + slow
+        return lambda q, v: arm().gravity_torque(q) + fast + slow
 
     found = run(two_rates(2e-3, 5e-3, delay=7e-3, offset=3e-3))
     assert found.where == "machine code"
@@ -128,7 +134,7 @@ def test_a_wrong_model_is_the_same_in_machine_code_and_in_python() -> None:
 
 
 def test_gravity_of_another_model() -> None:
-    light = ARM.with_gravity((0.0, 0.0, 0.0))
+    light = arm().with_gravity((0.0, 0.0, 0.0))
     found = run(GravityCompensation(model=light) + PD(20.0, 2.0, TARGET))
     np.testing.assert_allclose(found.q, run(PD(20.0, 2.0, TARGET)).q, atol=1e-13)
     with pytest.raises(errors.InvalidInput, match="expected those of"):
@@ -180,7 +186,7 @@ def test_metrics_are_those_of_the_rows() -> None:
 
 
 def test_metrics_of_a_frame_and_of_python_laws() -> None:
-    place = ARM.pose(TARGET, "hand")[:2, 3]
+    place = arm().pose(TARGET, "hand")[:2, 3]
     figures = Metrics(place, "hand", ("x", "y"))
     law = Sampled(PD(20.0, 2.0, TARGET), 5e-3)
     calls = []
@@ -194,7 +200,7 @@ def test_metrics_of_a_frame_and_of_python_laws() -> None:
     assert len(calls) <= 60  # once a period
     for name in inside.metrics:
         np.testing.assert_allclose(outside.metrics[name], inside.metrics[name], rtol=1e-9)
-    e = place - ARM.pose(inside.q[:-1], "hand")[:, :2, 3]
+    e = place - arm().pose(inside.q[:-1], "hand")[:, :2, 3]
     assert inside.metrics["squared_error"] == pytest.approx((e**2).sum() * STEP, rel=1e-10)
 
 

@@ -7,6 +7,8 @@ alone changes in the accelerations (on hands whose fingers weigh grams more than
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -18,13 +20,16 @@ from linkwork.recursions.composite_body import mass_matrix
 from linkwork.recursions.factorisation import factorised
 from linkwork.recursions.newton_euler import newton_euler
 from tests.pinocchio_models import Twin, assert_close, twin
+from tests.published import URDFS
 from tests.robots_list import COMPILED, ROBOTS, robot
 from tests.traced import evaluated, minimal, states, traced
 
 ROOTS = ("fixed", "floating")
 MASSLESS = ("romeo/romeo", "romeo/romeo_laas_small")
 """Robots with joints that move no inertia (fingers)."""
-MIMIC = [name for name in ROBOTS if any(joint.mimic for joint in robot(name).model.joints)]
+TEXTS = {name: URDFS[name].read_text("utf-8", "replace") for name in ROBOTS}
+"""Which robots a test is about is read from their files: to collect tests is not to build robots."""
+MIMIC = [name for name in ROBOTS if "<mimic" in TEXTS[name]]
 
 
 def tip(pair: Twin) -> str:
@@ -33,8 +38,14 @@ def tip(pair: Twin) -> str:
     return max(tree.bodies, key=lambda body: len(tree.paths[tree.bodies[body][0]]))
 
 
-MOVING = [(name, root) for name in ROBOTS for root in ROOTS if robot(name, root).nv]
+STILL = [name for name in ROBOTS if not re.search(r'<joint\s[^>]*type="(?!fixed)', TEXTS[name])]
 """Two quadrotors have no joint but that of their base."""
+MOVING = [(name, root) for name in ROBOTS for root in ROOTS if root == "floating" or name not in STILL]
+
+
+def test_the_files_say_which_robots_move_and_which_follow():
+    assert [name for name in ROBOTS if not robot(name).nv] == STILL
+    assert [name for name in ROBOTS if any(joint.mimic for joint in robot(name).model.joints)] == MIMIC
 
 
 @pytest.mark.parametrize("name, root", MOVING)

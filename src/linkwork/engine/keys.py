@@ -25,6 +25,8 @@ from linkwork.engine.program import Program
 PACKAGE = Path(__file__).resolve().parent.parent
 MAKE_NO_CODE = frozenset(("cli", "view", "reproduce", "robot", "library", "__init__", "__main__"))
 """Rooms and modules at the top of the house: what they contain is compiled by the rooms below, or by its program."""
+PLUGGED_IN_ABOVE = ("commands.py", "panel.py", "section.py")
+"""Files of any room that belong to the command line, the viewer and reports (rooms.py)."""
 
 
 class NoKey(Exception):
@@ -70,6 +72,7 @@ def code_files() -> list[str]:
             folders[:] = [name for name in folders if name not in MAKE_NO_CODE]
             files = [name for name in files if name.removesuffix(".py") not in MAKE_NO_CODE]
         inside = os.path.relpath(folder, PACKAGE)
+        files = [name for name in files if name not in PLUGGED_IN_ABOVE]
         found += [os.path.normpath(f"{inside}/{name}") for name in files if name.endswith(".py")]
     return sorted(found)
 
@@ -80,6 +83,8 @@ def _is_code_module(name: str) -> bool:
     place = getattr(sys.modules.get(name), "__file__", None)
     parts = name.split(".")
     if place is None or parts[0] != PACKAGE.name or len(parts) < 2 or parts[1] in MAKE_NO_CODE:
+        return False
+    if f"{parts[-1]}.py" in PLUGGED_IN_ABOVE:
         return False
     return Path(place).resolve().is_relative_to(PACKAGE)
 
