@@ -251,14 +251,24 @@ def _found(name: str | Path) -> Path:
     file = installed_file(str(name))
     if file is not None:
         return file
-    known = [*_built_in(), *installed_names()]
     endings = ", ".join((YAML, *_READERS))
+    if str(name) in installed_names():
+        raise UnknownName(
+            f'robot "{name}" is known to robot_descriptions, but its files are not on this disk; linkwork fetches '
+            f"nothing: python -m robot_descriptions pull {name}_description"
+        )
+    known = [*_built_in(), *installed_names()]
     near = did_you_mean(str(name), known)
     raise UnknownName(
         f'there is no robot "{name}"{near} Built in: lw.robots(); a file ends in {endings}'
         if near
-        else f'there is no robot "{name}"; built in: {", ".join(_built_in())}; a file ends in {endings}'
+        else f'there is no robot "{name}"; built in: {", ".join(_built_in())}; a file ends in {endings}{_more()}'
     )
+
+
+def _more() -> str:
+    """Where more robots come from, while the package is not installed."""
+    return "" if installed_names() else '; more robots by name: pip install "linkwork[robots]"'
 
 
 def _read(read: Callable[..., Any], path: Path, options: dict[str, Any]) -> Any:

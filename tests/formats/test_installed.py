@@ -66,8 +66,10 @@ def test_a_description_on_disk_is_loaded(package):
 
 def test_a_description_that_is_not_on_disk_is_not_fetched(package):
     assert installed_file("arm") is None
-    with pytest.raises(UnknownName, match='there is no robot "arm"'):
+    with pytest.raises(UnknownName, match='robot "arm" is known to robot_descriptions, but its files are not on this'):
         lw.load("arm")
+    with pytest.raises(UnknownName, match=r'there is no robot "armm"; did you mean "arm"'):
+        lw.load("armm")
 
 
 def test_nothing_is_executed(package, capsys):
@@ -82,3 +84,5 @@ def test_without_the_package_nothing_is_installed(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert installed_names() == []
     assert installed_file("arm") is None
+    with pytest.raises(UnknownName, match=r'there is no robot "zzzzzzz".*pip install "linkwork\[robots\]"'):
+        lw.load("zzzzzzz")

@@ -24,6 +24,9 @@ from linkwork.model.number import (
 )
 from linkwork.model.placement import Placement
 
+LARGEST = 1e100
+"""Largest mass, length and moment of a description: mass times the square of a length stays a number."""
+
 NO_INERTIA: Matrix = (ZERO, ZERO, ZERO)
 LEVELS = ("physical", "positive", "any")
 _ROUNDING = 1e-9  # of the largest moment: descriptions are printed with about that many digits
@@ -82,6 +85,9 @@ class MassProperties:
         if self.mass < 0.0:
             return f"mass {self.mass:g} kg is negative"
         largest = float(np.abs(I).max())
+        if max(self.mass, largest, *(abs(x) for x in self.com)) > LARGEST:
+            numbers = f"mass {self.mass:g} kg, centre of mass {tuple(self.com)} m, largest moment {largest:g} kg m^2"
+            return f"{numbers}: beyond {LARGEST:g}, where what is computed with them leaves the numbers"
         if largest == 0.0:
             return None
         if np.abs(I / largest - I.T / largest).max() > 1e-12:

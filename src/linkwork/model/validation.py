@@ -11,7 +11,7 @@ from typing import Any
 
 from linkwork.errors import InvalidModel, did_you_mean, listed
 from linkwork.model.element_checks import checked_elements
-from linkwork.model.inertia import LEVELS
+from linkwork.model.inertia import LARGEST, LEVELS
 from linkwork.model.joint import SIZES, TYPES, Joint
 from linkwork.model.model import Model
 from linkwork.model.number import Number, Vector, dot, has_symbols, norm, scale
@@ -164,6 +164,9 @@ def _check_placement(about: str, placement: Placement, culprit: tuple[str, str])
     R = placement.rotation
     if not _finite((*R[0], *R[1], *R[2], *placement.position)):
         raise InvalidModel(f"{about}: its placement is not finite", culprit)
+    if not has_symbols(placement.position) and max(map(abs, placement.position)) > LARGEST:
+        sentence = f"its placement is at {tuple(placement.position)} m, beyond {LARGEST:g}"
+        raise InvalidModel(f"{about}: {sentence}, where what is computed with it leaves the numbers", culprit)
     if has_symbols(R):
         return
     error = orthogonality_error(R)
