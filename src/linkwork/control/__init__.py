@@ -1,8 +1,11 @@
 """Control: laws for robots behind real sample times, motors, gears and friction; simulated, judged and tuned."""
 
+from linkwork.control.cartesian import CartesianImpedance, Posture, damping_for
 from linkwork.control.disturbances import disturbance_bound
 from linkwork.control.fractional import FractionalFilter, fractional_derivative, fractional_weights
 from linkwork.control.fractional_impedance import FractionalImpedance, TaskSpring
+from linkwork.control.judge import compare, judge
+from linkwork.control.observers import ExtendedStateObserver, LevantDifferentiator, MomentumObserver
 from linkwork.control.reaching import (
     ConstantRate,
     ExponentialReaching,
@@ -16,6 +19,7 @@ from linkwork.control.rotary_gripper import GripForce, GripperDrives, RotaryGrip
 from linkwork.control.sliding import Margin, SlidingMode
 from linkwork.control.stability import SampledStability, cartesian_mass, law_stability, sampled_stability
 from linkwork.control.surfaces import NonsingularTerminalSurface, Surface, TerminalSurface
+from linkwork.control.tracking import FeedForward, Passivity, PDPlus
 from linkwork.control.train_builders import (
     bevel_differential,
     compound_planetary,
@@ -25,22 +29,31 @@ from linkwork.control.train_builders import (
     ravigneaux,
 )
 from linkwork.control.trains import GearTrain
+from linkwork.control.tuning import Tuned, tune
 from linkwork.control.twisting import SuperTwisting, Twisting
 
 __all__ = [
     "BoundaryLayer",
+    "CartesianImpedance",
     "ConstantRate",
     "Decaying",
     "ExponentialFilter",
     "ExponentialReaching",
+    "ExtendedStateObserver",
+    "FeedForward",
     "FractionalFilter",
     "FractionalImpedance",
     "GearTrain",
     "GripForce",
     "GripperDrives",
+    "LevantDifferentiator",
     "Margin",
+    "MomentumObserver",
     "NonsingularTerminalSurface",
     "OustaloupFilter",
+    "PDPlus",
+    "Passivity",
+    "Posture",
     "PowerExponential",
     "PowerRate",
     "RotaryGripper",
@@ -50,20 +63,25 @@ __all__ = [
     "Surface",
     "TaskSpring",
     "TerminalSurface",
+    "Tuned",
     "Twisting",
     "bevel_differential",
     "cartesian_mass",
+    "compare",
     "compound_planetary",
     "crossover",
     "cycloidal",
+    "damping_for",
     "disturbance_bound",
     "fractional_derivative",
     "fractional_weights",
     "harmonic",
+    "judge",
     "law_stability",
     "planetary",
     "ravigneaux",
     "safe_force",
     "sampled_stability",
     "trapezoid_time",
+    "tune",
 ]

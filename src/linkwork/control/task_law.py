@@ -41,6 +41,8 @@ def gain_rows(given: Any, m: int, who: str) -> np.ndarray:
         for matrix in gains.reshape(-1, m, m):
             definite(matrix, m, who, semi=True)
         return gains.reshape(*gains.shape[:-2], m * m)
+    if gains.shape[-1] == 1:  # one number for all axes, of several gain sets
+        gains = np.broadcast_to(gains, (*gains.shape[:-1], m))
     if gains.shape[-1] != m:
         raise InvalidInput(f"{who} has shape {gains.shape}, expected a number, (..., {m}) or (..., {m}, {m})")
     if not np.isfinite(gains).all() or (gains < 0).any():

@@ -82,6 +82,8 @@ class Bound:
         """A parameter (..., n): one number for all, or one a coordinate."""
         array = as_doubles(given, f"{who}")
         array = np.full(n, array) if array.ndim == 0 else array
+        if array.shape[-1] == 1 and array.ndim > 1:  # one number for all joints, of several gain sets
+            array = np.broadcast_to(array, (*array.shape[:-1], n))
         if array.shape[-1] != n:
             raise InvalidInput(f"{who} has shape {array.shape}, expected one number or (..., {n})")
         if not np.isfinite(array).all() or (positive and (array < 0).any()):

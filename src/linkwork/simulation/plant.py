@@ -103,6 +103,10 @@ class Plant:
         """(nv, nv), over symbols."""
         raise NotImplementedError
 
+    def passive_inverse(self, q: Any, v: Any, v_r: Any, a_r: Any) -> Any:
+        """M a_r + C(q, v) v_r + g with M' - 2 C skew-symmetric, over symbols."""
+        raise NotPossible(f"{self.who} has no Coriolis matrix")
+
     def compute(self, what: Callable[..., Any], *arguments: Any) -> Any:
         """what(plant, *arguments), a column; `what` writes it over symbols, and is a key (frozen, hashable)."""
         return what(self, *arguments)

@@ -62,6 +62,10 @@ class RobotPlant(Plant):
     def mass_matrix(self, q: SX, t: SX) -> SX:
         return self._traced("mass_matrix", [q])
 
+    def passive_inverse(self, q: SX, v: SX, v_r: SX, a_r: SX) -> SX:
+        C = self._traced("coriolis_matrix", [q, v])
+        return self._traced("mass_matrix", [q]) @ a_r + C @ v_r + self.gravity(q, SX(0))
+
     def energy(self, q: SX, v: SX, t: SX) -> SX:
         return casadi.vertcat(*self._all("energy", [q, v]))
 

@@ -1,0 +1,108 @@
+"""Judging a run: figures of merit from its rows, and laws compared on one motion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from linkwork.arguments import as_doubles
+from linkwork.errors import InvalidInput
+from linkwork.simulation import simulate
+from linkwork.simulation.numeric import NumericPlant
+from linkwork.simulation.plants import plant_of
+from linkwork.simulation.signals import Source
+from linkwork.simulation.task_space import AXES, TaskSpace
+
+
+def judge(
+    run: Any, target: Any = None, frame: str | None = None, axes: Any = AXES, robot: Any = None
+) -> dict[str, np.ndarray]:
+    """Figures of a run: a mapping of names to numbers (...,) or (..., n), over the integrator's rows.
+
+    target   numbers, rows (T, n) at the run's times, or a function of time; left out: the run's last row
+    frame    compare the frame along `axes` instead of the joints; needs the robot
+    squared_error [ISE], absolute_error [IAE], timed_error [ITAE], rms, max_error, steady_error (last tenth),
+    overshoot (part of the first error), rise (10 to 90 %), settling (into 2 %) [s] for a target that stands still;
+    effort (sum of integrals of tau^2), peak, energy (integral of |tau v|), variation (of tau per second: chatter)
+    """
+    t = run.time
+    wanted = _rows(target, run, t, frame, axes)
+    places = run.q if frame is None else _places(robot, run.q, frame, axes)
+    e = wanted - places
+    h = np.diff(t)
+    tau, v = run.tau[..., :-1, :], run.v[..., :-1, :]
+    size = np.abs(e[..., :-1, :])
+    weight = h[:, None]
+    span = t[-1] - t[0]
+    found = {
+        "squared_error": (e[..., :-1, :] ** 2 * weight).sum((-1, -2)),
+        "absolute_error": (size * weight).sum(-2),
+        "timed_error": (size * (t[:-1, None] - t[0]) * weight).sum(-2),
+        "rms": np.sqrt((size**2 * weight).sum(-2) / span),
+        "max_error": np.abs(e).max(-2),
+        "steady_error": np.abs(e[..., -max(1, len(t) // 10) :, :]).mean(-2),
+        "effort": (tau**2 * weight).sum((-1, -2)),
+        "peak": np.abs(run.tau).max(-2),
+        "energy": (np.abs(tau * v) * weight).sum((-1, -2)),
+        "variation": np.abs(np.diff(run.tau, axis=-2)).sum(-2) / span,
+    }
+    if np.ptp(wanted, axis=-2).max() == 0.0:
+        found |= _step_figures(e, t)
+    return {name: np.asarray(x) for name, x in found.items()}
+
+
+def _step_figures(e: np.ndarray, t: np.ndarray) -> dict[str, np.ndarray]:
+    """Overshoot, rise and settling of each coordinate; NaN for one that starts at its target or never settles."""
+    first = e[..., :1, :]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        part = np.where(np.abs(first) > 0, e / first, np.nan)  # 1 at the start, 0 at the target
+    over = np.maximum(-np.nanmin(part, axis=-2, initial=0.0), 0.0)
+
+    def first_time(reached: np.ndarray) -> np.ndarray:
+        return np.where(reached.any(-2), t[reached.argmax(-2)], np.nan)
+
+    rise = first_time(part <= 0.1) - first_time(part <= 0.9)
+    outside = ~(np.abs(part) <= 0.02)
+    last = t[len(t) - 1 - outside[..., ::-1, :].argmax(-2)]
+    settled = np.where(outside.any(-2), last, t[0]) - t[0]
+    settled = np.where(outside[..., -1, :], np.nan, settled)
+    return {"overshoot": over, "rise": rise, "settling": settled}
+
+
+def _rows(target: Any, run: Any, t: np.ndarray, frame: str | None, axes: Any) -> np.ndarray:
+    if target is None:
+        if frame is not None:
+            raise InvalidInput("judge: target is missing, expected where the frame should be")
+        return np.broadcast_to(run.q[..., -1:, :], run.q.shape)
+    if callable(target):
+        function = Source(target, "judge: target").function
+        assert function is not None
+        return np.array([function(np.asarray(x))[0] for x in t])
+    rows = as_doubles(target, "judge: target")
+    if rows.ndim >= 2 and rows.shape[-2] not in (1, len(t)):
+        raise InvalidInput(f"judge: target has {rows.shape[-2]} rows, expected one for each of the {len(t)} times")
+    return rows if rows.ndim >= 2 else np.broadcast_to(rows, (len(t), rows.shape[-1]))
+
+
+def _places(robot: Any, q: np.ndarray, frame: str, axes: Any) -> np.ndarray:
+    """Where a frame is along axes (..., T, m); rotations as rotation vectors."""
+    if robot is None:
+        raise InvalidInput("judge: a frame needs robot=, whose frame it is")
+    space, plant = TaskSpace.of(frame, axes, "judge"), NumericPlant(plant_of(robot))
+    m = len(space.axes)
+    nothing = np.zeros(m)
+    flat = q.reshape(-1, q.shape[-1])
+    rows = np.array([-space.split(plant.compute(space, each, nothing), plant.nv)[0] for each in flat])
+    return rows.reshape(*q.shape[:-1], m)
+
+
+def compare(
+    laws: Mapping[str, Any] | Iterable[Any], robot: Any, q: Any, target: Any = None, **options: Any
+) -> dict[str, dict[str, np.ndarray]]:
+    """Figures of several controllers on one run: {law: figures}; options are those of lw.simulate."""
+    named = (
+        dict(laws) if isinstance(laws, Mapping) else {f"{k} {type(law).__name__}": law for k, law in enumerate(laws)}
+    )
+    return {name: judge(simulate(robot, q, control=law, **options), target) for name, law in named.items()}

@@ -1,0 +1,160 @@
+"""Tuning: thousands of gain sets in one run, ranked, refined and laid out as a trade-off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwork.arguments import choice, number
+from linkwork.control.checks import whole
+from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
+from linkwork.simulation import Metrics, simulate
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """Every gain set that was tried: sets {name: (n,)}, figures {name: (n,) or (n, k)}, stable (n,), best: its index.
+
+    Unstable sets are data: their figures are inf.
+    """
+
+    sets: dict[str, np.ndarray]
+    figures: dict[str, np.ndarray]
+    stable: np.ndarray
+    score: np.ndarray
+
+    @property
+    def best(self) -> int:
+        return int(np.argmin(self.score))
+
+    @property
+    def gains(self) -> dict[str, float]:
+        """The best gain set."""
+        return {name: float(x[self.best]) for name, x in self.sets.items()}
+
+    def pareto(self, *names: str) -> np.ndarray:
+        """Indices of the sets that no other beats in all the named figures, by the first of them."""
+        columns = np.stack([self._column(name) for name in names], axis=-1)
+        order = np.lexsort(columns.T[::-1])
+        kept: list[int] = []
+        for k in order:
+            if self.stable[k] and not any((columns[j] <= columns[k]).all() for j in kept):
+                kept.append(int(k))
+        return np.array(kept, dtype=int)
+
+    def _column(self, name: str) -> np.ndarray:
+        if name not in self.figures:
+            raise UnknownName(f'tune: there is no figure "{name}"{did_you_mean(name, self.figures)}')
+        x = self.figures[name]
+        return x if x.ndim == 1 else x.max(axis=-1)
+
+
+def tune(
+    robot: Any,
+    controller: Callable[..., Any],
+    gains: Mapping[str, tuple[float, float]],
+    q: Any,
+    metrics: Metrics,
+    figure: str | Callable[[Mapping[str, np.ndarray]], np.ndarray] = "squared_error",
+    constraints: Mapping[str, float] | None = None,
+    samples: int = 1000,
+    method: str = "latin",
+    rounds: int = 1,
+    seed: int = 0,
+    **options: Any,
+) -> Tuned:
+    """Try gain sets in machine code, all of a round at once, and rank them.
+
+    controller   a function of the gains by name, each an array (n, 1): controller(kp=..., kd=...) -> a controller
+    gains        {name: (low, high)}; bounds above 0 that span more than a decade are searched by their logarithm
+    metrics      Metrics of the run;  figure: which is minimised (the largest element of a vector), or a function
+                 of all of them;  constraints: {figure: largest allowed}
+    method       "latin" (hypercube) or "grid";  rounds: each further one draws around the best tenth of those before
+    options      of lw.simulate: duration, step, payload, friction, disturbance ...
+    """
+    choice(method, ("latin", "grid"), "tune: method")
+    samples, rounds = whole(samples, "tune: samples", 2), whole(rounds, "tune: rounds")
+    names = list(gains)
+    low = np.array([number(gains[name][0], f"tune: {name}") for name in names])
+    high = np.array([number(gains[name][1], f"tune: {name}") for name in names])
+    if not names or (low >= high).any():
+        raise InvalidInput(f"tune: gains {dict(gains)} need bounds (low, high) with low below high")
+    logs = (low > 0) & (high > 10 * low)
+    a, b = np.where(logs, np.log(np.where(logs, low, 1)), low), np.where(logs, np.log(np.where(logs, high, 1)), high)
+    random = np.random.default_rng(seed)
+    units = _grid(len(names), samples) if method == "grid" else _latin(random, samples, len(names))
+    tried: list[np.ndarray] = []
+    results: list[dict[str, np.ndarray]] = []
+    good: list[np.ndarray] = []
+    score = np.zeros(0)
+    for _ in range(rounds):
+        values = a + units * (b - a)
+        values = np.where(logs, np.exp(values), values)
+        found, stable = _figures(robot, controller, names, values, q, metrics, options)
+        tried.append(units)
+        results.append(found)
+        good.append(stable)
+        score = np.concatenate([score, _score(found, stable, figure, constraints or {})])
+        every = np.concatenate(tried)
+        elite = every[np.argsort(score)[: max(3, len(every) // 10)]]
+        spread = elite.std(axis=0) + 1e-3
+        units = np.clip(elite.mean(axis=0) + spread * random.standard_normal((samples, len(names))), 0.0, 1.0)
+    if not np.isfinite(score).any():
+        raise NotPossible("tune: no gain set is stable and within the constraints; widen the bounds")
+    values = a + np.concatenate(tried) * (b - a)
+    values = np.where(logs, np.exp(values), values)
+    joined = {name: np.concatenate([found[name] for found in results]) for name in results[0]}
+    return Tuned({name: values[:, k] for k, name in enumerate(names)}, joined, np.concatenate(good), score)
+
+
+def _figures(
+    robot: Any,
+    controller: Callable[..., Any],
+    names: list[str],
+    values: np.ndarray,
+    q: Any,
+    metrics: Metrics,
+    options: Mapping[str, Any],
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    law = controller(**{name: values[:, k : k + 1] for k, name in enumerate(names)})
+    settings = {"energy_tolerance": np.inf} | dict(options)
+    run = simulate(robot, q, control=law, metrics=metrics, record=False, failures="keep", **settings)
+    if run.success.shape[:1] != (len(values),):
+        raise InvalidInput("tune: the controller does not depend on its gains: expected arrays (n, 1) to reach the law")
+    stable = run.success
+    found = {}
+    for name, x in run.metrics.items():
+        x = np.array(x)
+        x[~stable] = np.inf
+        found[name] = x
+    return found, stable
+
+
+def _score(
+    found: Mapping[str, np.ndarray], stable: np.ndarray, figure: Any, constraints: Mapping[str, float]
+) -> np.ndarray:
+    def column(name: str) -> np.ndarray:
+        if name not in found:
+            raise UnknownName(f'tune: there is no figure "{name}"{did_you_mean(name, found)}')
+        return found[name] if found[name].ndim == 1 else found[name].max(axis=-1)
+
+    score = np.asarray(figure(found), dtype=float) if callable(figure) else column(figure)
+    for name, largest in constraints.items():
+        score = np.where(column(name) <= largest, score, np.inf)
+    return np.where(stable & np.isfinite(score), score, np.inf)
+
+
+def _latin(random: np.random.Generator, samples: int, n: int) -> np.ndarray:
+    """One sample in each row and column of a hypercube of strata."""
+    strata = np.stack([random.permutation(samples) for _ in range(n)], axis=-1)
+    return (strata + random.random((samples, n))) / samples
+
+
+def _grid(n: int, samples: int) -> np.ndarray:
+    """About `samples` points of a regular grid."""
+    count = max(2, int(np.floor(samples ** (1.0 / n) + 1e-9)))
+    axes = np.meshgrid(*[np.linspace(0.0, 1.0, count)] * n, indexing="ij")
+    return np.stack(axes, axis=-1).reshape(-1, n)

@@ -1,0 +1,161 @@
+"""Cartesian impedance and tracking laws: statics, passivity, peers of the same law in Python."""
+
+from __future__ import annotations
+
+import casadi
+import numpy as np
+import pytest
+from scipy.linalg import eig
+
+import linkwork as lw
+from linkwork import errors
+from linkwork.control import (
+    CartesianImpedance,
+    FeedForward,
+    Passivity,
+    PDPlus,
+    Posture,
+    cartesian_mass,
+    damping_for,
+)
+from linkwork.simulation import PD, Viscous, simulate
+
+UR5 = lw.load("ur5e")
+Q0 = np.array([0.3, -1.2, 1.4, -1.0, -1.3, 0.4])
+TOOL = UR5.frames[-1]
+
+
+def run(control, robot=UR5, q=Q0, **options):
+    settings = {"duration": 1.0, "step": 1e-3, "friction": False} | options
+    return simulate(robot, q, control=control, **settings)
+
+
+def impedance(**options):
+    settings = {"stiffness": [800.0] * 3 + [2.0] * 3, "damping": [40.0] * 3 + [0.02] * 3} | options
+    settings.setdefault("target", UR5.pose(Q0, TOOL))
+    return CartesianImpedance(TOOL, **settings)
+
+
+def test_at_its_target_the_arm_stands_still() -> None:
+    found = run(impedance())
+    np.testing.assert_allclose(found.q[-1], Q0, atol=1e-9)
+
+
+def test_a_push_gives_way_by_the_stiffness() -> None:
+    push = np.array([20.0, -12.0, 8.0, 0.0, 0.0, 0.0])
+    place = UR5.pose(Q0, TOOL)[:3, 3]
+    law = CartesianImpedance(TOOL, 800.0, 40.0, target=place, axes=("x", "y", "z"))
+    found = run(law, forces={TOOL: push}, duration=6.0, friction=Viscous(0.05))
+    moved = UR5.pose(found.q[-1], TOOL)[:3, 3] - UR5.pose(Q0, TOOL)[:3, 3]
+    np.testing.assert_allclose(moved, push[:3] / 800.0, atol=1e-5)
+    commanded = run(impedance(wrench=-push), forces={TOOL: push}, duration=1.0)
+    np.testing.assert_allclose(commanded.q[-1], Q0, atol=1e-6)
+
+
+def test_the_law_is_its_formula_in_python() -> None:
+    target = UR5.pose(Q0, TOOL).copy()
+    target[:3, 3] += [0.02, -0.01, 0.015]
+    K, D = np.diag([800.0] * 3 + [2.0] * 3), np.diag([40.0] * 3 + [0.02] * 3)
+
+    def by_hand(t, q, v):
+        pose, J = UR5.pose(q, TOOL), UR5.jacobian(q, TOOL)
+        R = target[:3, :3] @ pose[:3, :3].T
+        angle = np.arccos(np.clip((np.trace(R) - 1) / 2, -1, 1))
+        axis = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+        turned = axis / 2 * (angle / np.sin(angle) if angle > 1e-9 else 1.0)
+        e = np.concatenate([target[:3, 3] - pose[:3, 3], turned])
+        return J.T @ (K @ e - D @ (J @ v)) + UR5.gravity_torque(q)
+
+    inside, outside = run(impedance(target=target), duration=0.2), run(by_hand, duration=0.2)
+    assert (inside.where, outside.where) == ("machine code", "Python")
+    np.testing.assert_allclose(inside.q, outside.q, atol=1e-9)
+
+
+def test_free_motion_is_passive() -> None:
+    """Kinetic energy and that of the springs never grow (eight random starts)."""
+    spread = np.random.default_rng(0).normal(size=(8, 6))
+    found = run(impedance(), q=Q0 + 0.1 * spread, v=0.3 * spread, duration=0.3, step=2e-4)
+    K = np.array([800.0] * 3)
+    target = UR5.pose(Q0, TOOL)
+    pose = UR5.pose(found.q, TOOL)
+    R = target[:3, :3] @ np.swapaxes(pose[..., :3, :3], -1, -2)
+    angle = np.arccos(np.clip((np.trace(R, axis1=-2, axis2=-1) - 1) / 2, -1, 1))
+    linear = target[:3, 3] - pose[..., :3, 3]
+    stored = 0.5 * (K * linear**2).sum(-1) + 0.5 * 2.0 * angle**2
+    total = found["energy.kinetic"] + stored
+    assert np.diff(total, axis=-1).max() < 1e-6 * total.max()  # Runge-Kutta at 1 ms
+
+
+def test_damping_ratio_damps_every_mode() -> None:
+    mass = cartesian_mass(UR5, Q0, TOOL, ("x", "y", "z"))
+    D = damping_for(mass, [500.0, 900.0, 1500.0], 0.7)
+    A = np.block(
+        [
+            [np.zeros((3, 3)), np.eye(3)],
+            [-np.linalg.solve(mass, np.diag([500.0, 900.0, 1500.0])), -np.linalg.solve(mass, D)],
+        ]
+    )
+    poles = eig(A)[0]
+    np.testing.assert_allclose(-poles.real / np.abs(poles), 0.7, rtol=1e-9)
+    designed = impedance(damping=None, ratio=1.0, at=Q0)
+    assert np.isfinite(run(designed, q=Q0 + 0.05, duration=0.3).q).all()
+
+
+def test_posture_moves_the_joints_and_not_the_tool() -> None:
+    """Three axes of a six-axis arm leave three joints' worth of freedom."""
+    law = CartesianImpedance(
+        TOOL,
+        2000.0,
+        60.0,
+        target=UR5.pose(Q0, TOOL)[:3, 3],
+        axes=("x", "y", "z"),
+        nullspace=Posture(Q0 + [0.0, 0.2, 0.0, 0.3, 0.3, 0.3], 5.0, [5.0, 5.0, 2.0, 0.2, 0.2, 0.02]),
+    )
+    found = run(law, duration=1.0)
+    assert np.abs(found.q[-1] - Q0).max() > 0.05
+    assert np.abs(UR5.pose(found.q[-1], TOOL)[:3, 3] - UR5.pose(Q0, TOOL)[:3, 3]).max() < 1e-3
+
+
+ARM, HOME = lw.load("rehabilitation-arm"), np.array([0.5, 1.1])
+
+
+def moving(t):
+    return casadi.vertcat(*[float(x) + 0.2 * casadi.sin(2 * t + k) - 0.2 * np.sin(k) for k, x in enumerate(HOME)])
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        FeedForward(moving) + PD(100.0, 20.0, moving),
+        PDPlus(100.0, 20.0, moving),
+        Passivity(5.0, 20.0, moving),
+    ],
+    ids=["feed-forward", "PD+", "passivity"],
+)
+def test_tracking_laws_follow_exactly_with_an_exact_model(law) -> None:
+    found = run(law, ARM, HOME, v=0.4 * np.cos(np.arange(2.0)), duration=0.5)
+    t = casadi.SX.sym("t")
+    wanted = np.array(casadi.Function("f", [t], [moving(t)]).map(len(found.time))(found.time)).T
+    assert np.abs(found.q - wanted).max() < 1e-7
+
+
+def test_energy_of_the_error_never_grows_under_the_passive_law() -> None:
+    found = run(Passivity(5.0, 2.0, HOME), ARM, HOME + 0.3, v=0.5 * np.ones(2), duration=0.5)
+    s = found.v + 5.0 * (found.q - HOME)
+    energy = 0.5 * np.einsum("ti,tij,tj->t", s, ARM.mass_matrix(found.q), s)
+    assert np.diff(energy).max() < 1e-9 * energy[0]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: impedance(damping=None), "damping .* or ratio"),
+        (lambda: impedance(damping=None, ratio=0.7), "needs at=q"),
+        (lambda: CartesianImpedance(TOOL, 1.0, 1.0), "target is missing"),
+        (lambda: run(impedance(target=[0.1, 0.2])), "elements, expected 6 or 16"),
+        (lambda: run(impedance(wrench=[1.0])), "wrench has 1 elements"),
+    ],
+)
+def test_refusals_name_the_number(call, words: str) -> None:
+    with pytest.raises(errors.InvalidInput, match=words):
+        call()
