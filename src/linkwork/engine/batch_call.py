@@ -127,6 +127,9 @@ class _CallBatch:
         w.require(b.icmp_signed("!=", w.word(self.kernel, RUN), w.number(0)))
         w.require(b.or_(b.not_(given), w.equal(self.nargs, b.add(self.inputs, self.outputs))))
         self.count_samples()
+        # large results, whose memory is used again, are for Python to find: their arrays are read when it has
+        large = b.icmp_signed(">=", b.mul(self.samples, w.word(self.kernel, BYTES)), w.number(buffers.SMALLEST))
+        w.require(b.or_(given, b.not_(large)))
         self.read_arrays()
         take, make, compute = block("take"), block("make"), block("compute")
         b.cbranch(given, take, make)
@@ -202,9 +205,8 @@ class _CallBatch:
             w.put(array, self.results, o)
 
     def make_results(self) -> None:
-        """New arrays; large ones, whose memory is used again, are for Python to find."""
+        """New arrays."""
         w, b = self.w, self.w.b
-        w.require(b.icmp_signed("<", b.mul(self.samples, w.word(self.kernel, BYTES)), w.number(buffers.SMALLEST)))
         sizes = w.words(DEEPEST + LARGEST_RANK)
         with w.loop(self.depth) as k:
             w.put(w.word(self.lead, k), sizes, k)

@@ -16,7 +16,7 @@ from linkwork.engine.elementary import EXTERNALS
 from linkwork.engine.target import WIDTHS
 from linkwork.errors import ComputationError
 
-_lock = forks.awaited(threading.RLock(), 2)  # LLVM's global context is not safe for two threads
+_lock = forks.awaited(threading.RLock(), 2)  # the target machine is one for all threads
 _GENERATION = 32  # libraries of one linker
 _generation: list[llvm.LLJIT] = []  # the linker that takes the next library, once for each that it may still take
 
@@ -76,7 +76,7 @@ def compile_object(text: str, registers: bool = False) -> bytes:
     `registers`: let LLVM turn memory of a call into registers and simplify conditions first; no arithmetic changes.
     """
     with _lock:
-        module = llvm.parse_assembly(text)
+        module = llvm.parse_assembly(text, llvm.create_context())  # which keeps every number of the module
         module.verify()
         if registers:
             builder = llvm.create_pass_builder(_target_machine(), llvm.create_pipeline_tuning_options(speed_level=1))
