@@ -1,0 +1,55 @@
+"""The part of a report about clearance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.collision.section import section
+from linkwork.view.report import report_html
+
+LEVER = Path(__file__).parents[1] / "cli" / "lever.robot.yaml"
+
+
+def two_levers(reach):
+    """Two pendulums side by side: their tips meet when both swing inwards."""
+    text = LEVER.read_text()
+    first, rest = text.split("\njoints:\n", 1)
+    second = (
+        "  other:\n    mass: 2.0\n    com: [0.2, 0, 0]\n    inertia: [0.001, 0.03, 0.03]\n"
+        f"    collisions: [{{kind: sphere, size: 0.05, placement: [{reach}, 0, 0]}}]\n"
+    )
+    hinge = '  swing: {type: revolute, parent: base, child: other, axis: "y", placement: [0, 0, 0.6]}\n'
+    return first + "\n" + second + "joints:\n" + hinge + rest
+
+
+def test_a_report_tells_the_least_clearance_and_its_pair(tmp_path):
+    path = tmp_path / "levers.robot.yaml"
+    path.write_text(two_levers(0.3))
+    robot = lw.load(path)
+    analysis = robot.analyse("lift", steps=21)
+    made = section(robot, analysis)
+    model = lw.collision.model(robot)
+    distance = model.clearance(analysis.q).distance
+    worst = int(np.argmin(distance))
+    assert f'data-value="{1e3 * float(distance[worst])!r}"' in made or f"{1e3 * distance[worst]:.6g}" in made
+    assert "<svg" in made and "It never touches itself." in made
+    assert "<h2>Clearance</h2>" in report_html(robot, analysis)
+    assert section(robot, None) == ""
+
+
+def test_a_robot_without_shapes_has_no_such_part():
+    robot = lw.load("charmie")
+    assert section(robot, robot.analyse(next(iter(robot.motions)), steps=5)) == ""
+
+
+@pytest.mark.parametrize("distance", [np.array([0.2, -0.1, 0.3]), np.zeros(3)])
+def test_a_curve_stays_in_its_picture(distance):
+    from linkwork.collision.section import _CURVE, _curve
+
+    text = _curve(np.array([0.0, 1.0, 2.0]), distance)
+    numbers = [float(y) for point in text.split('points="')[1].split('"')[0].split() for y in point.split(",")[1:]]
+    assert all(0.0 <= y <= _CURVE[1] for y in numbers)
