@@ -74,7 +74,7 @@ def random(subject: Subject, n: int | None, seed: int | None) -> np.ndarray:
     q = np.empty((count, subject.nq))
     for joint, at, _ in places(subject):
         for k in range(at.start, at.stop):
-            reach = 1.0 if joint.type in ("prismatic", "floating") or (joint.type, k - at.start) in _METRES else math.pi
+            reach = 1.0 if k - at.start in joint.kind.slides else math.pi
             low, high = bounds.lower[k], bounds.upper[k]
             low = low if np.isfinite(low) else (-reach if not np.isfinite(high) else high - 2 * reach)
             high = high if np.isfinite(high) else max(reach, low + 2 * reach if low > -reach else reach)
@@ -83,9 +83,6 @@ def random(subject: Subject, n: int | None, seed: int | None) -> np.ndarray:
             xyzw = generator.normal(size=(count, 4))
             q[:, at.stop - 4 : at.stop] = xyzw / np.linalg.norm(xyzw, axis=1, keepdims=True)
     return q[0] if n is None else q
-
-
-_METRES = {("planar", 0), ("planar", 1), ("cylindrical", 1)}
 
 
 def table(subject: Subject) -> str:

@@ -403,3 +403,23 @@ def test_every_reason_is_listed():
     model = replace(HELICAL, elements=(LoopClosure("s", "planar_hinge", Point("a"), Point("b")),))
     with pytest.raises(NotPossible, match=r'"j" is helical.*; MJCF has no word for a planar_hinge closure: "s"'):
         mjcf_text(model)
+
+
+def test_meshes_that_mujoco_does_not_load_are_converted(tmp_path, caplog):
+    """A DAE becomes an STL beside the file, with the same triangles; without trimesh the reason is given."""
+    trimesh = pytest.importorskip("trimesh")
+    pytest.importorskip("collada")
+    box = trimesh.creation.box((0.1, 0.2, 0.3))
+    (tmp_path / "box.dae").write_bytes(trimesh.exchange.dae.export_collada(box))
+    shape = Shape("mesh", (2.0, 1.0, 1.0), mesh=str(tmp_path / "box.dae"))
+    lost = Shape("mesh", (1.0, 1.0, 1.0), mesh="package://nowhere/x.dae")
+    bodies = (Body("a", matter(), visuals=(shape, lost)),)
+    model = Model("m", bodies, (Joint("j", "revolute", None, "a"),))
+    with caplog.at_level("WARNING", "linkwork"):
+        write_mjcf(model, tmp_path / "m.xml")
+    assert "1 shapes (x.dae is no file of a kind that MuJoCo loads)" in caplog.text
+    theirs = mujoco.MjModel.from_xml_path(str(tmp_path / "m.xml"))
+    assert theirs.nmesh == 1
+    assert (tmp_path / "m_meshes" / "box.stl").is_file()
+    half = theirs.mesh_vert.max(axis=0)
+    assert sorted(2 * half) == pytest.approx([0.2, 0.2, 0.3], abs=1e-6)

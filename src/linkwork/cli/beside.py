@@ -142,7 +142,7 @@ def _relative(ours: np.ndarray, theirs: np.ndarray) -> float:
 def _own_q(joint: Any, values: dict[str, float]) -> tuple[float, ...]:
     if joint.nq == 1:
         return (values[joint.name],)
-    return (*(0.0,) * (joint.nq - 1), 1.0) if joint.nq > joint.nv else (0.0,) * joint.nq
+    return tuple(joint.kind.neutral)
 
 
 def _configuration(model: Model, values: dict[str, float]) -> list[float]:

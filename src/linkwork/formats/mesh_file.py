@@ -40,6 +40,14 @@ def read_mesh(path: str) -> tuple[MeshPart, ...]:
     return tuple(parts)
 
 
+def stl_of(path: str) -> bytes:
+    """A mesh file of any kind that can be read, as a binary STL; its parts become one."""
+    corners = np.concatenate([part.vertices[part.faces].reshape(-1, 3, 3) for part in read_mesh(path)])
+    rows = np.zeros(len(corners), dtype=_TRIANGLE)
+    rows["corners"] = corners
+    return b"\0" * 80 + len(rows).to_bytes(4, "little") + rows.tobytes()
+
+
 def _merged(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Corners (3 m, 3) of loose triangles -> vertices that neighbours share, faces."""
     rows = np.ascontiguousarray(corners + np.float32(0.0))  # -0.0 becomes 0.0: equal numbers, equal bytes

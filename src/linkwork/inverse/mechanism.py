@@ -19,6 +19,7 @@ from linkwork.errors import InvalidInput, NotPossible
 from linkwork.inverse.targets import Goal
 from linkwork.loops.constraints import Rows, closure_rows, strut_rows
 from linkwork.model.elements import Coupling, LinearActuator, LoopClosure
+from linkwork.model.kinds import KINDS
 from linkwork.model.placement import Placement
 from linkwork.model.tree import Tree
 from linkwork.recursions.configuration import integrate
@@ -264,6 +265,5 @@ def _sliding(subject: Subject) -> set[int]:
     """Independent velocity coordinates along which something slides."""
     tree = subject.tree
     own = {k: i for i, k in enumerate(tree.independent[1])}
-    sliding = {node.v for node in tree.nodes if node.kind == "prismatic"}
-    sliding |= {node.v + k for node in tree.nodes if node.kind == "floating" for k in range(3)}
+    sliding = {node.v + k for node in tree.nodes for k in KINDS[node.kind].slides}
     return {own[k] for k in sliding if k in own}

@@ -6,22 +6,12 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from linkwork.model.kinds import KINDS, JointKind
 from linkwork.model.number import Number, Vector
 from linkwork.model.placement import Placement
 
-# type -> (number of configuration coordinates, number of velocity coordinates)
-SIZES: dict[str, tuple[int, int]] = {
-    "fixed": (0, 0),
-    "revolute": (1, 1),
-    "continuous": (1, 1),
-    "prismatic": (1, 1),
-    "helical": (1, 1),
-    "cylindrical": (2, 2),
-    "universal": (2, 2),
-    "planar": (3, 3),
-    "ball": (4, 3),
-    "floating": (7, 6),
-}
+SIZES: dict[str, tuple[int, int]] = {kind.name: (kind.nq, kind.nv) for kind in KINDS.values()}
+"""type -> (number of configuration coordinates, number of velocity coordinates)"""
 TYPES = tuple(SIZES)
 
 
@@ -73,6 +63,11 @@ class Joint:
     damping: Number = 0.0
     friction: Number = 0.0
     armature: Number = 0.0
+
+    @property
+    def kind(self) -> JointKind:
+        """The row of its type in model/kinds.py."""
+        return KINDS[self.type]
 
     @property
     def nq(self) -> int:

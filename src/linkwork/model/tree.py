@@ -23,8 +23,6 @@ from linkwork.model.number import Matrix, Number, Vector, cross, dot
 from linkwork.model.placement import Placement
 from linkwork.model.rotation import from_axis_angle
 
-KINDS = ("fixed", "revolute", "prismatic", "helical", "ball", "floating")
-
 
 @dataclass(frozen=True, slots=True)
 class Node:

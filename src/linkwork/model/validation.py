@@ -146,7 +146,7 @@ def _checked_joint(joint: Joint) -> Joint:
                 raise InvalidModel(f"{about}: {label} {x:g} must be finite and not negative", culprit)
         if isinstance(value, tuple) and len(value) != joint.nv:
             raise InvalidModel(f"{about}: {label} has {len(value)} numbers, expected 1 or {joint.nv}", culprit)
-    if joint.type in ("fixed", "ball", "floating"):
+    if not joint.kind.has_axis:
         return joint
     if not _finite((joint.pitch,)):
         raise InvalidModel(f"{about}: pitch {joint.pitch} is not finite", culprit)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
+from linkwork.errors import LinkworkError
+from linkwork.formats.mesh_file import stl_of
 from linkwork.formats.mjcf.bodies import Names
 from linkwork.formats.mjcf.mesh_files import READERS
 from linkwork.formats.mjcf.rows import element, numbers, where
@@ -15,12 +18,21 @@ _STL_HEADER = 84
 
 
 class GeomRows:
-    """Geoms of the bodies, and the meshes they need; `lost` counts shapes that MuJoCo could not load."""
+    """Geoms of the bodies, and the meshes they need; `lost` counts shapes that MuJoCo could not load, `why` says why.
 
-    def __init__(self, folder: Path | None) -> None:
+    converted   folder for meshes of kinds that MuJoCo does not load: they become STL there (`made`: path -> content,
+                for who writes the file); None: they are lost
+    """
+
+    def __init__(self, folder: Path | None, converted: Path | None = None) -> None:
         self.folder = folder
+        self.converted = converted
+        self.made: dict[Path, bytes] = {}
+        self.why: dict[str, None] = {}
+        self._stls: dict[str, str | None] = {}
         self.assets: dict[tuple[str, Vector], str] = {}
         self.names = Names(())
+        self._files = Names(())
         self.geoms = Names(())
         self.lost = 0
 
@@ -49,8 +61,8 @@ class GeomRows:
                 size = numbers(shape.size)
             case "cylinder" | "capsule":
                 size = numbers((shape.size[0], shape.size[1] / 2))
-            case "mesh" if shape.mesh and _can_be_loaded(shape.mesh):
-                mesh = self._asset(shape)
+            case "mesh" if shape.mesh and (file := self._loadable(shape.mesh)) is not None:
+                mesh = self._asset(replace(shape, mesh=file))
         if (size is None and mesh is None) or (size is not None and not all(x > 0 for x in shape.size)):
             self.lost += 1
             return None
@@ -64,6 +76,27 @@ class GeomRows:
             **where(shape.placement),
             rgba=None if shape.color is None else numbers(shape.color),
         )
+
+    def _loadable(self, mesh: str) -> str | None:
+        """The file itself, or the STL made of it, or None with a reason."""
+        if _can_be_loaded(mesh):
+            return mesh
+        if mesh not in self._stls:
+            self._stls[mesh] = self._stl(mesh)
+        return self._stls[mesh]
+
+    def _stl(self, mesh: str) -> str | None:
+        if self.converted is None or not os.path.isabs(mesh) or not os.path.isfile(mesh):
+            self.why[f"{os.path.basename(mesh)} is no file of a kind that MuJoCo loads"] = None
+            return None
+        try:
+            content = stl_of(mesh)
+        except (LinkworkError, OSError) as error:
+            self.why[str(error)] = None
+            return None
+        path = self.converted / f"{self._files.free(Path(mesh).stem)}.stl"
+        self.made[path] = content
+        return str(path)
 
     def _asset(self, shape: Shape) -> str:
         path = Path(str(shape.mesh))

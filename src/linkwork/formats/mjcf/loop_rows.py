@@ -279,7 +279,6 @@ def _poses(model: Model, references: Mapping[str, tuple[float, ...]]) -> dict[st
         found.setdefault(chain[-1], HERE)
         for child, parent in reversed(list(itertools.pairwise(chain))):
             joint = above[child]
-            neutral = (*(0.0,) * (joint.nq - 1), 1.0) if joint.nq > joint.nv else (0.0,) * joint.nq
-            q = references.get(joint.name, neutral)
+            q = references.get(joint.name, joint.kind.neutral)
             found[child] = found[parent] @ joint.placement @ joint_motion(joint, q)
     return found

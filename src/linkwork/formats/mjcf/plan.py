@@ -16,6 +16,7 @@ from linkwork.model import elements as loops
 from linkwork.model.body import Body
 from linkwork.model.inertia import MassProperties
 from linkwork.model.joint import Joint, Limits, resolved_mimic
+from linkwork.model.kinds import KINDS
 from linkwork.model.model import Model
 from linkwork.model.number import Number, Vector, scale, times
 from linkwork.model.placement import HERE, Placement
@@ -152,7 +153,7 @@ class Plan:
         self.names[joint.name] = names
         found, at = [], 0
         for name, (kind, _, axis), G, reference in zip(names, parts, frames, references):
-            size = {"ball": 3, "floating": 6}.get(kind, 1)
+            size = KINDS[kind].nv
             here = slice(at, at + size)
             limits = joint.limits[here]
             numbers = (damping[here], friction[here], armature[here])

@@ -22,11 +22,11 @@ import json
 import logging
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from linkwork.errors import NotPossible, listed
-from linkwork.formats.files import file_name, write_atomically
+from linkwork.formats.files import file_name, made_folder, write_atomically
 from linkwork.formats.mjcf.bodies import WORLD, Names
 from linkwork.formats.mjcf.geom_rows import GeomRows
 from linkwork.formats.mjcf.keyframes import REFERENCE
@@ -51,8 +51,18 @@ MOST_REASONS = 20
 
 
 def write_mjcf(model: Model, path: str | os.PathLike[str], commands: Sequence[str] = ()) -> None:
-    """Write a robot to an MJCF file: the whole file or nothing. `commands` as in `mjcf_text`."""
-    write_atomically(path, mjcf_text(model, Path(os.path.abspath(file_name(path))).parent, commands))
+    """Write a robot to an MJCF file: the whole file or nothing. `commands` as in `mjcf_text`.
+
+    Meshes of kinds that MuJoCo does not load (DAE and others that trimesh reads) become STL files in a folder
+    "<name>_meshes" beside the file.
+    """
+    place = Path(os.path.abspath(file_name(path)))
+    writer = _writer(model, place.parent, commands, place.parent / f"{place.stem}_meshes")
+    text = writer.text()
+    for mesh, content in writer.geoms.made.items():
+        made_folder(mesh.parent)
+        write_atomically(mesh, content)
+    write_atomically(path, text)
 
 
 def mjcf_text(model: Model, folder: Path | None = None, commands: Sequence[str] = ()) -> str:
@@ -60,12 +70,16 @@ def mjcf_text(model: Model, folder: Path | None = None, commands: Sequence[str] 
 
     commands   drives of a closed machine in their order; those that are joints get a motor, transmissions have theirs
     """
+    return _writer(model, folder, commands, None).text()
+
+
+def _writer(model: Model, folder: Path | None, commands: Sequence[str], converted: Path | None) -> _Writer:
     found = list(reasons_before(model))
     plan = None if found else Plan(model)
     found += [] if plan is None else list(reasons(plan))
     if plan is None or found:
         raise NotPossible(f'robot "{model.name}" cannot be written as MJCF: {_joined(found)}')
-    return _Writer(model, plan, folder, commands).text()
+    return _Writer(model, plan, GeomRows(folder, converted), commands)
 
 
 def _joined(sentences: list[str]) -> str:
@@ -76,10 +90,10 @@ def _joined(sentences: list[str]) -> str:
 class _Writer:
     """The sections of one file."""
 
-    def __init__(self, model: Model, plan: Plan, folder: Path | None, commands: Sequence[str]) -> None:
+    def __init__(self, model: Model, plan: Plan, geoms: GeomRows, commands: Sequence[str]) -> None:
         self.model, self.plan = model, plan
         points = [f"{body.name}.{point}" for body in model.bodies for point, _ in body.points]
-        self.geoms = GeomRows(folder)
+        self.geoms = geoms
         sites = Names([*(frame.name for frame in model.frames), *points])
         self.loops = LoopRows(model, sites, plan.references, plan.names, commands)
         self.springs = self.loops.springs(model)
@@ -125,7 +139,7 @@ class _Writer:
             ("drawing lines", any(body.lines for body in model.bodies)),
             ("motions", model.motions),
             ("notes", model.notes or any(body.note and body.has_inertia for body in model.bodies)),
-            (f"{self.geoms.lost} shapes", self.geoms.lost),
+            (f"{self.geoms.lost} shapes{_because(self.geoms.why)}", self.geoms.lost),
             (f"{carried} motors or tendons", carried),
         ]
         names = [what for what, part in lost if part]
@@ -271,6 +285,11 @@ class _Writer:
         """Ball joints have no reference but the identity."""
         balls = {joint.name for joint in self.model.joints if joint.type == "ball"}
         return any(joint in balls and any(q[:3]) for joint, q in configuration.items())
+
+
+def _because(why: Iterable[str]) -> str:
+    said = listed(why, 3)
+    return f" ({said})" if said else ""
 
 
 def _inertial(body: Body) -> Iterator[str]:

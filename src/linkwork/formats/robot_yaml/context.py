@@ -12,11 +12,10 @@ from linkwork.formats.robot_yaml.parts import Part
 from linkwork.formats.robot_yaml.schema import Entry, Place, Reader
 from linkwork.model.body import Body
 from linkwork.model.joint import Joint
+from linkwork.model.kinds import KINDS
 from linkwork.model.model import Frame
 
 WORLD = "world"
-_STRAIGHT = {"prismatic": (0,), "cylindrical": (1,), "planar": (0, 1), "floating": (0, 1, 2)}
-"""Velocity coordinates that are lengths; the others are angles."""
 _DIMENSIONS = {
     "position": ("angle", "length"),
     "velocity": ("angular speed", "speed"),
@@ -30,7 +29,7 @@ _DIMENSIONS = {
 
 def dimension(quantity: str, joint_type: str, coordinate: int = 0) -> str:
     """The dimension of a joint's "position", "velocity", "effort", ... for one of its coordinates."""
-    return _DIMENSIONS[quantity][coordinate in _STRAIGHT.get(joint_type, ())]
+    return _DIMENSIONS[quantity][coordinate in KINDS[joint_type].slides]
 
 
 @dataclass

@@ -1,0 +1,41 @@
+"""Kinds of joints: the rows agree with what the joints do, and every room reads the same rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.model.joint import SIZES, TYPES, Joint
+from linkwork.model.kinds import KINDS, SIMPLE
+from linkwork.model.motion import joint_motion
+from linkwork.model.tree import simple_joints
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_a_row_says_what_the_joint_does(kind):
+    joint = Joint("j", kind.name, None, "b", axis=(0.0, 0.0, 1.0), second_axis=(1.0, 0.0, 0.0), pitch=0.1)
+    assert (joint.nq, joint.nv) == SIZES[kind.name] == (kind.nq, kind.nv)
+    assert joint_motion(joint, kind.neutral) == joint_motion(Joint("f", "fixed", None, "b"), ())
+    assert sorted((*kind.slides, *kind.turns)) == list(range(kind.nv))
+    assert all(part in SIMPLE for part, _, _ in simple_joints(joint))
+    assert kind.is_simple == (kind.name in SIMPLE)
+
+
+@pytest.mark.parametrize(
+    "kind", [kind for kind in KINDS.values() if kind.nq == kind.nv and kind.nv], ids=lambda k: k.name
+)
+def test_what_slides_moves_and_what_turns_turns(kind):
+    joint = Joint("j", kind.name, None, "b", axis=(0.0, 0.0, 1.0), second_axis=(1.0, 0.0, 0.0), pitch=0.1)
+    for k in range(kind.nv):
+        T = joint_motion(joint, [0.2 if i == k else 0.0 for i in range(kind.nq)])
+        turned = not np.allclose(T.rotation, np.eye(3))
+        assert turned == (k in kind.turns)
+        assert kind.unit(k) == ("rad" if turned else "m")
+
+
+def test_types_and_random_configurations_follow_the_rows():
+    assert tuple(KINDS) == TYPES
+    text = "linkwork: 1\nname: r\nbodies: {a: {mass: 1, inertia: [1, 1, 1]}}\njoints: {j: {type: planar, child: a}}\n"
+    q = lw.load(text=text).random(2000, seed=0)
+    assert np.abs(q[:, :2]).max() <= 1.0 < np.abs(q[:, 2]).max() <= np.pi
