@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from linkwork import errors
 from linkwork import rooms as _rooms
+from linkwork.doors import open_doors as _open_doors
 from linkwork.engine.compile import compile
 from linkwork.engine.scan import scan
 from linkwork.engine.staged import staged
@@ -100,3 +101,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*__all__, *_rooms.rooms()})
+
+
+_open_doors(__name__)

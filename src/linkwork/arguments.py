@@ -68,7 +68,7 @@ def mapping(x: Any, who: str) -> dict[str, Any]:
     if x is None:
         return {}
     if not isinstance(x, Mapping) or not all(isinstance(name, str) for name in x):
-        raise InvalidInput(f"{who} is {_shown(x)}, expected a mapping by name")
+        raise InvalidInput(f"{who} is {shown(x)}, expected a mapping by name")
     return dict(x)
 
 
@@ -77,10 +77,10 @@ def name_list(x: Any, who: str) -> tuple[str, ...]:
     if isinstance(x, str):
         return (x,)
     if not isinstance(x, Iterable):
-        raise InvalidInput(f"{who} is {_shown(x)}, expected a list of names")
+        raise InvalidInput(f"{who} is {shown(x)}, expected a list of names")
     found = tuple(x)
     if not all(isinstance(name, str) for name in found):
-        raise InvalidInput(f"{who} is {_shown(x)}, expected a list of names")
+        raise InvalidInput(f"{who} is {shown(x)}, expected a list of names")
     return found
 
 
@@ -103,18 +103,22 @@ def number(x: Any, who: str) -> float:
 def flag(x: Any, who: str) -> bool:
     """True or False, and nothing that is taken for one."""
     if not isinstance(x, (bool, np.bool_)):
-        raise InvalidInput(f"{who} is {_shown(x)}, expected True or False")
+        raise InvalidInput(f"{who} is {shown(x)}, expected True or False")
     return bool(x)
 
 
-def _shown(x: Any) -> str:
-    text = " ".join(repr(x).split())
+def shown(x: Any) -> str:
+    """What came, in at most 60 characters, also where it cannot be shown."""
+    try:
+        text = " ".join(repr(x)[:2000].split())
+    except Exception:  # an object's __repr__ may raise whatever it likes
+        return f"an object of type {type(x).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def choice(value: Any, choices: tuple[str, ...], who: str) -> str:
     """One of the named choices."""
     if not isinstance(value, str) or value not in choices:
-        near = did_you_mean(str(value), choices)
-        raise InvalidInput(f"{who} is {value!r}, expected one of {', '.join(map(repr, choices))}{near}")
+        near = did_you_mean(value, choices) if isinstance(value, str) else ""
+        raise InvalidInput(f"{who} is {shown(value)}, expected one of {', '.join(map(repr, choices))}{near}")
     return value

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from linkwork import configurations, quantities
 from linkwork.arguments import choice, flag, number
+from linkwork.doors import with_door
 from linkwork.errors import InvalidInput
 from linkwork.gradient import Gradient, Reduce
 from linkwork.gradient import gradient as gradient_of
@@ -48,6 +49,7 @@ Payloads = Payload | Sequence[Payload]
 Variables = Mapping[str, ArrayLike]
 
 
+@functools.partial(with_door, methods=True)
 class Robot(QuantityMethods, Looks):
     """A robot: described once, every quantity about it is one call, for one configuration or for a million.
 

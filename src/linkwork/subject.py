@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, Protocol
 
-from linkwork.arguments import mapping
+from linkwork.arguments import mapping, shown
 from linkwork.engine import keys
 from linkwork.engine.kernel import Kernel
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
@@ -120,6 +120,8 @@ class Subject(Keeper):
                     if frame == f"{body}.{point}":
                         node, T_node_body = tree.bodies[body]
                         return node, T_node_body @ Placement(position=position)
+        else:
+            raise InvalidInput(f'robot "{self.model.name}": frame is {shown(frame)}, expected a name of robot.frames')
         raise UnknownName(
             f'robot "{self.model.name}" has no frame "{frame}"{did_you_mean(frame, tree.frames) or "."} '
             f"All {len(tree.frames)} names: robot.frames"

@@ -12,6 +12,7 @@ from casadi import SX
 from linkwork.actuation.coordinates import Sized, explain, forward
 from linkwork.actuation.implicit import solve
 from linkwork.actuation.layout import Layout, layout_of
+from linkwork.arguments import finite_rows
 from linkwork.engine.kernel import Context, Kernel, Signature
 from linkwork.errors import ComputationError, InvalidInput
 from linkwork.subject import Subject
@@ -32,6 +33,8 @@ def from_actuators(
     layout = layout_of(subject)
     if layout.implicit:
         return solve(subject, c, cd, cdd, q0, variables)
+    if q0 is not None:  # needed only where loops have several assemblies, but wrong is wrong
+        finite_rows(q0, subject.nq, "from_actuators: q0", f'robot "{subject.model.name}" has nq = {subject.nq}')
     name = "from_actuators" if cd is not None or cdd is not None else "from_actuators at rest"
     zeros = np.zeros(layout.sizes[1])
     arguments = [c] if name.endswith("rest") else [c, zeros if cd is None else cd, zeros if cdd is None else cdd]

@@ -6,6 +6,7 @@ from linkwork.avoidance.guard import speed_scale
 from linkwork.avoidance.smoothing import CriticallyDampedFilter
 from linkwork.avoidance.steps import ElbowAvoidance, Step
 from linkwork.avoidance.volume import SafetyVolume
+from linkwork.doors import open_doors
 
 __all__ = [
     "CriticallyDampedFilter",
@@ -16,3 +17,5 @@ __all__ = [
     "nearest_free",
     "speed_scale",
 ]
+
+open_doors(__name__)

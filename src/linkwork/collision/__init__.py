@@ -8,6 +8,7 @@ from linkwork.collision.obstacles import Obstacles
 from linkwork.collision.pairs import Pair, Pairs
 from linkwork.collision.sampled_pairs import pairs
 from linkwork.collision.shapes import Box, Capsule, Convex, Cylinder, HalfSpace, Mesh, Sphere, TaperedCapsule
+from linkwork.doors import open_doors
 
 __all__ = [
     "Box",
@@ -32,3 +33,5 @@ __all__ = [
     "pairs",
     "save_obstacles",
 ]
+
+open_doors(__name__)

@@ -31,6 +31,7 @@ from linkwork.control.train_builders import (
 from linkwork.control.trains import GearTrain
 from linkwork.control.tuning import Tuned, tune
 from linkwork.control.twisting import SuperTwisting, Twisting
+from linkwork.doors import open_doors
 
 __all__ = [
     "BoundaryLayer",
@@ -85,3 +86,5 @@ __all__ = [
     "trapezoid_time",
     "tune",
 ]
+
+open_doors(__name__)

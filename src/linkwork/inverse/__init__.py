@@ -1,5 +1,6 @@
 """Inverse kinematics: configurations that bring frames where they are wanted."""
 
+from linkwork.doors import open_doors
 from linkwork.inverse import analytic, tasks
 from linkwork.inverse.analytic import Classification, Solutions, classify
 from linkwork.inverse.cycles import cycle_drift, recorded_limits
@@ -19,3 +20,5 @@ __all__ = [
     "recorded_limits",
     "tasks",
 ]
+
+open_doors(__name__)

@@ -1,5 +1,6 @@
 """What a robot is: frozen plain data in SI units, its checks and its edits."""
 
+from linkwork.doors import open_doors
 from linkwork.model.body import Body, Shape
 from linkwork.model.inertia import MassProperties
 from linkwork.model.joint import Joint, Limits, Mimic
@@ -23,3 +24,5 @@ __all__ = [
     "build_tree",
     "validated",
 ]
+
+open_doors(__name__)

@@ -7,9 +7,12 @@ Starts    solutions of a generic member: numbers, kept as data
 Complex   a complex number over symbols, for writing equations
 """
 
+from linkwork.doors import open_doors
 from linkwork.polynomials.complex_pair import Complex
 from linkwork.polynomials.roots import roots
 from linkwork.polynomials.starts import Starts
 from linkwork.polynomials.system import Solutions, System
 
 __all__ = ["Complex", "Solutions", "Starts", "System", "roots"]
+
+open_doors(__name__)

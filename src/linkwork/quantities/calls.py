@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.errors import ComputationError, did_you_mean
+from linkwork.arguments import shown
+from linkwork.errors import ComputationError, InvalidInput, did_you_mean
 from linkwork.model.payload import Payload
 from linkwork.quantities.evaluate import caller, evaluate, writer
 from linkwork.quantities.singular import explained
@@ -60,12 +61,21 @@ class Calls:
 
     def made(self, name: str, frame: str | None = None) -> Callable[..., Any]:
         """The compiled call of a quantity, kept from here on."""
+        if frame is not None and not isinstance(frame, str):
+            raise InvalidInput(f"{name}: frame is {shown(frame)}, expected a name of robot.frames")
         call = caller(self._subject, name, frame)
         if frame is None:
             setattr(self, name, call)
         else:
             self.framed[name, frame] = call
         return call
+
+    def of_frame(self, name: str, frame: str) -> Callable[..., Any]:
+        """The compiled call of a quantity of a frame."""
+        try:
+            return self.framed[name, frame]
+        except (KeyError, TypeError, NotImplementedError):  # not asked before, or no name at all
+            return self.made(name, frame)
 
     def with_options(
         self, options: Mapping[str, Any], name: str, frame: str | None = None, **arguments: ArrayLike
@@ -77,8 +87,7 @@ class Calls:
         given = {key: value for key, value in options.items() if value is not None}
         try:
             if not given or (given.keys() == {"variables"} and self._subject.live):
-                call = getattr(self, name, None) if frame is None else self.framed.get((name, frame))
-                call = call or self.made(name, frame)
+                call = self.of_frame(name, frame) if frame is not None else getattr(self, name, None) or self.made(name)
                 return call(*arguments.values(), **given)
             if given.keys() == {"out"} and not self._subject.live:
                 return self._writer(name, frame)(tuple(arguments.values()), given["out"])
@@ -88,6 +97,8 @@ class Calls:
             raise explained(error, self._subject, name, arguments.get("q"), frame, **others) from None
 
     def _writer(self, name: str, frame: str | None) -> Callable[..., Any]:
+        if frame is not None and not isinstance(frame, str):
+            raise InvalidInput(f"{name}: frame is {shown(frame)}, expected a name of robot.frames")
         write = self._writers.get((name, frame))
         if write is None:
             write = self._writers[name, frame] = writer(self._subject, name, frame)

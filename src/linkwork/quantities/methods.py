@@ -18,6 +18,8 @@ from linkwork.quantities.singular import explained
 from linkwork.results import Points, Poses
 from linkwork.subject import Subject
 
+_NOT_MADE = (KeyError, TypeError, NotImplementedError)
+"""What looking up a frame raises: not asked before, or no name at all."""
 Triple = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -53,7 +55,7 @@ class QuantityMethods:
             return self._calls.with_options(options, "pose", frame, q=q)
         try:
             return self._calls.framed["pose", frame](q)
-        except KeyError:
+        except _NOT_MADE:
             return self._calls.made("pose", frame)(q)
 
     def points(self, q: ArrayLike, **options: Unpack[Options]) -> Points:
@@ -69,7 +71,7 @@ class QuantityMethods:
             return self._calls.with_options(options, name, frame, q=q)
         try:
             return self._calls.framed[name, frame](q)
-        except KeyError:
+        except _NOT_MADE:
             return self._calls.made(name, frame)(q)
 
     def velocity(
@@ -81,7 +83,7 @@ class QuantityMethods:
             return self._calls.with_options(options, name, frame, q=q, v=v)
         try:
             return self._calls.framed[name, frame](q, v)
-        except KeyError:
+        except _NOT_MADE:
             return self._calls.made(name, frame)(q, v)
 
     def acceleration(
@@ -93,7 +95,7 @@ class QuantityMethods:
             return self._calls.with_options(options, name, frame, q=q, v=v, a=a)
         try:
             return self._calls.framed[name, frame](q, v, a)
-        except KeyError:
+        except _NOT_MADE:
             return self._calls.made(name, frame)(q, v, a)
 
     def jacobian_derivative(
@@ -105,7 +107,7 @@ class QuantityMethods:
             return self._calls.with_options(options, name, frame, q=q, v=v)
         try:
             return self._calls.framed[name, frame](q, v)
-        except KeyError:
+        except _NOT_MADE:
             return self._calls.made(name, frame)(q, v)
 
     def manipulability(self, q: ArrayLike, frame: str, **options: Unpack[Options]) -> np.ndarray:
@@ -114,7 +116,7 @@ class QuantityMethods:
             return self._calls.with_options(options, "manipulability", frame, q=q)
         try:
             return self._calls.framed["manipulability", frame](q)
-        except KeyError:
+        except _NOT_MADE:
             return self._calls.made("manipulability", frame)(q)
 
     def tip_force_torque(self, q: ArrayLike, force: ArrayLike, frame: str, **options: Unpack[Options]) -> np.ndarray:
@@ -123,7 +125,7 @@ class QuantityMethods:
             return self._calls.with_options(options, "tip_force_torque", frame, q=q, force=force)
         try:
             return self._calls.framed["tip_force_torque", frame](q, force)
-        except KeyError:
+        except _NOT_MADE:
             return self._calls.made("tip_force_torque", frame)(q, force)
 
     # dynamics
@@ -244,9 +246,7 @@ class QuantityMethods:
         if options:
             return self._calls.with_options(options, "operational_space_inertia", frame, q=q)
         try:
-            call = self._calls.framed.get(("operational_space_inertia", frame)) or self._calls.made(
-                "operational_space_inertia", frame
-            )
+            call = self._calls.of_frame("operational_space_inertia", frame)
             return call(q)
         except ComputationError as error:
             raise explained(error, self.subject, "operational_space_inertia", q, frame) from None
@@ -256,9 +256,7 @@ class QuantityMethods:
         if options:
             return self._calls.with_options(options, "operational_space_mobility", frame, q=q)
         try:
-            call = self._calls.framed.get(("operational_space_mobility", frame)) or self._calls.made(
-                "operational_space_mobility", frame
-            )
+            call = self._calls.of_frame("operational_space_mobility", frame)
             return call(q)
         except ComputationError as error:
             raise explained(error, self.subject, "operational_space_mobility", q, frame) from None
@@ -307,6 +305,6 @@ class QuantityMethods:
 
 
 def _referred(name: str, reference: str) -> str:
-    if reference == "world":
+    if type(reference) is str and reference == "world":
         return name
     return f"{name}_{choice(reference, ('world', 'body'), f'{name}: reference')}"

@@ -1,5 +1,6 @@
 """Simulation: motion over time of robots and systems of positions."""
 
+from linkwork.doors import open_doors
 from linkwork.simulation.controllers import PD, PID, ComputedTorque, GravityCompensation, Saturated
 from linkwork.simulation.environment import Apart, Environment, Within
 from linkwork.simulation.events import Crossing, Event
@@ -33,3 +34,5 @@ __all__ = [
     "Within",
     "simulate",
 ]
+
+open_doors(__name__)

@@ -1,5 +1,6 @@
 """Design studies: bounds, actuator selection, static balancing, sweeps over live variables."""
 
+from linkwork.doors import open_doors
 from linkwork.studies.actuators import Actuator, Duty, Selection, catalogue, duties, select
 from linkwork.studies.balancing import Balance, balance
 from linkwork.studies.bounds import ChristoffelBounds, christoffel_bounds
@@ -19,3 +20,5 @@ __all__ = [
     "select",
     "sweep",
 ]
+
+open_doors(__name__)

@@ -13,6 +13,7 @@ search, rank, sensitivity    tolerance zones, criteria and Pareto fronts, exact 
 function_generator           four-bars for pairs of angles
 """
 
+from linkwork.doors import open_doors
 from linkwork.synthesis.burmester import Curves, burmester
 from linkwork.synthesis.compatibility import Compatibility, compatibility
 from linkwork.synthesis.dyads import Dyads, dyads
@@ -77,3 +78,5 @@ __all__ = [
     "topologies",
     "triads",
 ]
+
+open_doors(__name__)

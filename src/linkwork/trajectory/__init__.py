@@ -1,5 +1,6 @@
 """Trajectories: paths, their time laws, and the fastest one that torques allow."""
 
+from linkwork.doors import open_doors
 from linkwork.trajectory.cartesian import Arc, CartesianMotion, line
 from linkwork.trajectory.coefficients import PathCoefficients, path_coefficients
 from linkwork.trajectory.minimum_time import TimeLaw, minimum_time
@@ -21,3 +22,5 @@ __all__ = [
     "septic",
     "trapezoid",
 ]
+
+open_doors(__name__)

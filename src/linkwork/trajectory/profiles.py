@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.arguments import as_doubles, number
+from linkwork.arguments import as_doubles, flag, number
 from linkwork.errors import InvalidInput
 
 Law = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
@@ -121,7 +121,7 @@ def trapezoid(
     moving = way > 0
     share = np.where(moving, way, 1.0)
     v, w = v / share, w / share
-    if synchronised and moving.any():
+    if flag(synchronised, "trapezoid: synchronised") and moving.any():
         v, w = np.full(len(a), v[moving].min()), np.full(len(a), w[moving].min())
     if not np.isfinite(w[moving]).all():
         raise InvalidInput(f"trapezoid: acceleration is {np.asarray(acceleration).tolist()}, expected a finite one")
@@ -204,6 +204,7 @@ def _limit(who: str, name: str, limit: ArrayLike, n: int) -> np.ndarray:
 
 def _durations(who: str, shortest: np.ndarray, duration: float | None, synchronised: bool) -> np.ndarray:
     longest = float(shortest.max(initial=0.0))
+    synchronised = flag(synchronised, f"{who}: synchronised")
     if duration is None:
         return np.full(len(shortest), longest) if synchronised else shortest
     T = number(duration, f"{who}: duration")

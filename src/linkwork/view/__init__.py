@@ -1,5 +1,6 @@
 """What people see: the viewer in the browser, reports, figures."""
 
+from linkwork.doors import open_doors
 from linkwork.view.drawing import draw_columns, draw_motion, draw_robot
 from linkwork.view.picture import picture, robot_html
 from linkwork.view.playback import Playback
@@ -23,3 +24,5 @@ __all__ = [
     "write_figures",
     "write_report",
 ]
+
+open_doors(__name__)

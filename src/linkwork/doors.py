@@ -1,0 +1,200 @@
+"""Doors: whatever a public call raises about its arguments is ours, in words that name the argument.
+
+Numbers pass `arguments.as_doubles` inside; a door is what stands around everything else. It costs nothing that can be
+measured while calls succeed. Where one ends in somebody else's exception, its arguments are held against their
+annotations: the first that does not fit is named, with what came and what was expected, and the exception is kept as
+the cause. Where all fit, the fault is ours and goes out as it is; so does what a function of the caller's own raised.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from linkwork.arguments import as_doubles, shown
+from linkwork.errors import InvalidFile, InvalidInput, LinkworkError
+
+Kind = TypeVar("Kind", bound=type)
+MARK = "__linkwork_door__"
+_WORDS = {
+    float: "a number",
+    int: "a whole number",
+    str: "text",
+    bool: "True or False",
+    np.ndarray: "an array of numbers",
+    type(None): "None",
+    Callable: "a function",
+    Mapping: "a mapping by name",
+    Path: "a path",
+}
+
+
+def open_doors(room: str) -> None:
+    """Put a door around every public function of a room, and around the making of its public classes."""
+    module = sys.modules[room]
+    for name in module.__all__:
+        value = vars(module).get(name)
+        if callable(value) and not isinstance(value, type) and not hasattr(value, MARK):
+            guarded = door(value, name)
+            guarded.__module__, guarded.__qualname__ = room, name  # where it is found again, as pickle does
+            setattr(module, name, guarded)
+        elif isinstance(value, type) and not issubclass(value, BaseException):
+            with_door(value)
+
+
+def with_door(kind: Kind, methods: bool = False) -> Kind:
+    """A class whose making has a door; with `methods` its own public methods too."""
+    making = vars(kind).get("__init__")
+    if isinstance(making, types.FunctionType) and not hasattr(making, MARK):
+        if hasattr(kind, "__post_init__") or making.__code__.co_filename != "<string>":  # else it only stores
+            kind.__init__ = door(making, kind.__name__)  # type: ignore[misc]
+    for name, value in list(vars(kind).items()) if methods else ():
+        if isinstance(value, types.FunctionType) and not name.startswith("_") and not hasattr(value, MARK):
+            setattr(kind, name, door(value, name))
+        elif isinstance(value, (staticmethod, classmethod)) and not name.startswith("_"):
+            setattr(kind, name, type(value)(door(value.__func__, name)))
+    return kind
+
+
+def door(function: Callable[..., Any], who: str) -> Callable[..., Any]:
+    """The function with a door around it."""
+
+    @functools.wraps(function)
+    def guarded(*args: Any, **options: Any) -> Any:
+        try:
+            return function(*args, **options)
+        except LinkworkError:
+            raise
+        except Exception as error:
+            found = blamed(function, who, args, options, error)
+            if found is None:
+                raise
+            raise found from error
+
+    setattr(guarded, MARK, True)
+    return guarded
+
+
+def blamed(
+    function: Callable[..., Any], who: str, args: tuple[Any, ...], options: dict[str, Any], error: Exception
+) -> LinkworkError | None:
+    """What to say about the arguments of a call that ended in somebody else's exception; None where they fit."""
+    signature = inspect.signature(function)
+    try:
+        bound = signature.bind(*args, **options).arguments
+    except TypeError:
+        return None  # an argument is missing or unknown: Python's own sentence says it
+    given = {name: value for name, value in bound.items() if name != "self"}
+    if _of_the_caller(given, error):
+        return None
+    if isinstance(error, OSError):
+        return InvalidFile(f"{who}: {_told(error)}")
+    hints = _hints(function)
+    for name, value in given.items():
+        if expected := misfit(value, hints.get(name, Any), name):
+            return InvalidInput(f"{who}: {name} is {shown(value)}, expected {expected} ({_told(error)})")
+    loose = [name for name in given if _is_open(hints.get(name, Any))]
+    told = str(error)
+    named = [name for name in loose if f"'{type(given[name]).__name__}'" in told] or loose
+    if named:
+        came = ", ".join(f"{name} = {shown(given[name])}" for name in named)
+        return InvalidInput(f"{who}: there is no answer for {came}: {_told(error)}")
+    return None
+
+
+def misfit(value: Any, hint: Any, name: str = "") -> str:
+    """What an annotation expects, in words, where a value does not fit; nothing where it does or cannot be told."""
+    if hint is Any or isinstance(hint, TypeVar) or hint is inspect.Parameter.empty:
+        wanted = name in ("robot", "subject") and not hasattr(value, "subject") and not hasattr(value, "model")
+        return "a robot: lw.load(name)" if wanted else ""
+    origin = typing.get_origin(hint)
+    if origin in (typing.Union, types.UnionType):
+        if _is_array_like(hint):
+            return "" if _converts(value) else "numbers"
+        tried = [misfit(value, part) for part in typing.get_args(hint)]
+        return "" if "" in tried else " or ".join(dict.fromkeys(tried))
+    if origin is typing.Literal:
+        choices = typing.get_args(hint)
+        return (
+            "" if any(value is c or (type(value) is type(c) and value == c) for c in choices) else f"one of {choices}"
+        )
+    kind = origin or hint
+    if kind is Callable or kind is typing.Callable or origin is Callable:
+        return "" if callable(value) else "a function"
+    if kind is float:
+        return "" if _converts(value) and np.ndim(value) == 0 else "a number"
+    if not isinstance(kind, type):
+        return ""
+    if kind is bool:
+        return "" if isinstance(value, (bool, np.bool_)) else "True or False"
+    if kind is int:
+        return "" if isinstance(value, (int, np.integer)) and not isinstance(value, bool) else "a whole number"
+    if kind is np.ndarray:
+        return "" if _converts(value) and np.ndim(value) else "an array of numbers"
+    if not isinstance(value, kind):
+        return _WORDS.get(kind, kind.__name__)
+    if kind in (tuple, list, Sequence, Iterable, set, frozenset) or issubclass(kind, (tuple, list)):
+        return _parts(value, typing.get_args(hint))
+    return ""
+
+
+def _parts(value: Any, hints: tuple[Any, ...]) -> str:
+    """Whether the parts of a sequence fit; what can be looked at only once is left alone."""
+    wanted = [h for h in hints if h is not Ellipsis]
+    if isinstance(value, (str, bytes, bytearray)) and wanted and str not in wanted and Any not in wanted:
+        return "a list, not text"
+    if not hints or not isinstance(value, (tuple, list, np.ndarray)):
+        return "" if isinstance(value, (tuple, list, set, frozenset, np.ndarray, str, bytes, range)) else "a list"
+    for part in value:
+        tried = [misfit(part, hint) for hint in wanted]
+        if "" not in tried:
+            return f"a list of {' or '.join(dict.fromkeys(tried))}"
+    return ""
+
+
+def _converts(value: Any) -> bool:
+    try:
+        return bool(np.isfinite(as_doubles(value, "")).all())
+    except LinkworkError:
+        return False
+
+
+def _is_array_like(hint: Any) -> bool:
+    return "_SupportsArray" in str(hint) or "Buffer" in str(hint)
+
+
+def _is_open(hint: Any) -> bool:
+    """An annotation that says nothing about what came."""
+    return hint is Any or "Any" in str(hint) or isinstance(hint, TypeVar)
+
+
+@functools.lru_cache(maxsize=1024)
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(function)
+    except Exception:  # names that only type checkers import
+        return {}
+
+
+def _of_the_caller(given: Mapping[str, Any], error: Exception) -> bool:
+    """Whether a function among the arguments raised it: that is the caller's own affair."""
+    codes = {getattr(value, "__code__", None) for value in given.values()} - {None}
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code in codes:
+            return True
+        trace = trace.tb_next
+    return False
+
+
+def _told(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0][:160]}" if lines else type(error).__name__

@@ -1,0 +1,208 @@
+"""Knocking: every public callable of every room, found by introspection, and fifty kinds of hostile arguments."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import datetime
+import decimal
+import fractions
+import importlib
+import inspect
+import io
+import logging
+import pathlib
+import pkgutil
+import random
+import signal
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import casadi
+import numpy as np
+
+import linkwork as lw
+from linkwork.errors import LinkworkError
+
+ASIDE = frozenset({"engine", "recursions", "spatial", "cli", "reproduce", "quantities", "robots"})
+"""Rooms below the public surface (symbols go in there), the shell, and papers, which have their own tests."""
+UNSAFE = frozenset(
+    {
+        *("lw.save", "lw.threads", "lw.Robot.export_c", "lw.Robot.view", "lw.Robot.save"),
+        *("lw.view.Viewer", "lw.view.show", "lw.view.Inline", "lw.view.write_figures", "lw.view.write_report"),
+    }
+)
+"""What writes files, opens a server or changes the process; their doors are tested beside them."""
+SECONDS = 4.0
+"""Of processor time for one call."""
+
+
+class Raises:
+    """A tensor on another device, one that requires gradients, ...: its conversion raises what nobody knows."""
+
+    def __array__(self, *_: Any, **__: Any) -> np.ndarray:
+        raise RuntimeError("can't convert a tensor on another device\nuse .cpu() first")
+
+
+class Shy:
+    """Cannot be shown."""
+
+    def __repr__(self) -> str:
+        raise ZeroDivisionError
+
+    __str__ = __repr__
+
+
+class Endless:
+    """Iterates for ever, but not in a test."""
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(3))
+
+    def __len__(self) -> int:
+        return -1
+
+
+def kinds() -> list[Any]:
+    """Fifty kinds of argument that are never, or hardly ever, right."""
+    nan, inf = float("nan"), float("inf")
+    return [
+        *(None, True, False, 0, 1, -1, 10**400, -(10**30), 0.5, -0.0, nan, inf, -inf, 1e308, 1e-320, 3 + 4j),
+        *("", "x", "a" * 5000, "\x00", "../..", "naïve\u202e", b"bytes", bytearray(3), memoryview(b"abc")),
+        *((), [], {}, set(), [[]], [1, [2, 3]], ["a", 1], {"a": nan}, {1: 2}, {"q": [nan]}, range(3), slice(2)),
+        *(np.zeros(0), np.zeros((2, 3, 0)), np.full(6, nan), np.array([1, None]), np.array(["a"]), np.float32(nan)),
+        *(np.zeros((1,) * 40), np.zeros(3, dtype=[("x", float)]), np.zeros(2, dtype="V8"), np.zeros(3, dtype="M8[s]")),
+        *(np.ma.masked_array([1.0, 2.0], [True, False]), np.zeros(3, dtype=complex), np.zeros((2, 2), dtype=bool)),
+        *(casadi.SX.sym("x"), casadi.MX.sym("x", 3), casadi.DM([1, 2]), Raises(), Shy(), Endless(), object(), int),
+        *(lambda *a, **k: None, lambda: 1 / 0, print, np.sin, lw, io.StringIO("x"), pathlib.Path("/nowhere")),
+        *(decimal.Decimal("NaN"), fractions.Fraction(1, 3), datetime.date(2020, 1, 1), collections.Counter("ab")),
+        *((x for x in (1, 2)), iter([1.0]), NotImplemented, Ellipsis, type("T", (), {})(), Exception("x")),
+    ]
+
+
+@dataclass(frozen=True)
+class Door:
+    """A public callable with the names of its parameters; `bound` where it is a method of a robot."""
+
+    name: str
+    call: Callable[..., Any]
+    parameters: tuple[inspect.Parameter, ...]
+
+
+def doors(robot: lw.Robot) -> list[Door]:
+    """Functions and classes of lw and of every room, and the methods of a robot."""
+    found: dict[str, Any] = {f"lw.{name}": getattr(lw, name) for name in lw.__all__ if not name.startswith("_")}
+    for info in pkgutil.iter_modules(lw.__path__):
+        if info.ispkg and info.name not in ASIDE:
+            room = importlib.import_module(f"linkwork.{info.name}")
+            for name in getattr(room, "__all__", ()):
+                found.setdefault(f"lw.{info.name}.{name}", getattr(room, name))
+    for name in dir(type(robot)):
+        if not name.startswith("_") and callable(getattr(robot, name)):
+            found[f"lw.Robot.{name}"] = getattr(robot, name)
+    listed = []
+    for name, call in sorted(found.items()):
+        if name in UNSAFE or not callable(call) or (isinstance(call, type) and issubclass(call, BaseException)):
+            continue
+        with contextlib.suppress(TypeError, ValueError):
+            listed.append(Door(name, call, tuple(inspect.signature(call).parameters.values())))
+    return listed
+
+
+def usual(robot: lw.Robot) -> dict[str, Any]:
+    """Arguments that are right where a parameter has this name."""
+    q, v = robot.random(seed=0), np.full(robot.nv, 0.1)
+    path = lw.trajectory.Path.line(np.zeros(robot.nq), np.full(robot.nq, 0.3))
+    names = {
+        "robot": robot,
+        "mechanism": robot,
+        "q": q,
+        "q0": q,
+        "q1": q,
+        "v": v,
+        "dv": v,
+        "a": v,
+        "tau": v,
+        "frame": robot.frames[-1],
+        "body": robot.bodies[-1],
+        "path": path,
+        "duration": 0.01,
+        "step": 1e-3,
+        "start": np.zeros(robot.nq),
+        "end": np.full(robot.nq, 0.3),
+        "target": robot.pose(q, robot.frames[-1]),
+        "motion": {"time": [0.0, 0.5, 1.0], "q": np.zeros((3, robot.nq))},
+        "points": 11,
+        "name": "tool_x",
+    }
+    return {**names, "motions": names["motion"]}
+
+
+def draw(door: Door, good: dict[str, Any], generator: random.Random) -> tuple[list[Any], dict[str, Any]]:
+    """Arguments of one call: most right where that is known, one or more hostile."""
+    hostile = kinds()
+    args: list[Any] = []
+    options: dict[str, Any] = {}
+    wild = generator.random() < 0.3
+    known = [p for p in door.parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    chosen = generator.choice(known).name if known else ""
+    for p in known:
+        needed = p.default is p.empty
+        if p.name != chosen and not needed and not (wild and generator.random() < 0.3):
+            continue
+        bad = p.name == chosen or wild or p.name not in good
+        value = generator.choice(hostile) if bad else good[p.name]
+        if p.kind is p.KEYWORD_ONLY or options:
+            options[p.name] = value
+        elif needed or len(args) == [x.name for x in known].index(p.name):
+            args.append(value)
+        else:
+            options[p.name] = value
+    return args, options
+
+
+class TooLong(BaseException):
+    """A call that took more processor time than it may."""
+
+
+def knock(door: Door, args: list[Any], options: dict[str, Any], robot: lw.Robot) -> str:
+    """ "" where a call is answered or refused in our words; else what happened."""
+
+    def late(*_: Any) -> None:
+        raise TooLong
+
+    before = signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    try:
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")
+            door.call(*args, **options)
+    except LinkworkError:
+        return ""
+    except TooLong:
+        return f"took more than {SECONDS:g} s"
+    except TypeError as error:
+        missing = ("missing", "unexpected keyword", "positional argument", "multiple values")
+        if error.__traceback__ is not None and error.__traceback__.tb_next is None:
+            return ""  # the call itself did not fit: Python's own sentence
+        return "" if any(word in str(error) for word in missing) else f"TypeError: {error}"
+    except Exception as error:
+        return f"{type(error).__name__}: {str(error)[:200]}"
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
+    return ""
+
+
+def quiet() -> contextlib.AbstractContextManager[None]:
+    @contextlib.contextmanager
+    def silent() -> Iterator[None]:
+        logging.disable(logging.CRITICAL)
+        try:
+            yield
+        finally:
+            logging.disable(logging.NOTSET)
+
+    return silent()
