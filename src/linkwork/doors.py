@@ -139,6 +139,8 @@ def misfit(value: Any, hint: Any, name: str = "") -> str:
         return "" if isinstance(value, (int, np.integer)) and not isinstance(value, bool) else "a whole number"
     if kind is np.ndarray:
         return "" if _converts(value) and np.ndim(value) else "an array of numbers"
+    if getattr(kind, "_is_protocol", False):
+        return ""  # cannot be told from outside
     if not isinstance(value, kind):
         return _WORDS.get(kind, kind.__name__)
     if kind in (tuple, list, Sequence, Iterable, set, frozenset) or issubclass(kind, (tuple, list)):
