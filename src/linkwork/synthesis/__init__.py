@@ -11,11 +11,13 @@ from_loops, six_bars         linkages from rows of vectors; six- and eight-bars 
 fit                          the best four-bars for any number of poses and points
 search, rank, sensitivity    tolerance zones, criteria and Pareto fronts, exact derivatives by dimensions
 function_generator           four-bars for pairs of angles
+plates, svg, read_task       parts to cut as DXF and SVG, pictures, .task.yaml files
 """
 
 from linkwork.doors import open_doors
 from linkwork.synthesis.burmester import Curves, burmester
 from linkwork.synthesis.compatibility import Compatibility, compatibility
+from linkwork.synthesis.drawings import svg, traced_path
 from linkwork.synthesis.dyads import Dyads, dyads
 from linkwork.synthesis.fit import Fits, fit
 from linkwork.synthesis.four_bars import FourBars, cognates, four_bars
@@ -23,6 +25,7 @@ from linkwork.synthesis.functions import FunctionGenerators, chebyshev_spacing, 
 from linkwork.synthesis.graphs import topologies
 from linkwork.synthesis.linkage import Linkage, Linkages, Topology, four_bar, from_dyads
 from linkwork.synthesis.loop_tables import from_loops
+from linkwork.synthesis.plates import Plates, plates
 from linkwork.synthesis.poles import center_cubic, circle_cubic, image_poles, opposite_points, poles
 from linkwork.synthesis.ranking import Ranking, rank
 from linkwork.synthesis.search import Found, search
@@ -30,6 +33,7 @@ from linkwork.synthesis.sensitivities import Sensitivity, monte_carlo, sensitivi
 from linkwork.synthesis.six_bars import eight_bars, six_bars
 from linkwork.synthesis.sliders import Sliders, slider_circle
 from linkwork.synthesis.task import PlanarTask
+from linkwork.synthesis.task_files import TaskFile, read_task, write_task
 from linkwork.synthesis.triads import Triads, triads
 from linkwork.synthesis.verdicts import Verdict, check
 
@@ -44,9 +48,11 @@ __all__ = [
     "Linkage",
     "Linkages",
     "PlanarTask",
+    "Plates",
     "Ranking",
     "Sensitivity",
     "Sliders",
+    "TaskFile",
     "Topology",
     "Triads",
     "Verdict",
@@ -68,15 +74,20 @@ __all__ = [
     "image_poles",
     "monte_carlo",
     "opposite_points",
+    "plates",
     "poles",
     "rank",
+    "read_task",
     "search",
     "sensitivity",
     "six_bars",
     "slider_circle",
+    "svg",
     "tolerance_band",
     "topologies",
+    "traced_path",
     "triads",
+    "write_task",
 ]
 
 open_doors(__name__)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -58,6 +58,40 @@ class Dyads:
         """Some of the dyads: dyads[0], dyads[:2]; of a batch, some of its tasks."""
         pick = {name: getattr(self, name)[chosen] for name in self.__dataclass_fields__ if name != "reason"}
         return Dyads(**pick, reason=self.reason if self.valid.ndim == 1 else self.reason[chosen])
+
+
+@overload
+def dyads(
+    task: PlanarTask,
+    beta: Mapping[int, Any] | None = None,
+    *,
+    W: Any = None,
+    Z: Any = None,
+    ground: Any = None,
+    moving: Any = None,
+    ground_line: Any = None,
+    moving_line: Any = None,
+    kind: Literal["RR"] = "RR",
+    tail: Any = None,
+    method: str = "pivots",
+) -> Dyads: ...
+
+
+@overload
+def dyads(
+    task: PlanarTask,
+    beta: Mapping[int, Any] | None = None,
+    *,
+    W: Any = None,
+    Z: Any = None,
+    ground: Any = None,
+    moving: Any = None,
+    ground_line: Any = None,
+    moving_line: Any = None,
+    kind: Literal["PR", "RP"],
+    tail: Any = None,
+    method: str = "pivots",
+) -> Sliders: ...
 
 
 def dyads(

@@ -142,6 +142,10 @@ class Linkages:
         rotations = None if self.rotations is None else self.rotations[chosen]
         return (Linkage if points.ndim == 1 else Linkages)(self.topology, points, rotations)
 
+    def one(self, k: int) -> Linkage:
+        """The k-th of them."""
+        return Linkage(self.topology, self.points[k], None if self.rotations is None else self.rotations[k])
+
     def __iter__(self) -> Iterator[Linkages]:
         return (self[k] for k in range(len(self)))
 

@@ -1,0 +1,266 @@
+"""Linkages through positions: new, solve, fit, search, check, starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+import linkwork as lw
+from linkwork.cli.arguments import Json
+from linkwork.cli.output import console, print_json, print_table
+from linkwork.cli.progress import working
+from linkwork.errors import InvalidInput, NotPossible
+from linkwork.formats.files import write_atomically
+
+GROUP = "synthesis"
+"""Its commands are written `linkwork synthesis solve`."""
+SHOWN = 25
+TaskPath = Annotated[Path, typer.Argument(help="A .task.yaml file; `linkwork synthesis new` writes one.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(help="Write the chosen linkage: .robot.yaml, .urdf, .xml, .dxf, .svg, or .html for a report."),
+]
+Pick = Annotated[int, typer.Option(help="Which linkage of the table --out writes, from 1.")]
+
+
+def new(
+    name: Annotated[str, typer.Argument(help="Name of the task; the file is NAME.task.yaml.")],
+    force: Annotated[bool, typer.Option(help="Overwrite an existing file.")] = False,
+) -> None:
+    """Write an example task to start from.
+
+    Example:  linkwork synthesis new hatch
+    """
+    from linkwork.synthesis.task_files import ENDING, EXAMPLE
+
+    path = Path(f"{name}{ENDING}")
+    if path.exists() and not force:
+        raise InvalidInput(f"synthesis new: {path} exists; --force overwrites it")
+    write_atomically(path, EXAMPLE.format(name=path.name.removesuffix(ENDING)))
+    console().print(f"wrote {path}", markup=False)
+
+
+def solve(task: TaskPath, out: Out = None, pick: Pick = 1, as_json: Json = False) -> None:
+    """Every four-bar that meets the positions exactly, judged and ranked.
+
+    Example:  linkwork synthesis solve hatch.task.yaml --out hatch.robot.yaml
+    """
+    from linkwork.synthesis import check, four_bars, read_task
+
+    file = read_task(task)
+    with working("solving"):
+        found = four_bars(file.task, driver=file.options.get("driver", "crank"))
+        verdict = check(found.linkages, file.task)
+    title = f"{file.name}: {found.family}, {found.roots} of {found.expected} roots, {len(found)} real"
+    _tell(title, file, found.linkages, verdict, {}, out, pick, as_json)
+
+
+def fit(
+    task: TaskPath,
+    starts: Annotated[int | None, typer.Option(help="Random starts; left out: the file's, or 4096.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Same seed, same answer.")] = None,
+    out: Out = None,
+    pick: Pick = 1,
+    as_json: Json = False,
+) -> None:
+    """The best four-bars for more positions than one can meet.
+
+    Example:  linkwork synthesis fit leg.task.yaml --starts 8000
+    """
+    from linkwork.synthesis import check, read_task
+    from linkwork.synthesis import fit as fitted
+
+    file = read_task(task)
+    count = file.options.get("starts", 4096) if starts is None else starts
+    with working("fitting"):
+        found = fitted(file.task, starts=count, seed=file.options.get("seed", 0) if seed is None else seed)
+        verdict = check(found.linkages)
+    extra = {"rms": found.rms, "worst": found.worst}
+    _tell(
+        f"{file.name}: {len(found)} optima of {found.starts} starts",
+        file,
+        found.linkages,
+        verdict,
+        extra,
+        out,
+        pick,
+        as_json,
+    )
+
+
+def search(
+    task: TaskPath,
+    samples: Annotated[int | None, typer.Option(help="Draws; left out: the file's, or 10000.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Same seed, same answer.")] = None,
+    out: Out = None,
+    pick: Pick = 1,
+    as_json: Json = False,
+) -> None:
+    """Linkages without defects through positions within the tolerances.
+
+    Example:  linkwork synthesis search hatch.task.yaml --samples 100000
+    """
+    from linkwork.synthesis import read_task
+    from linkwork.synthesis import search as searched
+
+    file = read_task(task)
+    count = file.options.get("samples", 10_000) if samples is None else samples
+    with working("searching") as tick:
+        found = searched(
+            file.task,
+            count,
+            file.options.get("seed", 0) if seed is None else seed,
+            driver=file.options.get("driver", "crank"),
+            progress=lambda share: tick(round(100 * share), 100),
+        )
+    title = f"{file.name}: {found.samples} draws, {found.pairs} four-bars judged, {len(found)} kept"
+    _tell(title, file, found.linkages, found.verdict, {}, out, pick, as_json)
+
+
+def check(
+    task: TaskPath,
+    ground: Annotated[str, typer.Option(help='Ground pivots at position 1, "x y x y" [m].')],
+    moving: Annotated[str, typer.Option(help='Moving pivots at position 1, "x y x y" [m].')],
+    as_json: Json = False,
+) -> None:
+    """Judge a four-bar: circuit, branch and order defects, transmission angles.
+
+    Example:  linkwork synthesis check hatch.task.yaml --ground "0 0 0.4 0" --moving "0.1 0.1 0.4 0.2"
+    """
+    from linkwork.synthesis import check as judged
+    from linkwork.synthesis import four_bar, read_task
+    from linkwork.synthesis.linkage import Linkages
+
+    file = read_task(task)
+    fixed, carried = _pivots(ground, "--ground"), _pivots(moving, "--moving")
+    linkage = four_bar(fixed, carried, file.task.positions[0], driver=file.options.get("driver", "crank"))
+    many = Linkages(linkage.topology, linkage.points[None])
+    _tell(file.name, file, many, judged(many, file.task), {}, None, 1, as_json)
+
+
+def page(
+    task: TaskPath,
+    port: Annotated[int, typer.Option(help="Port on 127.0.0.1.")] = 8080,
+    background: Annotated[Path | None, typer.Option(help="A picture behind the plane, to scale.")] = None,
+    picture_width: Annotated[float, typer.Option(help="Width of the picture [m].")] = 1.0,
+) -> None:
+    """Drag positions in the browser; dyads, curves, linkages and verdicts follow.
+
+    Example:  linkwork synthesis page hatch.task.yaml
+    """
+    from linkwork.synthesis import read_task
+    from linkwork.view.synthesis_page import SynthesisPage
+
+    file = read_task(task)
+    shown = SynthesisPage(file.task, file.name, port=port, picture=background, picture_width=picture_width)
+    console().print(f"http://127.0.0.1:{shown.port}  (Ctrl-C ends it)", markup=False)
+    shown.wait()
+
+
+def starts(
+    family: Annotated[str, typer.Argument(help='"triads", or the number of poses of a mix: 1, 2, 3, 4.')],
+    seed: Annotated[int, typer.Option(help="Another seed is another generic member.")] = 1,
+    out: Annotated[Path | None, typer.Option(help="An .npz file to write.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Find all start solutions of a family anew by monodromy, and compare their number with those that are kept.
+
+    Example:  linkwork synthesis starts 4 --seed 7
+    """
+    from linkwork.synthesis import mixes
+    from linkwork.synthesis.four_bars import starts as kept_mixes
+    from linkwork.synthesis.triads import generic as generic_triad
+    from linkwork.synthesis.triads import starts as kept_triads
+    from linkwork.synthesis.triads import system as triad_system
+
+    symmetry: Any = None
+    if family == "triads":
+        system, generic, kept = triad_system(), generic_triad(seed), kept_triads()
+    elif family in ("1", "2", "3", "4"):
+        poses = int(family)
+        system, generic = mixes.system(poses), mixes.generic(poses, seed)
+        symmetry, kept = mixes.symmetry(poses), kept_mixes(poses)
+    else:
+        raise InvalidInput(f'synthesis starts: family is "{family}", expected "triads", "1", "2", "3" or "4"')
+    with working("monodromy"):
+        found = system.monodromy(*generic, seed, symmetry)
+    if out is not None:
+        found.save(out)
+    facts = {"found": len(found), "kept": len(kept), "loops": found.loops, "idle": found.idle, "hash": found.hash}
+    if as_json:
+        print_json({"family": family, **facts, "wrote": [] if out is None else [out]})
+    else:
+        print_table(f"starts of {family}", ("what", "value"), [(k, str(v)) for k, v in facts.items()])
+
+
+def _pivots(text: str, name: str) -> np.ndarray:
+    try:
+        values = [float(x) for x in text.replace(",", " ").split()]
+    except ValueError:
+        values = []
+    if len(values) != 4:
+        raise InvalidInput(f'synthesis check: {name} is "{text}", expected four numbers "x y x y"')
+    return np.array([complex(values[0], values[1]), complex(values[2], values[3])])
+
+
+def _tell(title: str, file: Any, links: Any, verdict: Any, extra: dict, out: Any, pick: int, as_json: bool) -> None:
+    """The table, the JSON, and what --out asks for."""
+    degrees = np.degrees(verdict.transmission_min)
+    rank = np.lexsort((-degrees, ~verdict.good)) if not extra else np.arange(len(degrees))
+    if out is not None:
+        if not 1 <= pick <= len(rank):
+            raise NotPossible(f"synthesis: --pick is {pick}, there are {len(rank)} linkages")
+        _write(out, title, file, links[int(rank[pick - 1])], as_json)
+    if as_json:
+        rows = [
+            {
+                "ground": [[p.real, p.imag] for p in links.points[k, :2]],
+                "moving": [[p.real, p.imag] for p in links.points[k, 2:4]],
+                "tracer": [links.points[k, 4].real, links.points[k, 4].imag],
+                "kind": str(verdict.kind[k]),
+                "defect": str(verdict.reasons[k]),
+                "transmission_min_deg": float(degrees[k]),
+                "rotates": bool(verdict.rotates[k]),
+                **{name: float(x[k]) for name, x in extra.items()},
+            }
+            for k in rank
+        ]
+        print_json({"task": file.name, "title": title, "linkages": rows, "wrote": [] if out is None else [out]})
+        return
+    header = ("#", "ground A", "ground D", "moving B", "moving C", "kind", "transmission [deg]", *extra, "defect")
+    place = lambda p: f"{p.real:.5g} {p.imag:.5g}"
+    rows_ = [
+        (
+            n + 1,
+            *(place(p) for p in links.points[k, :4]),
+            str(verdict.kind[k]),
+            float(degrees[k]),
+            *(float(x[k]) for x in extra.values()),
+            str(verdict.reasons[k]),
+        )
+        for n, k in enumerate(rank[:SHOWN])
+    ]
+    print_table(title + (f", {SHOWN} shown" if len(rank) > SHOWN else ""), header, rows_)
+    if out is not None:
+        console().print(f"wrote {out}", markup=False)
+
+
+def _write(out: Path, title: str, file: Any, linkage: Any, quiet: bool) -> None:
+    from linkwork.synthesis import plates
+    from linkwork.synthesis.drawings import svg
+
+    ending = out.suffix
+    if ending in (".dxf", ".svg"):
+        size = float(linkage.size)
+        width, hole = file.options.get("width", 0.05 * size), file.options.get("hole", 0.02 * size)
+        plates(linkage, width, hole).save(out)
+    elif ending == ".html":
+        picture = svg(linkage, file.task)
+        body = f"<h1>{title}</h1>\n{picture}\n<p>{linkage!r}</p>".replace("<Linkage", "&lt;Linkage")
+        write_atomically(out, f'<!doctype html><html lang="en"><meta charset="utf-8"><body>{body}</body></html>\n')
+    else:
+        lw.save(lw.Robot.from_linkage(linkage, file.task), out)
+    del quiet

@@ -1,0 +1,147 @@
+"""Task files: a task for synthesis written by hand, `.task.yaml`.
+
+linkwork: 1
+name: hatch
+units: {length: mm, angle: deg}
+positions:
+  - {at: [0, 0], angle: 0}
+  - {at: [120, 40], angle: 25, tolerance: [2, 2, 1]}
+  - {at: [200, 90]}                  # a point: without an angle
+driver: crank
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linkwork.errors import InvalidFile
+from linkwork.formats.files import read_bounded
+from linkwork.formats.robot_yaml.document import LARGEST, parse_document
+from linkwork.formats.robot_yaml.schema import (
+    Choice,
+    Integer,
+    Kind,
+    Listed,
+    Name,
+    Number,
+    Numbers,
+    Reader,
+    Record,
+    Text,
+)
+from linkwork.formats.robot_yaml.units import ANGLES, LENGTHS, Units
+from linkwork.synthesis.task import PlanarTask
+
+ENDING = ".task.yaml"
+UNITS = Record("units", {"length": Choice("unit of length", LENGTHS), "angle": Choice("unit of angle", ANGLES)})
+POSITION: dict[str, Kind] = {
+    "at": Numbers("length", 2),
+    "angle": Number("angle"),
+    "tolerance": Numbers("number", 3),
+    "weight": Number("number"),
+    "timing": Number("angle"),
+}
+TASK = Record(
+    "task",
+    {
+        "linkwork": Integer(),
+        "name": Name(),
+        "description": Text(),
+        "units": UNITS,
+        "positions": Listed(Record("position", POSITION, ("at",))),
+        "driver": Choice("driver", ("crank", "rocker")),
+        "samples": Integer(),
+        "starts": Integer(),
+        "seed": Integer(),
+        "width": Number("length"),
+        "hole": Number("length"),
+    },
+    ("linkwork", "name", "positions"),
+)
+EXAMPLE = """\
+linkwork: 1
+name: {name}
+description: positions of the body, one after another; leave `angle` out for a point without orientation
+units: {{length: mm, angle: deg}}
+positions:
+  - {{at: [0, 0], angle: 0, tolerance: [5, 5, 2]}}
+  - {{at: [150, 120], angle: 20, tolerance: [5, 5, 2]}}
+  - {{at: [270, 200], angle: 45, tolerance: [5, 5, 2]}}
+  - {{at: [360, 220], angle: 70, tolerance: [5, 5, 2]}}
+  - {{at: [420, 200], angle: 90, tolerance: [5, 5, 2]}}
+driver: crank
+"""
+
+
+@dataclass(frozen=True)
+class TaskFile:
+    """What a .task.yaml says: the task, and options of the commands by name."""
+
+    name: str
+    task: PlanarTask
+    options: dict[str, Any]
+
+
+def read_task(path: str | os.PathLike[str]) -> TaskFile:
+    """The task in a file; errors name line, column and key."""
+    return task_of(read_bounded(path, LARGEST), os.fspath(path))
+
+
+def task_of(text: str | bytes, source: str = "task.yaml text") -> TaskFile:
+    """The task of a text."""
+    node = parse_document(text, source)
+    units = Units()
+    if node.kind == "map" and "units" in node.value:
+        units = Units(**UNITS.read(node.value["units"], "units", Reader(source, Units())))
+    entry = TASK.read(node, "", Reader(source, units))
+    if entry["linkwork"] != 1:
+        raise InvalidFile(f"{source}: linkwork is {entry['linkwork']}, expected 1")
+    rows = entry["positions"]
+    if len(rows) < 2:
+        raise InvalidFile(f"{source}: there are {len(rows)} positions, expected at least 2")
+    number = lambda x, what: _plain(x, what, source)
+    at = [complex(number(row["at"][0], "at"), number(row["at"][1], "at")) for row in rows]
+    angle = [number(row["angle"], "angle") if "angle" in row else np.nan for row in rows]
+    parts: dict[str, Any] = {}
+    if any("tolerance" in row for row in rows):
+        length, turn = units.unit("length"), units.unit("angle")
+        wide = [[number(x, "tolerance") for x in row["tolerance"]] if "tolerance" in row else [0, 0, 0] for row in rows]
+        parts["tolerance"] = [[length.to_si(x), length.to_si(y), turn.to_si(a)] for x, y, a in wide]
+    if any("weight" in row for row in rows):
+        parts["weights"] = [number(row["weight"], "weight") if "weight" in row else 1.0 for row in rows]
+    if any("timing" in row for row in rows):
+        if not all("timing" in row for row in rows):
+            raise InvalidFile(f"{source}: timing is given for some positions only, expected all or none")
+        parts["timing"] = [number(row["timing"], "timing") for row in rows]
+    known = ("driver", "samples", "starts", "seed", "width", "hole")
+    options = {name: entry[name] for name in known if name in entry}
+    return TaskFile(entry["name"], PlanarTask(at, angle, **parts), options)
+
+
+def write_task(path: str | Path, name: str, task: PlanarTask) -> None:
+    """A .task.yaml in metres and radians that reads as the same task."""
+    lines = ["linkwork: 1", f"name: {name}", "positions:"]
+    for j in range(task.n):
+        p = complex(task.positions[j])
+        parts = [f"at: [{p.real!r}, {p.imag!r}]"]
+        if np.isfinite(task.angles[j]):
+            parts.append(f"angle: {float(task.angles[j])!r}")
+        if task.tolerance is not None:
+            parts.append(f"tolerance: [{', '.join(repr(float(x)) for x in task.tolerance[j])}]")
+        if task.weights is not None:
+            parts.append(f"weight: {float(task.weights[j])!r}")
+        if task.timing is not None:
+            parts.append(f"timing: {float(task.timing[j])!r}")
+        lines.append("  - {" + ", ".join(parts) + "}")
+    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _plain(x: Any, what: str, source: str) -> float:
+    if not isinstance(x, (int, float)):
+        raise InvalidFile(f"{source}: {what} is an expression, expected a plain number")
+    return float(x)

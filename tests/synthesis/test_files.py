@@ -1,0 +1,154 @@
+"""Task files, drawings, plates to cut, commands and the page."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import linkwork as lw
+from linkwork.cli.application import app, load_commands
+from linkwork.errors import InvalidFile, InvalidInput, NotPossible
+from linkwork.synthesis import PlanarTask, burmester, plates, read_task, svg, traced_path, write_task
+from linkwork.synthesis.task_files import EXAMPLE, task_of
+from tests.synthesis.examples import CRANK_ROCKER, TABLE_4
+from tests.synthesis.test_linkages import crank_rocker
+
+
+def test_the_example_reads_in_its_units():
+    file = task_of(EXAMPLE.format(name="hatch"))
+    assert file.name == "hatch" and file.task.n == 5 and file.options["driver"] == "crank"
+    assert file.task.positions[1] == pytest.approx(0.15 + 0.12j)
+    assert file.task.angles[1] == pytest.approx(np.deg2rad(20))
+    assert file.task.tolerance[0] == pytest.approx([0.005, 0.005, np.deg2rad(2)])
+
+
+def test_a_written_task_is_the_same_task(tmp_path):
+    angles = TABLE_4.angles.copy()
+    angles[2] = np.nan
+    task = PlanarTask(TABLE_4.positions, angles, tolerance=(0.1, 0.2, 0.3), weights=[1, 2, 3, 4, 5])
+    write_task(tmp_path / "x.task.yaml", "x", task)
+    again = read_task(tmp_path / "x.task.yaml").task
+    for name in ("positions", "angles", "tolerance", "weights"):
+        assert np.array_equal(getattr(again, name), getattr(task, name), equal_nan=True)
+
+
+WRONG = [
+    ("", "empty"),
+    ("linkwork: 1\nname: x\n", "positions"),
+    ("linkwork: 1\nname: x\npositions: [{at: [0, 0]}]", "at least 2"),
+    ("linkwork: 2\nname: x\npositions: [{at: [0, 0]}, {at: [1, 0]}]", "expected 1"),
+    ("linkwork: 1\nname: x\npositions: [{at: [0, 0]}, {att: [1, 0]}]", "3:.*did you mean"),
+    ("linkwork: 1\nname: x\npositions: [{at: [0, here]}, {at: [1, 0]}]", "3:.*number"),
+    ("linkwork: 1\nname: x\npositions: [{at: [0, 0], timing: 1}, {at: [1, 0]}]", "timing"),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), WRONG, ids=[words for _, words in WRONG])
+def test_wrong_files_name_line_and_key(text, words):
+    with pytest.raises(InvalidFile, match=words):
+        task_of(text, "wrong.task.yaml")
+
+
+def test_a_saved_dxf_has_its_holes_where_they_belong(tmp_path):
+    ezdxf = pytest.importorskip("ezdxf")
+    linkage = crank_rocker()
+    parts = plates(linkage, 0.4, 0.15)
+    document = ezdxf.readfile(parts.save(tmp_path / "parts.dxf"))
+    assert {layer.dxf.name for layer in document.layers} >= set(linkage.topology.bodies)
+    for body, points in linkage.topology.bodies.items():
+        circles = [e for e in document.modelspace() if e.dxftype() == "CIRCLE" and e.dxf.layer == body]
+        holes = [complex(c.dxf.center.x, c.dxf.center.y) for c in circles if abs(c.dxf.radius - 75) < 1e-9]
+        for point in points:
+            if any(point == pin[0] for pin in linkage.topology.pins):
+                assert min(abs(h - 1000 * linkage.at(point)) for h in holes) < 1e-6
+    outline = next(e for e in document.modelspace() if e.dxftype() == "LWPOLYLINE" and e.dxf.layer == "crank")
+    corners = np.array([complex(x, y) for x, y, *_ in outline.get_points()]) / 1000
+    ends = np.array([linkage.at("A"), linkage.at("B")])
+    assert np.abs(np.abs(corners[:, None] - ends).min(axis=-1) - 0.2).max() < 1e-9  # round ends of half the width
+
+
+def test_bodies_at_one_pin_lie_in_different_layers():
+    parts = {p.body: p.layer for p in plates(crank_rocker(), 0.4, 0.15).parts}
+    for _, a, b in crank_rocker().topology.pins:
+        assert parts[a] != parts[b]
+
+
+def test_pictures(tmp_path):
+    linkage = crank_rocker()
+    text = svg(linkage, CRANK_ROCKER, burmester(CRANK_ROCKER[:4], 100))
+    assert text.count("<polygon") == 3 and text.count("<text") == 5
+    assert plates(linkage, 0.4, 0.15).save(tmp_path / "parts.svg").read_text().count("<circle") == 8
+    path = traced_path(linkage)
+    for p in CRANK_ROCKER.positions:
+        assert np.abs(path - p).min() < 0.1  # between two postures
+
+
+def test_bad_plates(tmp_path):
+    with pytest.raises(NotPossible, match="too small for a hole"):
+        plates(crank_rocker(), 0.1, 0.09)
+    with pytest.raises(InvalidInput, match="positive"):
+        plates(crank_rocker(), -1, 0.09)
+    with pytest.raises(InvalidInput, match="ending"):
+        plates(crank_rocker(), 0.4, 0.1).save(tmp_path / "parts.pdf")
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    load_commands("synthesis")
+    return lambda *words: CliRunner().invoke(app, ["synthesis", *words])
+
+
+def test_commands_from_a_new_task_to_a_robot(run, tmp_path):
+    assert run("new", "hatch").exit_code == 0
+    assert run("new", "hatch").exit_code != 0
+    solved = run("solve", "hatch.task.yaml", "--out", "hatch.robot.yaml", "--json")
+    assert solved.exit_code == 0
+    told = json.loads(solved.stdout)
+    assert told["linkages"] and told["task"] == "hatch"
+    robot = lw.load(tmp_path / "hatch.robot.yaml")
+    assert robot.mobility().degrees == 1 and robot.assemble().success
+    found = run("search", "hatch.task.yaml", "--samples", "300", "--out", "hatch.svg", "--json")
+    assert found.exit_code == 0 and json.loads(found.stdout)["linkages"]
+    assert run("check", "hatch.task.yaml", "--ground", "0 0 1 0", "--moving", "0 1 1 1").exit_code == 0
+    assert run("solve", "hatch.task.yaml", "--out", "x.robot.yaml", "--pick", "99").exit_code != 0
+    assert run("solve", "nothing.task.yaml").exit_code != 0
+
+
+def test_the_page_follows_a_drag():
+    pytest.importorskip("viser")
+    from linkwork.view.synthesis_page import SynthesisPage
+
+    page = SynthesisPage(CRANK_ROCKER, "hatch", port=0)
+    try:
+        before = page.curves.center.copy()
+        page.choose(1)
+        assert page.linkage is not None and page._motion is not None
+        page.move(3, complex(CRANK_ROCKER.positions[2]) + 0.02)
+        assert len(page.known) >= 1
+        assert not np.array_equal(before, page.curves.center)
+        page.move(3, complex(CRANK_ROCKER.positions[0]), float(CRANK_ROCKER.angles[0]))
+        assert "equal" in page.status.content
+    finally:
+        page.close()
+
+
+def test_known_linkages_follow_points_by_newton():
+    from linkwork.synthesis import check, four_bar
+    from linkwork.view.synthesis_page import _newton
+    from tests.synthesis.test_four_bars import sampled
+
+    positions, angles = sampled(9, 6)
+    B = positions[0] - (1.5 + 2j) * np.exp(1j * angles[0])
+    linkage = four_bar([0, 4], [B, B + 3.5 * np.exp(1j * angles[0])], positions[0])
+    turns = np.stack([np.zeros(9), angles - angles[0], np.zeros(9)], axis=-1)
+    order = [linkage.topology.moving.index(b) for b in ("crank", "coupler", "rocker")]
+    known = type(linkage)(linkage.topology, linkage.points, turns[:, np.argsort(order)])
+    moved = positions.copy()
+    moved[4] += 1e-3
+    other = _newton(known, PlanarTask(moved))
+    assert other is not None
+    assert not check(other, PlanarTask(moved)).circuit
