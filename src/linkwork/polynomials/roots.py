@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import casadi
@@ -14,6 +15,7 @@ from linkwork.errors import InvalidInput
 from linkwork.polynomials.complex_pair import Complex, numbers, pairs
 
 MOST_STEPS = 120
+_MOST = np.array(float(MOST_STEPS))
 ACCURACY = 2.0**-52
 """Value of the polynomial, of the sum of its terms' sizes, that counts as zero: rounding's own."""
 SMALL = 2.0**-52
@@ -48,8 +50,16 @@ def all_roots(c: np.ndarray) -> np.ndarray:
     radius = np.ldexp(1.0, np.rint(np.frexp(np.clip(ends, 1e-150, 1e150))[1] / d).astype(int))
     start = radius[..., None, None] * _circle(d)
     packed = np.ascontiguousarray(c).view(float).reshape(*c.shape, 2)
+    if c.ndim == 1:  # the lean way in
+        state, _ = _one(d)(np.concatenate([[0.0], start.ravel()]), packed.ravel(), _MOST)
+        return np.ascontiguousarray(state[1:]).view(complex)
     z = _aberth(d)(z=start, c=packed, steps=MOST_STEPS).state["z"]
     return np.ascontiguousarray(z).view(complex)[..., 0]
+
+
+@functools.cache
+def _one(d: int) -> Callable[..., Any]:
+    return _aberth(d).caller()
 
 
 @functools.cache

@@ -18,10 +18,10 @@ from linkwork.polynomials.fingerprints import Symmetry, collisions
 from linkwork.polynomials.starts import Starts
 
 MOST_STEPS = 40_000
-FIRST_STEP = 0.02
-TIGHTER = (1.0, 1e-2, 0.2, 5.0)
+FIRST_STEP = 0.05
+TIGHTER = (1.0, 0.2, 5.0, 1e-2)
 """Goals of the step length [of the usual one]: paths that failed or met another are tracked again with the next; the
-last one is loose, for paths that pass so far out that rounding is more than the usual goal."""
+third one is loose, for paths that pass so far out that rounding is more than the usual goal."""
 REASONS = np.array(["", "the path did not arrive", "the path met another one", "the start does not fit"])
 
 

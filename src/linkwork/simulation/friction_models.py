@@ -92,7 +92,7 @@ class LuGre(FrictionModel):
     """Bristles that bend: z' = v - stiffness |v| z/g(v), force = stiffness z + bristle_damping z' + damping v.
 
     g(v) = level + (static - level) exp(-(v/speed)^2); stiffness [N m/rad], bristle_damping [N m s/rad]. It sticks with
-    a small elastic motion, and remembers. Source: [Canudas1995] eq. 1-4.
+    a small elastic motion, and remembers. Source: [CanudasdeWit1995] eq. 1-4.
     """
 
     names = ("level", "static", "speed", "stiffness", "bristle_damping", "damping")

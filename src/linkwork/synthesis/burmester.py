@@ -9,7 +9,6 @@ Source: [Mather2023] eq. 6-13.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import casadi
@@ -67,59 +66,51 @@ def burmester(task: PlanarTask, samples: int = 1000) -> Curves:
     pieces = four_bar_of(a, d).intervals()
     ways = _ways(pieces)
     fixed = _packed(a, d)
+    place = np.array([origin.real, origin.imag, size])
     # how long every piece is
     t = np.linspace(0.0, 2.0 * np.pi, DENSE + 1)
-    lengths, arcs = [], []
+    arcs = []
     for way in ways:
-        center, circle, _ = _evaluate(fixed, *way(t))
-        arc = np.concatenate([[0.0], np.cumsum(_apart(center) + _apart(circle))])
-        arcs.append(arc)
-        lengths.append(arc[-1])
+        center, circle, _, _ = _evaluate(fixed, way, t, _PLAIN)
+        arcs.append(np.concatenate([[0.0], np.cumsum(_apart(center) + _apart(circle))]))
+    lengths = [float(arc[-1]) for arc in arcs]
     total = sum(lengths)
     # the same points, evenly
-    parts: list[np.ndarray] = []
+    parts: list[tuple[np.ndarray, ...]] = []
+    counts: list[int] = []
     for k, arc in enumerate(arcs):
-        count = (
-            max(4, round(samples * lengths[k] / total)) if k + 1 < len(ways) else samples - sum(len(p) for p in parts)
-        )
-        count = max(4, count)
-        even = np.interp(np.arange(count) * (arc[-1] / count), arc, t)
-        parts.append(even)
-    flat = [way(even) for way, even in zip(ways, parts)]
-    beta2, side = (np.concatenate([x[i] for x in flat]) for i in range(2))
-    center, circle, beta = _evaluate(fixed, beta2, side)
-    piece = np.repeat(np.arange(len(parts)), [len(p) for p in parts])
-    far = np.maximum(np.abs(center), np.abs(circle))
-    return Curves(origin + center * size, origin + circle * size, beta, piece, far < 1e9)
+        count = round(samples * lengths[k] / total) if k + 1 < len(arcs) else samples - sum(counts)
+        counts.append(max(4, count))
+        even = np.interp(np.arange(counts[-1]) * (lengths[k] / counts[-1]), arc, t)
+        parts.append(_evaluate(fixed, ways[k], even, place))
+    center, circle, beta, far = (np.concatenate(part) if len(parts) > 1 else part[0] for part in zip(*parts))
+    piece = np.repeat(np.arange(len(parts)), counts)
+    return Curves(center, circle, beta, piece, far < 1e18)
 
 
-def _ways(intervals: list[tuple[float, float]]) -> list[Callable]:
-    """For each closed piece a map t in [0, 2 pi] -> (beta2, which assembly).
+_PLAIN = np.array([0.0, 0.0, 1.0])
+
+
+def _ways(intervals: list[tuple[float, float]]) -> list[np.ndarray]:
+    """For each closed piece four numbers: beta2 = middle + half cos(t) + slope t, and the assembly (0: by t).
 
     On an interval the two assemblies meet at its ends: beta2 goes forth on one and back on the other, like a cosine.
     A second link that goes all round leaves the assemblies apart: two pieces.
     """
-    ways: list[Callable] = []
+    ways = []
     for low, high in intervals:
         if high - low > 2.0 * np.pi - 1e-9:
-            ways += [functools.partial(_round, s) for s in (1.0, -1.0)]
+            ways += [np.array([-np.pi, 0.0, 1.0, side]) for side in (1.0, -1.0)]
         else:
-            ways.append(functools.partial(_forth_and_back, 0.5 * (low + high), 0.5 * (high - low)))
+            ways.append(np.array([0.5 * (low + high), 0.5 * (high - low), 0.0, 0.0]))
     return ways
 
 
-def _round(side: float, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return t - np.pi, np.full(t.shape, side)
-
-
-def _forth_and_back(middle: float, half: float, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return middle + half * np.cos(t), np.where(t <= np.pi, 1.0, -1.0)
-
-
-def _evaluate(fixed: np.ndarray, beta2: np.ndarray, side: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    pivots, beta = curve_kernel()(fixed, np.ascontiguousarray(beta2), np.ascontiguousarray(side))
+def _evaluate(fixed: np.ndarray, way: np.ndarray, t: np.ndarray, place: np.ndarray) -> tuple[np.ndarray, ...]:
+    """(ground pivots, moving pivots, beta (k, 3), largest square of a distance) at t (k,)."""
+    pivots, beta, far = curve_kernel()(fixed, way, t, place)
     points = np.ascontiguousarray(pivots).view(complex)[..., 0]
-    return points[..., 0], points[..., 1], beta
+    return points[..., 0], points[..., 1], beta, far
 
 
 def _packed(a: np.ndarray, d: np.ndarray) -> np.ndarray:
@@ -137,11 +128,17 @@ def _apart(points: np.ndarray) -> np.ndarray:
 
 @functools.cache
 def curve_kernel() -> Kernel:
-    """(a, d (6, 2), beta2, side) -> pivots (2, 2): ground, moving; beta (3,). Lengths in task sizes, origin P_1."""
+    """(a, d (6, 2), way (4,), t, place (3,)) -> pivots (2, 2): ground, moving; beta (3,); largest squared distance.
+
+    a and d in task sizes; place is the origin P_1 and the size, with which the pivots come back.
+    """
 
     def trace() -> casadi.Function:
-        fixed, beta2, side = SX.sym("fixed", 6, 2), SX.sym("beta2"), SX.sym("side")
+        fixed, way, t, place = SX.sym("fixed", 6, 2), SX.sym("way", 4), SX.sym("t"), SX.sym("place", 3)
         values = numbers(fixed)
+        beta2 = way[0] + way[1] * casadi.cos(t) + way[2] * t
+        by_t = casadi.if_else(t <= np.pi, 1.0, -1.0)
+        side = casadi.if_else(way[3] == 0, by_t, way[3])
         a, d = values[:3], values[3:]
         D2, D3, D4 = a[1] * d[2] - a[2] * d[1], a[2] * d[0] - a[0] * d[2], a[0] * d[1] - a[1] * d[0]
         D1 = -(D2 + D3 + D4)
@@ -163,10 +160,13 @@ def curve_kernel() -> Kernel:
             Z = ((b[i] * d[j] - d[i] * b[j]) * inverse).where(better, Z)
             best = casadi.if_else(better, bottom.abs2(), best)
         angles = casadi.vertcat(beta2, casadi.atan2(y.im, y.re), casadi.atan2(z.im, z.re))
-        return casadi.Function("curve", [fixed, beta2, side], [pairs([-(W + Z), -Z]), angles], {"cse": True})
+        ends = [-(W + Z), -Z]
+        far = casadi.fmax(ends[0].abs2(), ends[1].abs2())
+        moved = [z * Complex(place[2]) + Complex(place[0], place[1]) for z in ends]
+        return casadi.Function("curve", [fixed, way, t, place], [pairs(moved), angles, far], {"cse": True})
 
-    inputs = (("fixed", (6, 2)), ("beta2", ()), ("side", ()))
-    outputs = (("pivots", (2, 2)), ("beta", (3,)))
+    inputs = (("fixed", (6, 2)), ("way", (4,)), ("t", ()), ("place", (3,)))
+    outputs = (("pivots", (2, 2)), ("beta", (3,)), ("far", ()))
     return Kernel(Signature("burmester", inputs, outputs), trace, "synthesis burmester")
 
 

@@ -76,12 +76,12 @@ def with_pivot(rows: np.ndarray, pivot: np.ndarray, which: str) -> tuple[np.ndar
 
 def _repeated(w: np.ndarray, valid: np.ndarray) -> np.ndarray:
     """Rows that an earlier valid row of the same task equals."""
-    repeated = np.zeros(valid.shape, dtype=bool)
-    for j in range(1, w.shape[-2]):
-        for k in range(j):
-            near = np.abs(w[..., j, :] - w[..., k, :]).max(axis=-1) <= 1e-8 * (1.0 + np.abs(w[..., j, :]).max(axis=-1))
-            repeated[..., j] |= near & valid[..., k] & ~repeated[..., k]
-    return repeated
+    apart = np.abs(w[..., :, None, :] - w[..., None, :, :]).max(axis=-1)
+    near = apart <= 1e-8 * (1.0 + np.abs(w).max(axis=-1))[..., None]
+    return (near & valid[..., None, :] & _EARLIER).any(axis=-1)
+
+
+_EARLIER = np.tri(4, k=-1, dtype=bool)
 
 
 @functools.cache

@@ -214,13 +214,15 @@ def _rows(
 ) -> np.ndarray:
     """The four conditions (..., 4, 7), or a sentence about how many there are."""
     unit = d / size[..., None]
+    met = conditions.position(unit, u)
+    if task.n == 5 and not chosen and task.velocities is None and all(x is None for x in given.values()):
+        return met  # nothing to choose
     parts = []
     for j in range(2, task.n + 1):
-        dj, uj = unit[..., j - 2], u[..., j - 2]
         if j in chosen:
-            parts.append(conditions.rotation(dj, uj, chosen[j]))
+            parts.append(conditions.rotation(unit[..., j - 2], u[..., j - 2], chosen[j]))
         else:
-            parts.append(conditions.position(dj, uj)[..., None, :])
+            parts.append(met[..., j - 2, None, :])
     if task.velocities is not None:
         parts += _velocity_rows(task, unit, u, size, who)
     origin = task.positions[..., 0]
@@ -308,13 +310,14 @@ def _finished(
     parts = [W * L, Z * L, beta, ground, ground + W * L, residual, condition, near_trivial, valid]
     order = np.argsort(np.where(valid, beta[..., 0], np.inf), axis=-1, kind="stable")
     if not batch:
-        order = order[: int(valid.sum())]
-    sorted_ = []
-    for part in parts:
-        index = order[..., None] if part.ndim > order.ndim else order
-        sorted_.append(
-            np.take_along_axis(np.broadcast_to(part, (*valid.shape, *part.shape[valid.ndim :])), index, axis=len(batch))
-        )
+        kept = order[: int(valid.sum())]
+        sorted_ = [part[kept] for part in parts]
+    else:
+        sorted_ = []
+        for part in parts:
+            index = order[..., None] if part.ndim > order.ndim else order
+            wide = np.broadcast_to(part, (*valid.shape, *part.shape[valid.ndim :]))
+            sorted_.append(np.take_along_axis(wide, index, axis=len(batch)))
     return Dyads(*[*sorted_, _reasons(reasons, valid)])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -204,16 +205,25 @@ def check_poses(task: PlanarTask, who: str) -> None:
         )
 
 
+@functools.cache
+def _pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """(k, j) of every pair of positions, k < j."""
+    return np.triu_indices(n, 1)
+
+
 def troubles(task: PlanarTask) -> np.ndarray:
     """(...,) why a task of poses has no answer of its own: equal positions or pure translation; "" where it has."""
-    n, size = task.n, task.size
     reasons = np.full(task.batch, "", dtype=object)
-    for j in range(n):
-        for k in range(j):
-            near = np.abs(task.positions[..., j] - task.positions[..., k]) <= SAME * size
-            turned = np.abs(np.exp(1j * task.angles[..., j]) - np.exp(1j * task.angles[..., k])) <= SAME
-            reasons[near & turned & (reasons == "")] = f"positions {k + 1} and {j + 1} are equal"
-    still = (np.abs(np.exp(1j * task.rotations) - 1.0) <= SAME).all(axis=-1)
+    first, second = _pairs(task.n)
+    turn = np.exp(1j * task.angles)
+    apart = np.abs(task.positions[..., second] - task.positions[..., first]) > SAME * task.size[..., None]
+    apart |= np.abs(turn[..., second] - turn[..., first]) > SAME
+    for place in [] if apart.all() else np.flatnonzero(~apart.reshape(-1, len(first)).all(axis=0)):
+        equal = ~apart[..., place] & (reasons == "")
+        reasons[equal] = f"positions {first[place] + 1} and {second[place] + 1} are equal"
+    still = (np.abs(turn[..., 1:] - turn[..., :1]) <= SAME).all(axis=-1)
+    if not still.any():
+        return reasons
     text = "pure translation: all angles are equal, so that every point of the body moves alike and Z is arbitrary"
     reasons[still & (reasons == "")] = text
     return reasons
