@@ -1,8 +1,9 @@
-"""Render the tables of README.md and docs/benchmarks.md: the last `make bench`, and the papers of the reproduce room.
+"""Render the tables of README.md, docs/benchmarks.md and docs/api.md: measured rows, papers, public names of rooms.
 
 `make bench` writes what it measured to docs/benchmarks.json, then calls this; a test compares both files with it.
 
-python tools/readme_table.py            rewrites what stands between the markers of both files
+python tools/readme_table.py            rewrites what stands between the markers of those files
+python tools/readme_table.py rooms      one table only: rooms, papers, benchmarks
 python tools/readme_table.py --check    changes nothing; exit code 1 if a table is not what the sources give
 """
 
@@ -30,10 +31,16 @@ NOT_YET = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--check", action="store_true")
-    check = parser.parse_args().check
-    tables = {"papers": papers_table(), **benchmark_tables(json.loads(MEASURED.read_text("utf-8")))}
-    stale = []
-    for path in (ROOT / "README.md", ROOT / "docs" / "benchmarks.md"):
+    parser.add_argument("only", nargs="?", choices=("rooms", "papers", "benchmarks"))
+    given = parser.parse_args()
+    check, tables, stale = given.check, {}, []
+    if given.only in (None, "rooms"):
+        tables |= {"rooms": rooms_table(), "rooms in a line": rooms_in_a_line()}
+    if given.only in (None, "papers"):
+        tables["papers"] = papers_table()
+    if given.only in (None, "benchmarks"):
+        tables |= benchmark_tables(json.loads(MEASURED.read_text("utf-8")))
+    for path in (ROOT / "README.md", ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "api.md"):
         old = path.read_text("utf-8")
         new = filled(old, tables)
         if new != old:
@@ -51,6 +58,28 @@ def filled(text: str, tables: dict[str, str]) -> str:
         pattern = rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)"
         text = re.sub(pattern, lambda found, table=table: found[1] + "\n" + table + "\n" + found[2], text, flags=re.S)
     return text
+
+
+def rooms_table() -> str:
+    """One row a room with public names: what it is, as the first line of its `__init__` says, and every name."""
+    from linkwork import rooms
+
+    lines = ["| room | what it is | public names |", "|---|---|---|"]
+    for name in rooms.rooms():
+        room = rooms.room(name)
+        if room.__all__:
+            names = ", ".join(f"`{public}`" for public in room.__all__)
+            lines.append(f"| `lw.{name}` | {(room.__doc__ or '').splitlines()[0]} | {names} |")
+    return "\n".join(lines) + "\n"
+
+
+def rooms_in_a_line() -> str:
+    """One row a room: the first line of its `__init__`."""
+    from linkwork import rooms
+
+    lines = ["| room | what lives there |", "|---|---|"]
+    lines += [f"| `{name}/` | {(rooms.room(name).__doc__ or '').splitlines()[0]} |" for name in rooms.rooms()]
+    return "\n".join(lines) + "\n"
 
 
 def papers_table() -> str:

@@ -9,6 +9,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import linkwork
+import linkwork.reproduce
+from linkwork.quantities import table
+
 ROOT = Path(__file__).parent.parent.parent
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 _FENCE = re.compile(r"^```(\w*)[ ]*(?:title=\"([^\"]+)\")?\s*$")
@@ -45,13 +49,32 @@ def blocks(page: Path) -> list[Block]:
 
 
 def run(page: Path, folder: Path, monkeypatch) -> None:
-    """Run every block of a page in one folder, one after the other; Python blocks share their names."""
+    """Run every block of a page in one folder, one after the other; Python blocks share their names.
+
+    Rooms that a page adds to linkwork are gone afterwards.
+    """
     monkeypatch.chdir(folder)
+    for package in (linkwork, linkwork.reproduce):
+        monkeypatch.setattr(package, "__path__", list(package.__path__))
+    try:
+        _run(page, folder, monkeypatch)
+    finally:
+        for name, module in list(sys.modules.items()):
+            if name.startswith("linkwork.") and str(folder) in str(getattr(module, "__file__", "")):
+                sys.modules.pop(name)
+                vars(linkwork).pop(name.split(".")[1], None) if name.count(".") == 1 else None
+        table._of_rooms.clear()
+
+
+def _run(page: Path, folder: Path, monkeypatch) -> None:
     names: dict[str, object] = {"__name__": "__page__"}
     for block in blocks(page):
         where = f"{page.name}:{block.line}"
         if block.title:
+            (folder / block.title).parent.mkdir(parents=True, exist_ok=True)
             (folder / block.title).write_text(block.text, "utf-8")
+            if "/" in block.title:
+                continue  # a file of a folder: others import it
         if block.language == "python" and _there(block.text):
             exec(compile("\n" * block.line + block.text, str(page), "exec"), names)
         elif block.language == "python":

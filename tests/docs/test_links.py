@@ -79,3 +79,17 @@ def test_every_public_name_is_in_the_reference():
     told = {"LinkworkError", "__version__", "trajectory", "studies"}  # in their rooms' sections
     missing = [name for name in linkwork.__all__ if name not in told and f"::: linkwork.{name}\n" not in text]
     assert not missing
+
+
+def test_every_public_name_of_every_room_is_in_the_reference():
+    """Rows between the markers of docs/api.md; `python tools/readme_table.py rooms` writes them."""
+    from linkwork import rooms
+
+    text = (ROOT / "docs" / "api.md").read_text("utf-8")
+    table = text.partition("<!-- begin rooms -->")[2].partition("<!-- end rooms -->")[0]
+    listed = {
+        room: re.findall(r"`(\w+)`", names)
+        for room, names in re.findall(r"^\| `lw\.(\w+)` .* \| (.*) \|$", table, re.M)
+    }
+    expected = {name: list(rooms.room(name).__all__) for name in rooms.rooms()}
+    assert listed == {name: names for name, names in expected.items() if names}, "python tools/readme_table.py rooms"

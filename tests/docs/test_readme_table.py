@@ -73,3 +73,9 @@ def test_every_key_of_a_paper_is_in_the_references():
         text = inspect.getsource(module_of(number))
         (key,) = re.findall(r'Paper\(\s*\d+,\s*"(\w+)"', text)
         assert key in keys
+
+
+def test_the_readme_has_a_line_for_every_room():
+    """The first lines of the rooms; `python tools/readme_table.py rooms` writes them."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert readme_table.filled(text, {"rooms in a line": readme_table.rooms_in_a_line()}) == text
