@@ -23,6 +23,9 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "ik": ("planar-4r", "--xyz", "0.3 0.2 0", "--frame", "tip"),
     "id": ("lever.robot.yaml", "--q", "random"),
     "simulate": ("lever.robot.yaml", "--duration", "0.01", "--step", "0.001", "--out", "{out}.csv"),
+    "control": ("lever.robot.yaml", "--duration", "0.01", "--kp", "20", "--kd", "2"),
+    "tune": ("lever.robot.yaml", "--duration", "0.01", "--samples", "20", "--rounds", "1"),
+    "stability": ("18.3", "8000", "--damping", "7600", "--period", "0.005"),
     "analyse": ("lever.robot.yaml", "--motion", "lift", "--steps", "5", "--out", "{out}"),
     "study sweep": (
         *("lever.robot.yaml", "--vary", "pull=0:200:3", "--column", "actuator.hinge"),

@@ -2,6 +2,7 @@
 
 from linkwork.control.cartesian import CartesianImpedance, Posture, damping_for
 from linkwork.control.disturbances import disturbance_bound
+from linkwork.control.export import export_c, step_function, stepped
 from linkwork.control.fractional import FractionalFilter, fractional_derivative, fractional_weights
 from linkwork.control.fractional_impedance import FractionalImpedance, TaskSpring
 from linkwork.control.judge import compare, judge
@@ -74,6 +75,7 @@ __all__ = [
     "cycloidal",
     "damping_for",
     "disturbance_bound",
+    "export_c",
     "fractional_derivative",
     "fractional_weights",
     "harmonic",
@@ -83,6 +85,8 @@ __all__ = [
     "ravigneaux",
     "safe_force",
     "sampled_stability",
+    "step_function",
+    "stepped",
     "trapezoid_time",
     "tune",
 ]

@@ -1,0 +1,160 @@
+"""linkwork control, tune, stability: run and judge a law, search its gains, and ask before anything moves."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+import typer
+
+import linkwork as lw
+from linkwork.arguments import choice
+from linkwork.cli.arguments import Configuration, Json, RobotName, configuration
+from linkwork.cli.output import console, print_json, print_table, tidy
+from linkwork.control import (
+    ConstantRate,
+    ExponentialReaching,
+    PowerExponential,
+    SlidingMode,
+    Surface,
+    judge,
+    sampled_stability,
+)
+from linkwork.control import tune as tuned
+from linkwork.errors import InvalidInput
+from linkwork.simulation import PD, ComputedTorque, GravityCompensation, Metrics, Sampled
+from linkwork.simulation.controllers import Controller
+
+LAWS = ("pd", "computed-torque", "sliding", "sliding-exponential", "sliding-power")
+SHOWN = ("rms", "max_error", "steady_error", "overshoot", "settling", "peak", "variation")
+
+
+def _law(name: str, goal: np.ndarray, kp: float, kd: float) -> Controller:
+    """The law of a name; for sliding modes kp is the slope [1/s] and kd the gain [rad/s^2]."""
+    if name == "pd":
+        return GravityCompensation() + PD(kp, kd, goal)
+    if name == "computed-torque":
+        return ComputedTorque(kp, kd, goal)
+    laws = {
+        "sliding": ConstantRate(kd),
+        "sliding-exponential": ExponentialReaching(kd, 0.1, 2.0, 0.5),
+        "sliding-power": PowerExponential(kd, 0.1, 2.0, 0.5, 0.25),
+    }
+    return SlidingMode(Surface(kp), laws[name], goal)
+
+
+def control(
+    robot: RobotName,
+    law: Annotated[str, typer.Option(help=f"One of {', '.join(LAWS)}; several with commas are compared.")] = "pd",
+    q: Configuration = None,
+    offset: Annotated[float, typer.Option(help=r"Every joint starts this far off its goal \[rad, m].")] = 0.1,
+    kp: Annotated[float, typer.Option(help=r"Stiffness, 1/s^2 for computed torque, slope \[1/s] for sliding.")] = 100.0,
+    kd: Annotated[float, typer.Option(help=r"Damping, 1/s for computed torque, gain \[rad/s^2] for sliding.")] = 20.0,
+    period: Annotated[float, typer.Option(help=r"Sample time of the law \[s].")] = 1e-3,
+    delay: Annotated[float, typer.Option(help=r"From measuring to acting \[s].")] = 0.0,
+    duration: Annotated[float, typer.Option(help=r"How long \[s].")] = 1.0,
+    step: Annotated[float, typer.Option(help=r"Step of the integrator \[s].")] = 1e-3,
+    as_json: Json = False,
+) -> None:
+    """A law that brings a robot to a configuration, run and judged; several laws side by side.
+
+    Example:  linkwork control rehabilitation-arm --law pd,sliding --kp 40 --kd 5 --duration 2
+    """
+    names = [choice(each.strip(), LAWS, "control: --law") for each in law.split(",")]
+    loaded = lw.load(robot)
+    goal = configuration(loaded, q)
+    if loaded.nq != loaded.nv:
+        raise InvalidInput(f'control: robot "{loaded.name}" has quaternions; the command is for arms with plain joints')
+    found = {}
+    for name in names:
+        controller = Sampled(_law(name, goal, kp, kd), period, delay)
+        run = lw.simulate(
+            loaded, goal + offset, duration=duration, step=step, control=controller, energy_tolerance=np.inf
+        )
+        found[name] = judge(run, goal)
+    if as_json:
+        print_json({"robot": loaded.name, "laws": found})
+        return
+    for name, figures in found.items():
+        rows = [[joint, *[tidy(figures[shown])[k] for shown in SHOWN]] for k, joint in enumerate(loaded.joints)]
+        print_table(f"{loaded.name} under {name}, every {period:g} s", ("joint", *SHOWN), rows)
+        console().print(f"ISE {figures['squared_error']:.4g}, effort {figures['effort']:.4g}")
+
+
+def tune(
+    robot: RobotName,
+    law: Annotated[str, typer.Option(help=f"One of {', '.join(LAWS)}.")] = "pd",
+    q: Configuration = None,
+    offset: Annotated[float, typer.Option(help=r"Every joint starts this far off its goal \[rad, m].")] = 0.1,
+    kp: Annotated[str, typer.Option(help="Bounds LOW,HIGH of kp.")] = "1,1000",
+    kd: Annotated[str, typer.Option(help="Bounds LOW,HIGH of kd.")] = "0.1,100",
+    figure: Annotated[
+        str, typer.Option(help="What is minimised: squared_error, effort, max_error ...")
+    ] = "squared_error",
+    peak: Annotated[float | None, typer.Option(help=r"Largest force of a joint \[N m, N].")] = None,
+    samples: Annotated[int, typer.Option(help="Gain sets a round.")] = 500,
+    rounds: Annotated[int, typer.Option(help="Rounds: each draws around the best of those before.")] = 2,
+    period: Annotated[float, typer.Option(help=r"Sample time of the law \[s].")] = 1e-3,
+    duration: Annotated[float, typer.Option(help=r"How long \[s].")] = 1.0,
+    as_json: Json = False,
+) -> None:
+    """Gains of a law by thousands of runs at once.
+
+    Example:  linkwork tune rehabilitation-arm --law pd --peak 8
+    """
+    choice(law, LAWS, "tune: --law")
+    loaded = lw.load(robot)
+    goal = configuration(loaded, q)
+    bounds = {"kp": _bounds(kp, "--kp"), "kd": _bounds(kd, "--kd")}
+    found = tuned(
+        loaded,
+        lambda kp, kd: Sampled(_law(law, goal, kp, kd), period),
+        bounds,
+        goal + offset,
+        Metrics(goal),
+        figure=figure,
+        constraints=None if peak is None else {"peak": peak},
+        samples=samples,
+        rounds=rounds,
+        duration=duration,
+        step=min(1e-3, period),
+    )
+    stable = f"{int(found.stable.sum())} of {len(found.stable)} sets are stable"
+    front = found.pareto("squared_error", "effort")[:12]
+    if as_json:
+        print_json({"robot": loaded.name, "gains": found.gains, figure: found.score[found.best], "stable": stable})
+        return
+    columns = [*found.sets.values(), found.figures["squared_error"], found.figures["effort"]]
+    rows = [list(tidy(np.array([column[k] for column in columns]))) for k in front]
+    print_table(f"{loaded.name}, {law}: error against effort", (*bounds, "squared error", "effort"), rows)
+    console().print(f"best: kp {found.gains['kp']:.5g}, kd {found.gains['kd']:.5g} ({stable})")
+
+
+def stability(
+    mass: Annotated[float, typer.Argument(help=r"Mass that the frame shows \[kg].")],
+    stiffness: Annotated[float, typer.Argument(help=r"Stiffness \[N/m].")],
+    damping: Annotated[float, typer.Option(help=r"Damping on the differenced error \[N s/m].")] = 0.0,
+    half_damping: Annotated[float, typer.Option(help=r"Half-order damping \[N s^1/2/m].")] = 0.0,
+    period: Annotated[float, typer.Option(help=r"Sample time \[s].")] = 1e-3,
+    delay: Annotated[int, typer.Option(help="Whole periods from measuring to acting.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Whether a sampled spring with damping holds a mass, and how much damping it bears.
+
+    Example:  linkwork stability 18.3 8000 --damping 7600 --period 0.005
+    """
+    found = sampled_stability(mass, stiffness, damping, half_damping, period, delay=delay)
+    facts = {"radius": found.radius, "stable": found.stable, "largest_damping": found.largest_damping}
+    if as_json:
+        print_json(facts)
+        return
+    console().print(str(found), markup=False)
+    console().print(f"spectral radius {found.radius:.5f}, largest damping {found.largest_damping:.1f} N s/m")
+
+
+def _bounds(text: str, name: str) -> tuple[float, float]:
+    try:
+        low, high = (float(x) for x in text.split(","))
+    except ValueError:
+        raise InvalidInput(f"tune: {name} is {text!r}, expected two numbers LOW,HIGH") from None
+    return low, high

@@ -1,0 +1,100 @@
+"""Exported controllers: compiled with the system's compiler, they give what `step_function` and a simulation give."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+
+import casadi
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork import errors
+from linkwork.control import (
+    FractionalImpedance,
+    PowerExponential,
+    SlidingMode,
+    Surface,
+    export_c,
+    step_function,
+    stepped,
+)
+from linkwork.simulation import PD, PID, GravityCompensation, Sampled, simulate
+
+ARM = lw.load("rehabilitation-arm")
+GOAL = np.array([0.5, 1.1])
+COMPILER = shutil.which("cc")
+
+
+def moving(t):
+    return casadi.vertcat(0.5 + 0.1 * casadi.sin(3 * t), 1.1)
+
+
+LAWS = {
+    "sliding": Sampled(
+        SlidingMode(
+            Surface([40.0, 50.0], 10.0), PowerExponential([2.0, 0.8], 0.1, 2.0, 0.5, 0.25), moving, limit=[9.0, 4.0]
+        ),
+        1e-3,
+    ),
+    "pid": Sampled(GravityCompensation() + PID(20.0, 5.0, 2.0, GOAL, limit=8.0), 2e-3),
+    "fractional": Sampled(FractionalImpedance("hand", 300.0, 20.0, 50.0, [0.1, 0.3], ("x", "y"), memory=5), 5e-3),
+}
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no C compiler")
+@pytest.mark.parametrize("name", LAWS)
+def test_exported_c_equals_the_step_over_ten_thousand_samples(name, tmp_path) -> None:
+    law = LAWS[name]
+    source = export_c(law, ARM, tmp_path / f"{name}.c")
+    library = tmp_path / "law.so"
+    flags = ["-std=c99", "-O2", "-Wall", "-Werror", "-shared", "-fPIC", "-o", str(library)]
+    subprocess.run([COMPILER, *flags, str(source), "-lm"], check=True, capture_output=True)
+    loaded = ctypes.CDLL(str(library))
+    numbers = ctypes.POINTER(ctypes.c_double)
+    step, init = getattr(loaded, f"{name}_step"), getattr(loaded, f"{name}_init")
+    step.argtypes = [ctypes.c_void_p, ctypes.c_double, numbers, numbers, numbers]
+    state = (ctypes.c_double * 64)()
+    init(ctypes.byref(state))
+    random = np.random.default_rng(1)
+    q, v = GOAL + 0.3 * random.standard_normal((10_000, 2)), random.standard_normal((10_000, 2))
+    tau, found = np.zeros(2), np.zeros((10_000, 2))
+    for k in range(10_000):
+        place, speed = np.ascontiguousarray(q[k]), np.ascontiguousarray(v[k])
+        arguments = [x.ctypes.data_as(numbers) for x in (place, speed, tau)]
+        assert step(ctypes.byref(state), k * law.period, *arguments) == 0
+        found[k] = tau
+    expected = stepped(step_function(law, ARM), q, v, law.period)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+    rows = np.loadtxt(tmp_path / f"{name}_vectors.csv", delimiter=",", skiprows=1)
+    again = stepped(step_function(law, ARM), rows[:, :2], rows[:, 2:4], law.period)
+    np.testing.assert_allclose(again, rows[:, 4:], rtol=1e-14)
+
+
+def test_the_exported_step_is_what_a_simulation_runs() -> None:
+    law = LAWS["pid"]
+    run = simulate(ARM, [0.3, 0.8], duration=0.2, step=1e-3, control=law, friction=False)
+    samples = slice(0, 200, 2)
+    tau = stepped(step_function(law, ARM), run.q[samples], run.v[samples], law.period)
+    np.testing.assert_allclose(tau, run.tau[samples], rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda path: export_c(PD(1.0, 1.0, GOAL), ARM, path / "x.c"), "period is None"),
+        (lambda path: export_c(Sampled(PD(1.0, 1.0, GOAL), 1e-3), ARM, path / "x.txt"), "ends in .c"),
+        (lambda path: export_c(Sampled(PD(1.0, 1.0, GOAL), 1e-3), ARM, path / "my-law.c"), "no C identifier"),
+        (lambda path: export_c(Sampled(PD(1.0, 1.0, GOAL), 1e-3, delay=1e-3), ARM, path / "x.c"), "delay belongs"),
+        (lambda path: export_c(Sampled(PD(np.ones((3, 2)), 1.0, GOAL), 1e-3), ARM, path / "x.c"), "choose one"),
+        (
+            lambda path: export_c(lambda t, q, v: ARM.gravity_torque(q), ARM, path / "x.c", period=1e-3),
+            "cannot be traced",
+        ),
+    ],
+)
+def test_refusals_name_the_number(call, words: str, tmp_path) -> None:
+    with pytest.raises(errors.LinkworkError, match=words):
+        call(tmp_path)
