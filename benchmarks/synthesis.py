@@ -189,7 +189,7 @@ def _minpack(P: np.ndarray, side: float):
 
 
 def six_bar_verdicts() -> Row:
-    """Circuits and verdicts of Stephenson III six-bars, each against 360 steps of one four-bar of pylinkage."""
+    """Circuits and verdicts of Stephenson III six-bars."""
     task = PlanarTask(
         [1.60434 + 2.75205j, 1.383769 + 3.172411j, 0.511187 + 2.791899j, -0.085435 + 1.875011j, 0.288032 + 1.559724j],
         np.deg2rad([0, -13.532139, -15.305300, -2.776044, 16.655417]),
@@ -199,15 +199,7 @@ def six_bar_verdicts() -> Row:
     points = some[0].points * (1 + 1e-3 * random.normal(size=(2000, len(some[0].points))))
     many = synthesis.Linkages(some[0].topology, points)
     ours = median_seconds(lambda: synthesis.check(many), rounds=3) / len(points)
-    from pylinkage.synthesis import fourbar_from_lengths, solution_to_linkage
-
-    peer = None
-    try:
-        linkage = solution_to_linkage(fourbar_from_lengths(1.0, 3.5, 2.5, 4.0))
-        peer = median_seconds(lambda: linkage.step_fast(360), rounds=3)
-    except Exception as error:
-        print(f"pylinkage step_fast did not run: {error}", file=sys.stderr)
-    return Row("circuits and verdicts, a six-bar", "Stephenson III", ours, peer, "360 step_fast of a four-bar", 1)
+    return Row("circuits and verdicts, a six-bar", "Stephenson III", ours)
 
 
 def tolerance_zone() -> Row:

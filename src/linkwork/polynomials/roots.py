@@ -10,7 +10,8 @@ import casadi
 import numpy as np
 from casadi import SX
 
-from linkwork.engine.scan import Scan, scan
+from linkwork.engine import keys
+from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.errors import InvalidInput
 from linkwork.polynomials.complex_pair import Complex, numbers, pairs
 
@@ -101,7 +102,8 @@ def _aberth(d: int) -> Scan:
             moved.append(point.where(accurate, point - step_))
         return {"z": pairs(moved), "stop": all_done}
 
-    return scan(step, state={"z": (d, 2)}, parameters={"c": (d + 1, 2)}, name="roots")
+    key = keys.key(__name__, "aberth", d)
+    return keyed_scan(key, [step], {"z": (d, 2)}, {"c": (d + 1, 2)}, name="roots")
 
 
 def _sums_of_inverses(points: list[Complex]) -> list[Complex]:

@@ -10,6 +10,7 @@ from typing import Any
 import casadi
 import numpy as np
 
+from linkwork.engine import keys
 from linkwork.engine.kernel import Kernel, Signature
 from linkwork.engine.scan import Scan
 from linkwork.errors import InvalidInput
@@ -47,7 +48,8 @@ class System:
     """`equations(x, p)` gives as many expressions as there are unknowns; x and p are lists of `Complex`.
 
     unknowns and parameters are numbers or lists of names. The equations are polynomial in x, or rational, like u and
-    1/u of a rotation.
+    1/u of a rotation. A `key` (engine/keys.py) names everything that the equations depend on: kept code then needs no
+    tracing. Equations from outside linkwork are keyed by what was traced.
     """
 
     def __init__(
@@ -56,8 +58,9 @@ class System:
         unknowns: int | Sequence[str],
         parameters: int | Sequence[str],
         name: str,
+        key: str | None = None,
     ) -> None:
-        self.equations, self.name = equations, name
+        self.equations, self.name, self.key = equations, name, key
         self.n, self.m = (x if isinstance(x, int) else len(x) for x in (unknowns, parameters))
         if self.n < 1:
             raise InvalidInput(f"System {name!r}: there are no unknowns")
@@ -68,7 +71,7 @@ class System:
     @functools.cached_property
     def tracker(self) -> Scan:
         """The scan that follows paths."""
-        return tracking.tracker(self.equations, self.n, self.m, f"{self.name}.solve")
+        return tracking.tracker(self.equations, self.n, self.m, f"{self.name}.solve", self.key)
 
     @functools.cached_property
     def evaluation(self) -> Kernel:
@@ -84,7 +87,8 @@ class System:
 
         inputs = (("x", (self.n, 2)), ("p", (self.m, 2)))
         outputs = (("f", (self.n, 2)), ("J", (self.n, 2 * self.n)))
-        return Kernel(Signature(f"{self.name}.evaluation", inputs, outputs), trace)
+        key = None if self.key is None else keys.key("evaluation", self.key)
+        return Kernel(Signature(f"{self.name}.evaluation", inputs, outputs), trace, key)
 
     def evaluate(self, x: Any, p: Any) -> tuple[np.ndarray, np.ndarray]:
         """(f (..., n), J (..., n, n)) at x (..., n) with the parameters p (..., m)."""

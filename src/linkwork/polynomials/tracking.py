@@ -18,7 +18,7 @@ from typing import Any
 import casadi
 from casadi import SX, if_else, logic_and, logic_not, logic_or
 
-from linkwork.engine.scan import Scan, scan
+from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.polynomials.complex_pair import Complex, numbers, pairs
 from linkwork.polynomials.linear import Row, largest, solve
 
@@ -58,8 +58,11 @@ def residual_and_jacobian(
     return casadi.horzcat(re, im), p, f, J
 
 
-def tracker(equations: Equations, n: int, m: int, name: str) -> Scan:
-    """The scan that follows paths: parameters `start` and `goal` (m, 2), state x (n, 2) and the lane's bookkeeping."""
+def tracker(equations: Equations, n: int, m: int, name: str, key: str | None = None) -> Scan:
+    """The scan that follows paths: parameters `start` and `goal` (m, 2), state x (n, 2) and the lane's bookkeeping.
+
+    key   that names the equations, so that kept code needs no tracing; None: the traced program is the key
+    """
 
     def step(k: SX, **s: SX) -> dict[str, Any]:
         t, h, phase = s["t"], s["h"], s["phase"]
@@ -124,7 +127,7 @@ def tracker(equations: Equations, n: int, m: int, name: str) -> Scan:
 
     state: dict[str, int | tuple[int, ...]] = {"x": (n, 2), "e": (n, 2), "total": (n, 2)}
     state |= dict.fromkeys(("t", "h", "phase", "size", "goal_size", "polished", "end"), ())
-    return scan(step, state=state, parameters={"start": (m, 2), "goal": (m, 2)}, name=name)
+    return keyed_scan(key, [step], state, {"start": (m, 2), "goal": (m, 2)}, name=name)
 
 
 def _solution(

@@ -21,7 +21,8 @@ import casadi
 import numpy as np
 from casadi import SX, fmax, fmin, if_else, logic_and, logic_not, logic_or
 
-from linkwork.engine.scan import Scan, scan
+from linkwork.engine import keys
+from linkwork.engine.scan import Scan, keyed_scan
 
 PARAMETERS = 10
 """Ax, Ay, Dx, Dy, wx, wy, b, a, c, and the common angle of the poses."""
@@ -174,7 +175,7 @@ def _scan(n: int, with_poses: bool) -> Scan:
         "back": (),
     }
     parameters: dict[str, Any] = {"points": (n, 2), "weights": n, "free": n}
-    return scan(step, state=state, parameters=parameters, name="fit")
+    return keyed_scan(keys.key(__name__, n, with_poses), [step], state, parameters, name="fit")
 
 
 def cholesky_solve(A: SX, b: SX) -> SX:

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from linkwork.engine import keys
 from linkwork.polynomials import Complex, System
 
 COUNTS = {4: 30, 3: 201, 2: 1112, 1: 1442}
@@ -45,7 +46,8 @@ def system(poses: int) -> System:
             rows += [_distance(x[4 * k : 4 * k + 4], d, d_, x[8 + j]) for k in range(2)]
         return rows
 
-    return System(equations, 8 + points, 3 * (poses - 1) + 2 * points, f"four-bars, {poses} poses and {points} points")
+    name = f"four-bars, {poses} poses and {points} points"
+    return System(equations, 8 + points, 3 * (poses - 1) + 2 * points, name, keys.key(__name__, "mix", poses))
 
 
 def _distance(dyad: Sequence[Complex], d: Complex, d_: Complex, u: Complex) -> Complex:

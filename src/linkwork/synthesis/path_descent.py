@@ -20,7 +20,8 @@ import casadi
 import numpy as np
 from casadi import SX, fmax, fmin, if_else, logic_and, logic_not, logic_or
 
-from linkwork.engine.scan import Scan, scan
+from linkwork.engine import keys
+from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.synthesis.descent import LESS, MORE, cholesky_solve, padded
 
 PARAMETERS = 9
@@ -131,4 +132,4 @@ def _scan(n: int) -> Scan:
     state: dict[str, Any] = {"p": PARAMETERS, "t": n, "trial": PARAMETERS, "trial_t": n}
     state |= dict.fromkeys(("damping", "cost", "slow", "back"), ())
     parameters: dict[str, Any] = {"points": (n, 2), "weights": n, "side": ()}
-    return scan(step, state=state, parameters=parameters, name="fit")
+    return keyed_scan(keys.key(__name__, n), [step], state, parameters, name="fit")

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from linkwork.arguments import as_doubles
+from linkwork.engine import keys
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.polynomials import Complex, Starts, System
 from linkwork.synthesis import two_loops
@@ -260,7 +261,7 @@ def system() -> System:
             rows.append(W_ * (a.inverse() - 1) + V_ * (u.inverse() - 1) + Z_ * (g.inverse() - 1) - d_)
         return rows
 
-    return System(equations, 12, 24, "triads, seven positions")
+    return System(equations, 12, 24, "triads, seven positions", keys.key(__name__, "seven positions"))
 
 
 def generic(seed: int) -> tuple[np.ndarray, np.ndarray]:
