@@ -271,3 +271,8 @@ def test_a_traced_control_without_a_finite_value_is_blamed_and_not_the_step():
     assert "too large" not in str(caught.value)
     assert caught.value.partial.where == "machine code"
     assert 0.45 < np.nanmax(caught.value.partial.q[:, 0]) < 0.55
+
+
+def test_work_without_end_is_refused_before_it_starts():
+    with pytest.raises(InvalidInput, match=r"simulate: 3e\+11 steps, expected at most 1e\+11; set step= or duration="):
+        simulate(CART, duration=3e5, step=1e-6)

@@ -30,6 +30,8 @@ from linkwork.simulation.system_plant import SystemPlant
 
 Item = TypeVar("Item", EndStop, Event)
 DEFAULT_STEP = 1e-3
+MOST_STEPS = 10**11
+"""Steps of all samples together that a run may take, some hours of work: more is a slip of a number."""
 _WHOLE = 1e-6  # a duration may miss a whole number of steps by this part of a step: decimals are not binary
 
 
@@ -113,6 +115,10 @@ def simulate(
     else:
         h = _positive("step", DEFAULT_STEP if step is None else step)
         steps, every = _whole(duration, h, "duration", "step"), 1
+        if steps * len(q0) > MOST_STEPS:
+            raise InvalidInput(
+                f"simulate: {steps * len(q0):.3g} steps, expected at most {MOST_STEPS:.0e}; set step= or duration="
+            )
         if sample is not None:
             every = _whole(sample, h, "sample", "step")
             if steps % every:
