@@ -258,8 +258,9 @@ class StagedKernel:
         module = codegen.new_module(self.signature.name.replace(" ", "_"))
         scalar = FLOAT if floats else DOUBLE
         native = machine.widths()[0] * (2 if floats else 1)
-        one = StagedEmitter(module, self._stages(1), DOUBLE, "exact", None)
-        wide = StagedEmitter(module, self._stages(width or native), scalar, "wide", one.function if floats else None)
+        stages = self._stages()
+        one = StagedEmitter(module, stages, 1, DOUBLE, "exact", None)
+        wide = StagedEmitter(module, stages, width or native, scalar, "wide", one.function if floats else None)
         emit_shareable(module, wide.function)
         sample = emit_sample(module, one)
         if self._has_call:
@@ -270,8 +271,8 @@ class StagedKernel:
         grain = 1 if self.signature.together else wide.width
         return str(module), {"scratch": wide.layout.size + one.layout.size + 8, "grain": grain}
 
-    def _stages(self, width: int) -> Stages:
-        stages = Stages(width, self.signature.together)
+    def _stages(self) -> Stages:
+        stages = Stages(self.signature.together)
         self.recipe(stages)
         stages.finished()
         signature = self.signature
@@ -289,7 +290,7 @@ def staged(recipe: Recipe, name: str | None = None, floats: bool = False) -> Sta
     The recipe gets a `Stages`: it declares inputs, tables and outputs, and says what happens. `floats`: the wide code
     computes in floats and decides again in doubles where the recipe says so (`again`).
     """
-    stages = Stages(1)
+    stages = Stages()
     recipe(stages)
     stages.finished()
     label = name or str(getattr(recipe, "__name__", "staged"))

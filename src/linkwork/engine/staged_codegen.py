@@ -53,8 +53,8 @@ class Layout:
     size: int
 
     @staticmethod
-    def of(stages: Stages, scalar: ir.Type) -> Layout:
-        width, offset = stages.width, 0
+    def of(stages: Stages, width: int, scalar: ir.Type) -> Layout:
+        offset = 0
         inputs, outputs, tiles = [], [], {}
         for _, size in stages.inputs:
             inputs.append(offset)
@@ -77,11 +77,11 @@ class StagedEmitter:
     """Writes `run` for one recipe, width and scalar type into a module."""
 
     def __init__(
-        self, module: ir.Module, stages: Stages, scalar: ir.Type, name: str, exact: ir.Function | None
+        self, module: ir.Module, stages: Stages, width: int, scalar: ir.Type, name: str, exact: ir.Function | None
     ) -> None:
-        self.stages, self.scalar, self.width = stages, scalar, stages.width
+        self.stages, self.scalar, self.width = stages, scalar, width
         self.exact = exact  # the same in doubles, one lane: for samples that are too close
-        self.layout = Layout.of(stages, scalar)
+        self.layout = Layout.of(stages, width, scalar)
         self.operations = 0
         self.tile_of = {tile.name: tile for tile in stages.tiles}
         self.table_at = {name: len(stages.inputs) + TABLE_WORDS * k for k, name in enumerate(stages.tables)}
@@ -388,7 +388,9 @@ class StagedEmitter:
 
     def _group(self, group: Group, mask: ir.Value | None, leave: tuple | None) -> None:
         b = self.b
-        program, symbols = self._program(group)
+        if group.traced is None:
+            group.traced = self._program(group)
+        program, symbols = group.traced
         scalar = DOUBLE if group.exact else self.scalar
         leaves = [self.stages.leaves[name] for name in symbols]
         loaded: dict[int, ir.Value] = {}

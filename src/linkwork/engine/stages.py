@@ -19,6 +19,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import casadi
 from casadi import SX
@@ -97,6 +98,7 @@ class Group:
     assigns: list[tuple[Variable, SX, SX | None]] = field(default_factory=list)
     leasts: list[tuple[Variable, SX, list[tuple[Variable, SX]]]] = field(default_factory=list)
     guards: list[SX] = field(default_factory=list)
+    traced: Any = None  # its program, once the code generator has made it
 
     @property
     def changes(self) -> bool:
@@ -203,8 +205,8 @@ class Stages:
     together   the lanes of a tile compute one sample together (its `counting` loops are shared out among them)
     """
 
-    def __init__(self, width: int, together: bool = False) -> None:
-        self.width, self.together = width, together
+    def __init__(self, together: bool = False) -> None:
+        self.together = together
         self.inputs: list[tuple[str, int]] = []
         self.tables: dict[str, Table] = {}
         self.tiles: list[Tile] = []
