@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from linkwork.actuation.motions import Motions, SampledMotion
     from linkwork.formats.dh import DHTable
     from linkwork.inverse.analytic import Solutions
+    from linkwork.inverse.barriers import Barrier
     from linkwork.inverse.result import InverseKinematics
     from linkwork.inverse.singularity import Singularity
     from linkwork.inverse.targets import Goal
@@ -298,11 +299,12 @@ class Robot(QuantityMethods, Looks):
         acceleration: ArrayLike | None = None,
         constraints: Sequence[Task] = (),
         damping: float = 1e-12,
+        barriers: Sequence[Barrier] = (),
     ) -> np.ndarray:
         """The joint velocity (..., nv) that does best for weighted tasks within limits. See inverse/differential.py."""
         from linkwork.inverse.differential import differential_inverse_kinematics as solve_tasks
 
-        return solve_tasks(self.subject, q, tasks, dt, v, limits, acceleration, constraints, damping)
+        return solve_tasks(self.subject, q, tasks, dt, v, limits, acceleration, constraints, damping, barriers)
 
     # parameters of the dynamics
 

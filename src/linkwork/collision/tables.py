@@ -266,7 +266,7 @@ def bounding_ball(balls: Sequence[tuple[Any, float]]) -> tuple[np.ndarray, float
     centers, radii = np.array([c for c, _ in balls], dtype=float), np.array([r for _, r in balls], dtype=float)
     middle = 0.5 * ((centers - radii[:, None]).min(axis=0) + (centers + radii[:, None]).max(axis=0))
     best, smallest = middle, np.inf
-    for k in range(1, 200):
+    for k in range(1, 80):
         ways = centers - middle
         lengths = np.linalg.norm(ways, axis=1)
         furthest = int(np.argmax(lengths + radii))

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi
 import numpy as np
@@ -29,6 +29,9 @@ from linkwork.inverse.qp import solve_qp
 from linkwork.inverse.tasks import Scene, Task, singles
 from linkwork.loops.assembly import constraint_kernel, has_closures
 from linkwork.subject import Subject
+
+if TYPE_CHECKING:
+    from linkwork.inverse.barriers import Barrier
 
 WHO = "differential_inverse_kinematics"
 APPROACH = 0.5
@@ -47,6 +50,7 @@ def differential_inverse_kinematics(
     acceleration: Any = None,
     constraints: Sequence[Task] = (),
     damping: float = 1e-12,
+    barriers: Sequence[Barrier] = (),
 ) -> np.ndarray:
     """The velocity (nv,) for one configuration, or (..., nv) for a batch, one QP each.
 
@@ -54,6 +58,7 @@ def differential_inverse_kinematics(
     acceleration   largest change of v [rad/s^2, m/s^2], one number or (nv,); v is then the present velocity
     constraints    tasks that hold exactly (feet on the ground); their costs do not matter
     damping        mu
+    barriers       inequalities G dq <= h that hold at every step (barriers.py): distances that are kept
     A joint outside its range moves back as fast as its speed limit allows.
     """
     step, least = number(dt, f"{WHO}: dt"), number(damping, f"{WHO}: damping")
@@ -69,9 +74,9 @@ def differential_inverse_kinematics(
     if at.ndim == 0 or at.shape[-1] != subject.nq:
         raise InvalidInput(f'{WHO}: q has shape {at.shape}, expected (..., {subject.nq}): robot "{subject.model.name}"')
     bounds = _Bounds(subject, limits, acceleration, v, step, at.shape[:-1])
-    loops = _Loops(subject)
+    loops, walls = _Loops(subject), _Walls(subject, barriers, step)
     rows = at.reshape(-1, subject.nq)
-    found = np.array([_one(row, k, aims, holds, loops, bounds, least) for k, row in enumerate(rows)])
+    found = np.array([_one(row, k, aims, holds, loops, walls, bounds, least) for k, row in enumerate(rows)])
     return found.reshape((*at.shape[:-1], subject.nv)) / step
 
 
@@ -85,7 +90,14 @@ def _several(tasks: Any, label: str) -> tuple[Task, ...]:
 
 
 def _one(
-    q: np.ndarray, k: int, aims: _Stack, holds: _Stack, loops: _Loops, bounds: _Bounds, damping: float
+    q: np.ndarray,
+    k: int,
+    aims: _Stack,
+    holds: _Stack,
+    loops: _Loops,
+    walls: _Walls,
+    bounds: _Bounds,
+    damping: float,
 ) -> np.ndarray:
     with np.errstate(over="ignore", invalid="ignore"):  # squares of huge numbers, which the solver refuses by name
         H, c = aims.objective(q, damping)
@@ -94,7 +106,29 @@ def _one(
         closing, gap = loops.equalities(q)
         A, b = np.concatenate([A, closing]), np.concatenate([b, gap])
     lower, upper = bounds.of(q, k)
-    return solve_qp(WHO, H, c, lower, upper, A, b)
+    if not walls.barriers:
+        return solve_qp(WHO, H, c, lower, upper, A, b)
+    return solve_qp(WHO, H, c, lower, upper, A, b, *walls.inequalities(q, lower, upper))
+
+
+class _Walls:
+    """The rows of all barriers: G dq <= h."""
+
+    def __init__(self, subject: Subject, barriers: Any, dt: float) -> None:
+        self.subject, self.dt = subject, dt
+        self.barriers = (barriers,) if hasattr(barriers, "rows") else tuple(barriers)
+        for barrier in self.barriers:
+            if not callable(getattr(barrier, "rows", None)):
+                raise InvalidInput(f"{WHO}: {barrier!r} is not a barrier, expected something with rows(q, dt)")
+
+    def inequalities(self, q: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """A row that asks for more than the limits allow asks for half of what they do."""
+        parts = [barrier.rows(q, self.dt) for barrier in self.barriers]
+        G = np.concatenate([np.zeros((0, self.subject.nv)), *(rows for rows, _ in parts)])
+        h = np.concatenate([np.zeros(0), *(most for _, most in parts)])
+        with np.errstate(invalid="ignore"):
+            reached = np.where(G > 0.0, G * lower, np.where(G < 0.0, G * upper, 0.0)).sum(axis=1)
+        return G, np.maximum(h, 0.5 * reached)
 
 
 class _Loops:

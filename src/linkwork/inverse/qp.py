@@ -1,6 +1,6 @@
 """The quadratic program of differential inverse kinematics, solved by the dual active-set solver DAQP.
 
-    minimise  x'H x / 2 + c'x    with    lower <= x <= upper,   A x = b
+    minimise  x'H x / 2 + c'x    with    lower <= x <= upper,   A x = b,   G x <= h
 
 Of the solvers at hand this one is exact on the ill-conditioned problems that weakly damped tasks make: within 2e-9 of
 quadprog's optimum where H has a condition of 1e14. (CasADi's own qrqp reports success far from the optimum there, and
@@ -24,15 +24,26 @@ _SOLVED = 1
 
 
 def solve_qp(
-    who: str, H: np.ndarray, c: np.ndarray, lower: np.ndarray, upper: np.ndarray, A: np.ndarray, b: np.ndarray
+    who: str,
+    H: np.ndarray,
+    c: np.ndarray,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    A: np.ndarray,
+    b: np.ndarray,
+    G: np.ndarray | None = None,
+    h: np.ndarray | None = None,
 ) -> np.ndarray:
-    """x (n,), or NotPossible where equalities and bounds contradict each other."""
+    """x (n,), or NotPossible where equalities, inequalities and bounds contradict each other."""
     low, high = np.maximum(lower, -_ENDLESS), np.minimum(upper, _ENDLESS)
     n, m = len(c), len(b)
-    sense = np.zeros(n + m, dtype=np.int32)
-    sense[n:] = _EQUALITY
-    above, below = np.concatenate([high, b]), np.concatenate([low, b])  # the first n rows are bounds on x itself
-    x, _, flag, _ = _daqp(who).solve(np.ascontiguousarray(H), c, np.ascontiguousarray(A), above, below, sense)
+    most = np.zeros(0) if h is None else np.minimum(h, _ENDLESS)
+    rows = A if G is None else np.concatenate([A, G])
+    sense = np.zeros(n + m + len(most), dtype=np.int32)
+    sense[n : n + m] = _EQUALITY
+    above = np.concatenate([high, b, most])  # the first n rows are bounds on x itself
+    below = np.concatenate([low, b, np.full(len(most), -_ENDLESS)])
+    x, _, flag, _ = _daqp(who).solve(np.ascontiguousarray(H), c, np.ascontiguousarray(rows), above, below, sense)
     if flag != _SOLVED or not np.isfinite(x).all():
         if not (np.isfinite(H).all() and np.isfinite(c).all()):
             raise InvalidInput(f"{who}: targets, costs or damping are so large that their squares are not finite")

@@ -1,0 +1,56 @@
+"""Barriers: inequality rows G dq <= h beside the tasks of differential inverse kinematics.
+
+A barrier has `rows(q, dt) -> (G, h)`. `CollisionBarrier` lets distances fall no faster than
+
+    d/dt distance >= -gain (distance - minimum)
+
+for the nearest pairs of a collision model, so that they approach the minimum and do not pass it [Ames2019].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from linkwork.arguments import number
+from linkwork.collision import CollisionModel, Obstacles
+from linkwork.errors import InvalidInput
+
+
+class Barrier(Protocol):
+    """What gives rows of G dq <= h for a configuration and a step of time."""
+
+    def rows(self, q: np.ndarray, dt: float) -> tuple[np.ndarray, np.ndarray]: ...
+
+
+@dataclass(frozen=True)
+class CollisionBarrier:
+    """Keeps the robot of a collision model away from obstacles and from itself.
+
+    gain      [1/s] how fast the way to the minimum may be used up
+    minimum   [m] distance that is kept; where it is smaller already the robot moves away
+    nearest   how many pairs are looked at, nearest first
+    """
+
+    model: CollisionModel
+    obstacles: Obstacles | Sequence[Any] | None = None
+    gain: float = 5.0
+    minimum: float = 0.02
+    nearest: int = 10
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.model, CollisionModel):
+            raise InvalidInput(f"CollisionBarrier: model is {self.model!r}, expected a CollisionModel")
+        if not number(self.gain, "CollisionBarrier: gain") > 0.0:
+            raise InvalidInput(f"CollisionBarrier: gain is {self.gain!r}, expected a positive number [1/s]")
+        number(self.minimum, "CollisionBarrier: minimum")
+        if self.obstacles is not None and not isinstance(self.obstacles, Obstacles):
+            object.__setattr__(self, "obstacles", Obstacles(self.obstacles))
+
+    def rows(self, q: np.ndarray, dt: float) -> tuple[np.ndarray, np.ndarray]:
+        found = self.model.clearances(q, self.obstacles, nearest=self.nearest)
+        some = np.isfinite(found.distance)
+        return -found.gradient[some], self.gain * dt * (found.distance[some] - self.minimum)
