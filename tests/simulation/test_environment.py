@@ -100,6 +100,32 @@ def test_points_that_meet_or_leave_their_box_are_flagged(arm):
     assert list(step.terminated) == [True, True, False]
 
 
+def test_a_collision_model_ends_runs_that_touch(arm):
+    from linkwork.collision import CollisionModel, HalfSpace, Sphere
+
+    shapes = {"lower": [Sphere((0.4, 0, 0), 0.05)], "upper": [Sphere((0, 0, 0), 0.1)]}
+    model = CollisionModel(arm, shapes, pairs=[("lower", "upper")])
+    folded, low, fine = (0.0, 3.0), (1.0, 0.0), (0.0, 0.3)
+    start = np.array([folded, low, fine])
+    given = dict(start=lambda g, n: (start[:n], 0 * start[:n]), collision=model)
+    env = Environment(arm, 3, lambda s: casadi.SX(0), obstacles=[HalfSpace((0, 0, 1), -0.3)], **given)
+    env.reset()
+    step = env.step(np.zeros((3, 2)))
+    assert list(step.flags["collision"]) == [True, True, False]
+    assert list(step.terminated) == [True, True, False]
+    free = Environment(arm, 3, lambda s: casadi.SX(0), **given)
+    free.reset()
+    assert list(free.step(np.zeros((3, 2))).flags["collision"]) == [True, False, False]
+    with pytest.raises(InvalidInput, match="obstacles need a collision model"):
+        Environment(arm, 3, lambda s: casadi.SX(0), obstacles=[])
+    with pytest.raises(InvalidInput, match="collision is 3"):
+        Environment(arm, 3, lambda s: casadi.SX(0), collision=3)
+    ur5e = lw.load("ur5e")
+    its = CollisionModel(ur5e, {ur5e.bodies[-1]: [Sphere((0, 0, 0), 1)]}, pairs=[])
+    with pytest.raises(InvalidInput, match='model of "ur5e", expected "arm" itself'):
+        Environment(arm, 3, lambda s: casadi.SX(0), collision=its)
+
+
 def test_closed_loops_take_part():
     robot = lw.load("four-bar")
     env = Environment(robot, 5, lambda s: s.v[0], scale=5.0, substeps=10)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi
 import numpy as np
@@ -23,6 +23,9 @@ from linkwork.simulation.plant import Plant
 from linkwork.simulation.plants import plant_of
 from linkwork.simulation.steppers import STEPPERS
 from linkwork.subject import RobotLike, Subject, subject_of
+
+if TYPE_CHECKING:
+    from linkwork.collision import CollisionModel
 
 Sampler = Callable[[np.random.Generator, int], Any]
 
@@ -96,6 +99,7 @@ class Environment:
     goal          (generator, n) -> (n, k): goals of freshly reset copies;  start: (generator, n) -> q, v of them; left
                   out: the neutral (or assembled) configuration at rest
     apart, within what ends a run besides joint limits;  steps: after how many a run is truncated
+    collision     a CollisionModel of the robot: touching itself or the `obstacles` ends a run, flag "collision"
     friction      damping and dry friction of the robot's description; False leaves them out
     """
 
@@ -116,6 +120,8 @@ class Environment:
         steps: int = 1000,
         seed: int | None = None,
         friction: bool = True,
+        collision: CollisionModel | None = None,
+        obstacles: Any = None,
     ) -> None:
         self.subject: Subject = subject_of(robot, "Environment")
         self.plant: Plant = plant_of(self.subject)
@@ -126,6 +132,7 @@ class Environment:
             raise InvalidInput(f"Environment: period is {period}, expected a positive time")
         self.method = choice(method, tuple(STEPPERS), "Environment: method")
         self.apart, self.within = tuple(apart), tuple(within)
+        self.collision, self.obstacles = _colliding(self.subject, collision, obstacles)
         self._reward, self._observation = reward, observation or _everything
         self._goal, self._start = goal, start
         self._generator = np.random.default_rng(seed)
@@ -172,6 +179,11 @@ class Environment:
         observation, reward, margins = self._judging(self.q, self.v, effort, self.goals, self.count * self.period)
         margins = margins.reshape(self.copies, -1)
         flags = {name: margins[:, k] < 0.0 for k, name in enumerate(self._margin_names)}
+        if self.collision is not None:
+            finite: np.ndarray = np.isfinite(self.q).all(axis=1)  # a copy that failed is flagged as such
+            flags["collision"] = finite & self.collision.collides(
+                np.where(finite[:, None], self.q, 0.0), self.obstacles
+            )
         return observation.reshape(self.copies, -1), np.asarray(reward), flags
 
     def _renew(self, which: np.ndarray) -> None:
@@ -269,6 +281,24 @@ class Environment:
             if np.isfinite(force):
                 found[k] = force
         return found
+
+
+def _colliding(subject: Subject, model: Any, obstacles: Any) -> tuple[CollisionModel | None, Any]:
+    """A model of this robot and obstacles that are packed once."""
+    if model is None:
+        if obstacles is not None:
+            raise InvalidInput("Environment: obstacles need a collision model: collision=lw.collision.model(robot)")
+        return None, None
+    from linkwork.collision import CollisionModel, Obstacles
+
+    if not isinstance(model, CollisionModel):
+        raise InvalidInput(f"Environment: collision is {model!r}, expected a CollisionModel")
+    if model.subject.fingerprint != subject.fingerprint:
+        other = model.subject.model.name
+        raise InvalidInput(f'Environment: collision is a model of "{other}", expected "{subject.model.name}" itself')
+    if obstacles is not None and not isinstance(obstacles, Obstacles):
+        obstacles = Obstacles(obstacles)
+    return model, obstacles
 
 
 def _everything(scene: Scene) -> SX:
