@@ -180,7 +180,7 @@ class Environment:
         margins = margins.reshape(self.copies, -1)
         flags = {name: margins[:, k] < 0.0 for k, name in enumerate(self._margin_names)}
         if self.collision is not None:
-            finite: np.ndarray = np.isfinite(self.q).all(axis=1)  # a copy that failed is flagged as such
+            finite = np.asarray(np.isfinite(self.q).all(axis=1))  # a copy that failed is flagged as such
             flags["collision"] = finite & self.collision.collides(
                 np.where(finite[:, None], self.q, 0.0), self.obstacles
             )
