@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import typer
 
 from linkwork import __version__, rooms
+from linkwork.cli.answer import printed
 from linkwork.cli.output import error_console
 from linkwork.errors import InvalidFile, InvalidInput, LinkworkError, UnknownName, did_you_mean
 
@@ -75,7 +76,7 @@ def _register(module: str) -> None:
         app.add_typer(group, name=found.GROUP)
     for name, function in inspect.getmembers(found, inspect.isfunction):
         if function.__module__ == module and not name.startswith("_"):
-            group.command(_word(name))(function)
+            group.command(_word(name))(printed(function))
 
 
 def _words(file: Path) -> list[str]:

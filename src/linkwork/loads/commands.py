@@ -10,9 +10,9 @@ import typer
 
 import linkwork as lw
 from linkwork.arguments import choice
+from linkwork.cli.answer import Answer, Table
 from linkwork.cli.arguments import Json, RobotName
 from linkwork.cli.motions import motion_of
-from linkwork.cli.output import console, print_json, print_table
 from linkwork.cli.progress import working
 from linkwork.errors import listed
 from linkwork.formats.files import made_folder
@@ -30,7 +30,7 @@ def analyse(
     out: Annotated[Path | None, typer.Option(help="Folder for the columns; it is made if it is not there.")] = None,
     form: Annotated[str, typer.Option("--format", help="Of the columns: csv, parquet or both.")] = "csv",
     as_json: Json = False,
-) -> None:
+) -> Answer:
     """The seven steps over a motion: positions, joint loads, actuator forces, spring loads, ground forces.
 
     Example:  linkwork analyse charmie --motion validation --out out
@@ -43,16 +43,11 @@ def analyse(
         written = [] if out is None else _written(analysis, out, f"{loaded.name}-{chosen}", forms)
     efforts = {n.removeprefix("actuator."): c for n, c in analysis.columns.items() if n.startswith("actuator.")}
     rows = [(n, float(np.abs(c).max()), float(np.sqrt(np.mean(c**2)))) for n, c in efforts.items()]
-    if as_json:
-        facts = {n: {"peak": p, "rms": r} for n, p, r in rows}
-        columns = {"columns": analysis.names, "actuators": facts, "wrote": written}
-        print_json({"robot": loaded.name, "motion": chosen, **columns})
-        return
+    facts = {"columns": analysis.names, "actuators": {n: {"peak": p, "rms": r} for n, p, r in rows}}
     title = f"{loaded.name}, motion {chosen}: {len(analysis.time)} instants, {len(analysis.names)} columns"
-    print_table(title, ("actuator", "peak [N, N m]", "rms [N, N m]"), rows)
-    console().print(f"columns: {listed(analysis.names, 8)}")
-    for target in written:
-        console().print(f"wrote {target}", markup=False)
+    table = Table(title, ("actuator", "peak [N, N m]", "rms [N, N m]"), rows)
+    lines = [f"columns: {listed(analysis.names, 8)}"]
+    return Answer({"robot": loaded.name, "motion": chosen, **facts}, [table], lines, written)
 
 
 def _written(analysis: Analysis, folder: Path, stem: str, forms: tuple[str, ...]) -> list[Path]:

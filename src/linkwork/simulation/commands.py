@@ -10,8 +10,9 @@ import typer
 
 import linkwork as lw
 from linkwork.arguments import choice
+from linkwork.cli.answer import Answer, Table
 from linkwork.cli.arguments import Configuration, Json, RobotName, configuration, vector
-from linkwork.cli.output import console, print_json, print_table, tidy
+from linkwork.cli.output import tidy
 from linkwork.cli.progress import working
 from linkwork.simulation import ComputedTorque, GravityCompensation
 
@@ -32,7 +33,7 @@ def simulate(
     ] = True,
     out: Annotated[Path | None, typer.Option(help="A CSV file for every column.")] = None,
     as_json: Json = False,
-) -> None:
+) -> Answer:
     """Forward dynamics over time, with the account of energies.
 
     Example:  linkwork simulate ur5e --q random --duration 2 --control hold --out fall.csv
@@ -53,13 +54,9 @@ def simulate(
     written = [] if out is None else [run.to_csv(out)]
     drift = float(np.abs(run["energy.balance"]).max()) if "energy.balance" in run else None
     names = [n.removeprefix("q.") for n in run.columns if n.startswith("q.")]
-    if as_json:
-        facts = {"time": float(run.time[-1]), "q": run.q[-1], "v": run.v[-1], "method": run.method}
-        print_json({"robot": loaded.name, **facts, "energy_off": drift, "columns": list(run.columns), "wrote": written})
-        return
+    facts = {"time": float(run.time[-1]), "q": run.q[-1], "v": run.v[-1], "method": run.method}
+    facts |= {"energy_off": drift, "columns": list(run.columns)}
     rows = zip(names, tidy(run.q[0]), tidy(run.q[-1]), strict=True)
-    print_table(f"{loaded.name}, {run.time[-1]:g} s by {run.method}", ("coordinate", "start", "end"), rows)
-    if drift is not None:
-        console().print(f"energies are off by at most {drift:.2e} J")
-    for target in written:
-        console().print(f"wrote {target}", markup=False)
+    table = Table(f"{loaded.name}, {run.time[-1]:g} s by {run.method}", ("coordinate", "start", "end"), list(rows))
+    lines = [] if drift is None else [f"energies are off by at most {drift:.2e} J"]
+    return Answer({"robot": loaded.name, **facts}, [table], lines, written)
