@@ -6,6 +6,7 @@ from linkwork.control.export import export_c, step_function, stepped
 from linkwork.control.fractional import FractionalFilter, fractional_derivative, fractional_weights
 from linkwork.control.fractional_impedance import FractionalImpedance, TaskSpring
 from linkwork.control.judge import compare, judge
+from linkwork.control.motors import PMSM, DCMotor, linked_flux
 from linkwork.control.observers import ExtendedStateObserver, LevantDifferentiator, MomentumObserver
 from linkwork.control.reaching import (
     ConstantRate,
@@ -32,12 +33,13 @@ from linkwork.control.train_builders import (
 from linkwork.control.trains import GearTrain
 from linkwork.control.tuning import Tuned, tune
 from linkwork.control.twisting import SuperTwisting, Twisting
-from linkwork.doors import open_doors
 
 __all__ = [
+    "PMSM",
     "BoundaryLayer",
     "CartesianImpedance",
     "ConstantRate",
+    "DCMotor",
     "Decaying",
     "ExponentialFilter",
     "ExponentialReaching",
@@ -81,6 +83,7 @@ __all__ = [
     "harmonic",
     "judge",
     "law_stability",
+    "linked_flux",
     "planetary",
     "ravigneaux",
     "safe_force",
@@ -90,5 +93,3 @@ __all__ = [
     "trapezoid_time",
     "tune",
 ]
-
-open_doors(__name__)
