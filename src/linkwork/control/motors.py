@@ -142,6 +142,6 @@ class PMSM:
         return self.flux * self.pole_pairs * _unit(unit, TORQUE_UNITS | EMF_UNITS, "PMSM: constant")
 
     def as_dc(self) -> DCMotor:
-        """Its q axis as one motor: currents are peak values, voltages 1.5 times a phase's peak, so that power is right."""
+        """Its q axis as one motor: peak currents, voltages 1.5 times a phase's peak, so that power is right."""
         k = 1.5 * self.pole_pairs * self.flux
         return DCMotor(k, 1.5 * self.resistance, 1.5 * self.inductance_q, self.inertia)
