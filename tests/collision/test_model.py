@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import random
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import linkwork as lw
 from linkwork.collision import Box, CollisionModel, HalfSpace, Sphere, model, pairs
 from linkwork.collision.part_distances import Poses, distances
-from linkwork.errors import InvalidInput, NotPossible, UnknownName
+from linkwork.errors import InvalidInput, LinkworkError, NotPossible, UnknownName
 
 SHARED = Path(__file__).parents[3] / "shared" / "planning"
 
@@ -93,6 +94,36 @@ def test_an_srdf_with_strange_names_is_used_with_a_warning(arm, tmp_path, caplog
     with caplog.at_level(logging.WARNING, "linkwork"):
         CollisionModel(arm, spheres(arm, base=0.2, sleeve=0.1), path)
     assert "does not have: gripper" in caplog.text
+
+
+def test_damaged_srdf_files_give_pairs_or_an_error_of_ours(arm, tmp_path):
+    made = CollisionModel(arm, spheres(arm, base=0.2, camera=0.02, upper=0.05, sleeve=0.1))
+    path = tmp_path / "arm.srdf"
+    made.pairs.to_srdf(path)
+    text, rng = path.read_text(), random.Random(2)
+    words = [
+        "",
+        "<",
+        ">",
+        "&x;",
+        '"',
+        "base",
+        "<!DOCTYPE r [<!ENTITY x 'y'>]>",
+        "</robot>",
+        "\x00",
+        "é",
+        "link1",
+        "<robot>",
+    ]
+    read = 0
+    for _ in range(150):
+        at, to = sorted(rng.randrange(len(text)) for _ in range(2))
+        path.write_text(text[:at] + rng.choice(words) + text[to if rng.random() < 0.3 else at :])
+        try:
+            read += len(CollisionModel(arm, made.shapes, path).pairs) == len(made.pairs)
+        except LinkworkError:
+            continue
+    assert 0 < read < 150
 
 
 def test_no_pair_that_touches_is_left_out(arm):
