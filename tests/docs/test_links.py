@@ -66,9 +66,11 @@ def test_every_recursion_is_on_the_mathematics_page():
 
 
 def test_every_job_of_the_papers_has_a_page():
-    rows = re.findall(r"^\| .* \| \[.*\]\((.*\.md)\) \| ([\d, ]+) \|$", (ROOT / "docs/jobs/index.md").read_text(), re.M)
+    rows = re.findall(
+        r"^\| .* \| \[.*\]\((.*\.md)\) \| ([\d, ]*?) ?\|$", (ROOT / "docs/jobs/index.md").read_text(), re.M
+    )
     assert {name for name, _ in rows} | {"index.md"} == {p.name for p in (ROOT / "docs" / "jobs").glob("*.md")}
-    covered = {number for _, numbers in rows for number in numbers.split(", ")}
+    covered = {number for _, numbers in rows if numbers for number in numbers.split(", ")}  # some jobs have no paper
     assert covered == {"01", "02", "03", "04", "07", "14", "15"}
 
 
