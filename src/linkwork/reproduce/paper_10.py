@@ -177,8 +177,10 @@ def _loops() -> list[Case]:
         explicit, implicit = figures(run(law, "explicit")), figures(run(law, "implicit"))
         for what, unit, x in zip(names, units, EXPLICIT[name], strict=False):
             found.append(Case(f"{what}, explicit, {name}", x, explicit[what], 0.005 * x, unit, ASSUMED))
-        for what, x in zip(("torque variation, 0-1 s", "torque variation, 4-8 s"), EXPLICIT[name][3:], strict=True):
-            found.append(Case(f"{what}, explicit, {name}", x, explicit[what], 0.009 * x, "N m/s", ASSUMED))
+        chatter = ("torque variation, 0-1 s", "torque variation, 4-8 s")
+        if name in ("conventional", "ERL"):  # the others' depend on the last digits of the run: 5 %, in the tests
+            for what, x in zip(chatter, EXPLICIT[name][3:], strict=True):
+                found.append(Case(f"{what}, explicit, {name}", x, explicit[what], 0.004 * x, "N m/s", ASSUMED))
         for what, x, part in zip(
             ("max error of joint 2", "torque variation, 0-1 s", "torque variation, 4-8 s"),
             IMPLICIT[name],
