@@ -48,7 +48,7 @@ LAYERS = (
     {"recursions", "engine"},
     {"subject", "configurations", "quantities", "kernel_counts", "formats", "looks"},
     set(MAY_IMPORT),
-    {"robot", "library"},
+    {"robot", "mechanism_methods", "library"},
     {"cli", "view", "reproduce", "__main__"},
 )
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
@@ -68,6 +68,7 @@ BESIDE = {
     ("configurations", "subject"),
     ("kernel_counts", "subject"),
     ("library", "robot"),
+    ("robot", "mechanism_methods"),
     ("__main__", "cli"),
     *(("cli", "view"), ("cli", "reproduce"), ("reproduce", "view")),
     *((room, other) for room, others in MAY_IMPORT.items() for other in others),
