@@ -20,7 +20,6 @@ MEASURED = ROOT / "docs" / "benchmarks.json"
 
 # Papers without a file in the reproduce room: number -> (short title, key in docs/references.bib, what there is of it)
 NOT_YET = {
-    5: ("Synthesis of planar dyads and triads", "Mather2023", ""),
     8: ("Review of grippers", "Hernandez2023", ""),
     11: ("NMPC on decomposed kinematics", "Reinhold2023", "the robot as data"),
     16: ("Biped FORREST", "Zhu2023", "the robot as data"),

@@ -119,7 +119,7 @@ def fit(
     with working(f"shapes around {loaded.name}"):
         model = _model(loaded, "capsules" if capsules else "spheres", tolerance, "0", None, visuals, pairs=[])
     if out is not None:
-        lw.save(with_collisions(loaded, model), out)
+        lw.save(_with_collisions(loaded, model), out)
     if as_json:
         rows = [
             {"body": row.body, "shapes": len(row.shapes), "largest_excess": row.largest_excess, "covered": row.covered}
@@ -132,7 +132,7 @@ def fit(
         console().print(f"wrote {out}", markup=False)
 
 
-def with_collisions(robot: lw.Robot, model: CollisionModel) -> lw.Robot:
+def _with_collisions(robot: lw.Robot, model: CollisionModel) -> lw.Robot:
     """The robot with the shapes of a collision model as the collision shapes of its description."""
     if robot.subject.parametric is not None and robot.subject.live:
         raise NotPossible("fit: the robot has live variables, which its shapes would not follow")

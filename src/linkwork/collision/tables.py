@@ -245,7 +245,7 @@ class _Row:
             raise InvalidInput(f'obstacle "{shape.name}" has numbers too large for single precision') from None
 
 
-_MARGINS, _NARROW = struct.Struct("5d"), struct.Struct("5f")
+_MARGINS, _NARROW = struct.Struct(5 * "d"), struct.Struct(5 * "f")
 _HUGE = float(np.finfo(float).max)
 _SPARE = bytes(256)  # a lane may look at row 0 of an empty table, and must find memory there
 _away = attrgetter("away")
