@@ -30,6 +30,7 @@ def folder(tmp_path):
     (place / "inner").mkdir(parents=True)
     shutil.copy(URDFS["ur/ur5_robot"], place / "ur5.URDF")
     shutil.copy(URDFS["kinova/kinova"], place / "inner" / "kinova.urdf")  # continuous joints: two coordinates there
+    shutil.copy(URDFS["talos_data/talos_reduced"], place / "inner" / "talos.urdf")  # branches, in another order
     text = URDFS["ur/ur5_robot"].read_text()
     (place / "reversed.urdf").write_text(text.replace('lower="-6.28318530718"', 'lower="7"', 1))
     (place / "unknown.urdf").write_text(text.replace('type="revolute"', 'type="screw"', 1))
@@ -47,6 +48,7 @@ def test_every_file_has_its_verdict(folder):
         "arm.xml": "agree",
         "broken.urdf": "both refuse",
         "inner/kinova.urdf": "agree",
+        "inner/talos.urdf": "agree",
         "reversed.urdf": "refused",
         "unknown.urdf": "both refuse",
         "ur5.URDF": "agree",
@@ -74,9 +76,9 @@ def test_the_command_prints_the_table(folder):
     told = run("check", "--beside", str(folder))
     assert told.returncode == 0, told.stderr
     assert "reversed.urdf" in told.stdout
-    assert "6 files: 3 agree, 2 both refuse, 1 refused" in told.stdout
+    assert "7 files: 4 agree, 2 both refuse, 1 refused" in told.stdout
     answer = json.loads(run("check", "--beside", str(folder), "--lenient", "--json").stdout)
-    assert answer["counts"] == {"agree": 4, "both refuse": 2}
+    assert answer["counts"] == {"agree": 5, "both refuse": 2}
 
 
 def test_no_folder_is_refused(tmp_path):

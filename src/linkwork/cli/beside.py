@@ -115,10 +115,11 @@ def _difference(ours: lw.Robot, theirs: Peer) -> tuple[float, str]:
     if worst > CLOSE or ours.nv > MOST_TRACED or model.kinematic_only:
         return worst, what
     names, M = theirs.mass_matrix(values)
-    coordinates = [joint.name for joint in model.joints for _ in range(joint.nv)]
+    ordered = [model.joint(name) for name in ours.joints]  # the order of q and v, which need not be the file's
+    coordinates = [joint.name for joint in ordered for _ in range(joint.nv)]
     if sorted(coordinates) != sorted(names):
         return np.inf, f"nv = {len(coordinates)} here, {len(names)} there"
-    traced = ours.function("mass_matrix")(np.array(_configuration(model, values)))
+    traced = ours.function("mass_matrix")(np.array([x for joint in ordered for x in _own_q(joint, values)]))
     mine = np.array(traced[0] if isinstance(traced, tuple) else traced)  # quaternions are checked by a second result
     order = _in_order(coordinates, names)
     return max(worst, _relative(mine[np.ix_(order, order)], M)), "poses and mass matrix"
@@ -143,10 +144,6 @@ def _own_q(joint: Any, values: dict[str, float]) -> tuple[float, ...]:
     if joint.nq == 1:
         return (values[joint.name],)
     return tuple(joint.kind.neutral)
-
-
-def _configuration(model: Model, values: dict[str, float]) -> list[float]:
-    return [x for joint in model.joints for x in _own_q(joint, values)]
 
 
 def _poses(model: Model, values: dict[str, float]) -> dict[str, Placement]:
