@@ -60,6 +60,13 @@ def test_clusters_hold_their_points(count: int) -> None:
         assert n <= CLUSTERS and (np.linalg.norm(inside[:, :3] - [x, y, z], axis=1) + inside[:, 3] <= reach).all()
 
 
+def test_a_cloud_has_no_pairs_and_is_not_left_out(arm: CollisionModel) -> None:
+    scan = Cloud(np.ones((3, 3)), 0.01, name="scan")
+    for ask in (arm.clearances, arm.contacts):
+        with pytest.raises(NotPossible, match='"scan" is a cloud'):
+            ask(np.zeros(arm.subject.nq), [scan])
+
+
 def test_a_height_field_is_refused_and_not_left_out(arm: CollisionModel) -> None:
     ground = HeightField(np.zeros((3, 3)), name="ground")
     for ask in (arm.collides, arm.clearance):

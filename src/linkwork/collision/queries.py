@@ -100,6 +100,7 @@ class Queries:
     ) -> PairClearances:
         """The clearance of every pair (..., m), or of the `nearest` ones. See pair_clearances.py."""
         around = _obstacles(obstacles)
+        _refuse_clouds(around)
         if self._rest(around, "clearance"):
             raise NotPossible(
                 "clearances: hulls, meshes, and boxes or cylinders that meet each other have no expression; "
@@ -191,6 +192,16 @@ def _refuse_ground(obstacles: Obstacles | None) -> None:
             raise NotPossible(
                 f'obstacle "{shape.name}" is a height field, which robots are not checked against yet; '
                 "a Mesh of its triangles or a Cloud of its points can be"
+            )
+
+
+def _refuse_clouds(obstacles: Obstacles | None) -> None:
+    """A cloud has no pair of its own for every point."""
+    for shape in obstacles or ():
+        if shape.kind == "cloud":
+            raise NotPossible(
+                f'clearances: obstacle "{shape.name}" is a cloud, whose points are no pairs; use clearance(...), '
+                "which gives the nearest of them, or spheres for the points that matter"
             )
 
 

@@ -25,7 +25,9 @@ from linkwork.engine.emit import DOUBLE, FLOAT
 from linkwork.engine.kernel import Context
 from linkwork.engine.loader import counts
 from linkwork.engine.sharing import run_shared
-from linkwork.engine.staged_codegen import TABLE_WORDS, StagedEmitter, emit_sample, emit_shareable
+from linkwork.engine.staged_codegen import StagedEmitter
+from linkwork.engine.staged_entry import emit_sample, emit_shareable
+from linkwork.engine.staged_values import TABLE_WORDS
 from linkwork.engine.stages import Stages, Table
 from linkwork.errors import ComputationError, InvalidInput
 
