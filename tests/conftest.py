@@ -40,7 +40,8 @@ _subject_init = Subject.__init__
 
 
 def _noted(self, *arguments, **options) -> None:
-    lines = [f"{line.filename}:{line.lineno}" for line in traceback.extract_stack() if HERE in line.filename]
+    stack = traceback.extract_stack()[:-1]  # without this line itself
+    lines = [f"{line.filename}:{line.lineno}" for line in stack if HERE in line.filename]
     BUILT.extend(lines[-1:])
     _subject_init(self, *arguments, **options)
 

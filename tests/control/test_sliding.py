@@ -205,6 +205,6 @@ def test_refusals_name_the_number(call, words: str) -> None:
 @pytest.mark.parametrize("name", ["power-exponential", "nSMERL"])
 def test_published_chatter_of_the_new_laws(name: str) -> None:
     """Digest 10, section 5: torque variation within 5 %."""
-    found = published.figures(published.run(published.laws()[name], "explicit"))
+    found = published.measures(published.run(published.laws()[name], "explicit"))
     ours = [found["torque variation, 0-1 s"], found["torque variation, 4-8 s"]]
     np.testing.assert_allclose(ours, published.EXPLICIT[name][3:], rtol=0.05)

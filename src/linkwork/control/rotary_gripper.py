@@ -188,7 +188,7 @@ def _built_in(name: Any) -> Any:
 
     from linkwork.formats.robot_yaml import read_robot_yaml
 
-    place = files("linkwork.robots") / f"{name}.robot.yaml"
+    place = files("linkwork") / "robots" / f"{name}.robot.yaml"
     if not isinstance(name, str) or not place.is_file():
         raise InvalidInput(f"RotaryGripper: robot is {name!r}, expected a Robot or the name of a built-in one")
     return read_robot_yaml(str(place)).build()

@@ -7,12 +7,14 @@ cost, heuristic and test of collisions, which live here alone because they misle
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from linkwork.planning import KinematicGraph
 from linkwork.planning.graph_plan import Vertices
 from linkwork.reproduce.case import Case, Paper
+from linkwork.reproduce.figure import Redrawn
 from linkwork.robot import Robot
 
 LENGTHS = (0.5, 0.4)
@@ -152,3 +154,24 @@ def _apart(start: np.ndarray, end: np.ndarray, point: np.ndarray) -> np.ndarray:
     along = end - start
     share = np.clip(((point - start) * along).sum(axis=1) / (along**2).sum(axis=1), 0.0, 1.0)
     return np.linalg.norm(start + share[:, None] * along - point, axis=1)
+
+
+def figures() -> tuple[Redrawn, ...]:
+    """The graph in task space with its cheapest ways, free and beside the disc."""
+    caption = "vertices of the graph (1 deg, 0.05 m), and the cheapest ways without and with the disc"
+    return (Redrawn("ways", caption, _draw_ways),)
+
+
+def _draw_ways(figure: Any) -> None:
+    robot = planar_arm()
+    graph = build(robot, 1.0, 0.05)
+    beside = graph.without_nodes(colliding(graph.nodes, DISC))
+    axes = figure.subplots()
+    axes.scatter(*graph.vertices.position[:, :2].T, s=3, color="#c9d1d9")
+    for name, map_ in (("free", graph), ("with the disc", beside)):
+        way = robot.pose(map_.plan(START, GOAL, "joint").path, robot.bodies[-1])[:, :2, 3]
+        axes.plot(*way.T, linewidth=1.8, label=name)
+    turn = np.linspace(0.0, 2 * math.pi, 60)
+    axes.plot(DISC[0] + DISC[2] * np.cos(turn), DISC[1] + DISC[2] * np.sin(turn), color="#d1495b", label="disc")
+    axes.set(xlabel="x [m]", ylabel="y [m]", aspect="equal")
+    axes.legend(fontsize=8, frameon=False)

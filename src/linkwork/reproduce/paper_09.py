@@ -7,11 +7,14 @@ friction, nor the contact: force 3.5 N and friction 0.0108 N m were chosen to me
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from linkwork.control import RotaryGripper, safe_force, trapezoid_time
 from linkwork.library import load
 from linkwork.reproduce.case import Case, Paper
+from linkwork.reproduce.figure import Redrawn, panels
 
 FITTED = "force 3.5 N, friction 0.0108 N m, contact 2000 N/m and 5 N s/m are chosen; k = 1 + g_ps as the authors used"
 CORRECTIONS = (
@@ -109,3 +112,20 @@ def _sags(gripper: RotaryGripper) -> list[Case]:
     for speed, x, sag in zip((0.9, 5.6), (0.64, 0.51), rough.sag, strict=True):
         found.append(Case(f"largest error at {speed} rad/s", x, float(sag), 0.003, "N", FITTED))
     return found
+
+
+def figures() -> tuple[Redrawn, ...]:
+    """Figure 8: the grip force while the jaws turn, with three feed-forward gains."""
+    caption = (
+        "grip force while turning by 40 deg: without feed-forward, and with the gains of eqs. 5 and 9; plant of eq. 9"
+    )
+    return (Redrawn("figure-8", caption, _draw_force),)
+
+
+def _draw_force(figure: Any) -> None:
+    gripper = RotaryGripper.from_robot("rotary-gripper")
+    k9 = gripper.couplings["equation 9"]
+    gains = {"none": 0.0, "eq. 5": gripper.couplings["equation 5"], "eq. 9": k9}
+    run = gripper.simulate(4.0, ANGLE, velocity=5.6, feed_forward=np.array(list(gains.values())), coupling=k9)
+    curves = {name: np.asarray(run["force"])[k] for k, name in enumerate(gains)}
+    panels(figure, run.time, [("grip force", "N", curves)])

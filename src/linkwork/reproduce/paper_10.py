@@ -24,6 +24,7 @@ from linkwork.control import (
 from linkwork.library import load
 from linkwork.model.payload import Payload
 from linkwork.reproduce.case import Case, Paper
+from linkwork.reproduce.figure import Redrawn, panels
 from linkwork.robot import Robot
 from linkwork.simulation import Coulomb, Sampled, simulate
 
@@ -93,7 +94,7 @@ def run(law: Any, discretisation: str, offset: Any = (0.0, 0.0), duration: float
     )
 
 
-def figures(result: Any) -> dict[str, float]:
+def measures(result: Any) -> dict[str, float]:
     """Errors [deg, mm] at the samples and torque variation [N m/s] of joint 1."""
     every = round(PERIOD / STEP)
     t, q, tau = (x[::every] for x in (result.time, result.q, result.tau))
@@ -174,7 +175,7 @@ def _loops() -> list[Case]:
     names = ("max error of joint 2", "RMS error of joint 2", "max hand error")
     units = ("deg", "deg", "mm")
     for name, law in laws().items():
-        explicit, implicit = figures(run(law, "explicit")), figures(run(law, "implicit"))
+        explicit, implicit = measures(run(law, "explicit")), measures(run(law, "implicit"))
         for what, unit, x in zip(names, units, EXPLICIT[name], strict=False):
             found.append(Case(f"{what}, explicit, {name}", x, explicit[what], 0.005 * x, unit, ASSUMED))
         chatter = ("torque variation, 0-1 s", "torque variation, 4-8 s")
@@ -196,3 +197,18 @@ def _loops() -> list[Case]:
         for k, x in enumerate(numbers):
             found.append(Case(f"RMS of joint {k + 1}, 2 deg off, {name}", x, float(ours[k]), 0.001 * x, "deg", ASSUMED))
     return found
+
+
+def figures() -> tuple[Redrawn, ...]:
+    """The tracking errors of the laws that the paper compares."""
+    caption = "errors of joint 2 on the exercise, explicit discretisation; payload and friction unknown to the laws"
+    return (Redrawn("tracking", caption, _draw_tracking),)
+
+
+def _draw_tracking(figure: Any) -> None:
+    errors, time = {}, np.zeros(1)
+    for name, law in laws().items():
+        result = run(law, "explicit", duration=2.0)
+        time = result.time
+        errors[name] = np.rad2deg(result.q - wanted(result.time))[:, 1]
+    panels(figure, time, [("error of joint 2", "deg", errors)])

@@ -15,6 +15,7 @@ import numpy as np
 from linkwork.control import FractionalImpedance, fractional_weights, sampled_stability
 from linkwork.library import load
 from linkwork.reproduce.case import Case, Paper
+from linkwork.reproduce.figure import Redrawn
 from linkwork.robot import Robot
 from linkwork.simulation import Metrics, Sampled, simulate
 
@@ -167,3 +168,21 @@ def _stability() -> list[Case]:
     printed = sampled_stability(55 / 3, 8e5, 5000.0, period=PERIOD).radius
     found.append(Case("spectral radius with the printed K = 8e5", 1.186, printed, 1e-3))
     return found
+
+
+def figures() -> tuple[Redrawn, ...]:
+    """The step response of a mass behind sampled damping and half-derivative damping."""
+    caption = "largest eigenvalue of the sampled loop at 18.33 kg over the gains of the two dampings; 1 is the limit"
+    return (Redrawn("stability", caption, _draw_stability),)
+
+
+def _draw_stability(figure: Any) -> None:
+    axes = figure.subplots(1, 2, sharey=True)
+    ranges = (("damping", 10_000.0, "d [N s/m]"), ("half_damping", 100_000.0, "hd [N s^0.5/m]"))
+    for at, (name, most, label) in zip(axes, ranges, strict=True):
+        gains = np.linspace(0.0, most, 60)[1:]
+        radii = [sampled_stability(55 / 3, 8e3, **{name: gain}, period=PERIOD).radius for gain in gains]
+        at.plot(gains, radii, linewidth=1.6)
+        at.axhline(1.0, color="#8d96a3", linewidth=0.8)
+        at.set_xlabel(label)
+    axes[0].set_ylabel("spectral radius")

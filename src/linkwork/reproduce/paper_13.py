@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from linkwork.avoidance import CriticallyDampedFilter, Elbow, SafetyVolume, near
 from linkwork.avoidance.arcs import merged, wrapped
 from linkwork.library import load
 from linkwork.reproduce.case import Case, Paper
+from linkwork.reproduce.figure import Redrawn, panels
 
 PERIOD, RATE, SAMPLES = 0.06, 0.2, 1000
 VOLUME = SafetyVolume(0.0, 0.15)
@@ -212,3 +214,25 @@ def _runs(elbow: Elbow) -> list[Case]:
         cases.append(Case(f"largest joint rate, {name} arm angle", published, ours, digit, "rad/s", note))
     jerky = float(np.abs(np.diff(speeds["raw"], axis=0)).max()) / PERIOD
     return [*cases, Case("largest joint acceleration, raw arm angle", 21.7, jerky, 0.051, "rad/s^2", note)]
+
+
+def figures() -> tuple[Redrawn, ...]:
+    """The clearance of the arms over the minute, with the elbow up and with the elbow making way."""
+    caption = "clearance of the human arms: elbow up, and at the nearest free arm angle of the exact arcs"
+    return (Redrawn("clearance", caption, _draw_clearance),)
+
+
+def _draw_clearance(figure: Any) -> None:
+    elbow = Elbow(load("redundant-7"), "tool", (0.0, 1.0, 0.0))
+    s = np.linspace(0.0, 1.0, 120, endpoint=False)
+    up, away, angles = (np.zeros(len(s)) for _ in range(3))
+    for k, x in enumerate(s):
+        T, points = circle(x), human_points(x)
+        angles[k] = nearest_free(elbow.forbidden(T, points, VOLUME))
+        up[k] = elbow.clearance(T, 0.0, points, VOLUME).min()
+        away[k] = elbow.clearance(T, angles[k], points, VOLUME).min()
+    rows = [
+        ("least clearance", "m", {"elbow up": up, "making way": away}),
+        ("arm angle", "rad", {"nearest free angle": angles}),
+    ]
+    panels(figure, s * SAMPLES * PERIOD, rows)
