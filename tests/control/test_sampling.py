@@ -52,8 +52,6 @@ def plain_loop(force, steps: int, h: float = STEP) -> np.ndarray:
 
 def run(control, **options):
     settings = {"duration": 0.2, "step": STEP, "friction": False} | options
-    if "friction" not in simulate.__kwdefaults__:
-        settings.pop("friction")
     return simulate(arm(), Q0, control=control, **settings)
 
 
