@@ -33,6 +33,7 @@ from linkwork.control.train_builders import (
 from linkwork.control.trains import GearTrain
 from linkwork.control.tuning import Tuned, tune
 from linkwork.control.twisting import SuperTwisting, Twisting
+from linkwork.doors import open_doors
 
 __all__ = [
     "PMSM",
@@ -93,3 +94,5 @@ __all__ = [
     "trapezoid_time",
     "tune",
 ]
+
+open_doors(__name__)
