@@ -184,8 +184,10 @@ def test_a_grasped_object_counts(arm: CollisionModel) -> None:
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="planning data (../shared/planning) is not here")
 @pytest.mark.parametrize(("name", "valid"), [("panda", 699), ("ur5", 689)])
-def test_starts_and_goals_of_motionbenchmaker_are_as_valid_as_vamp_counts(name: str, valid: int) -> None:
-    logging.getLogger("linkwork").setLevel(logging.ERROR)
+def test_starts_and_goals_of_motionbenchmaker_are_as_valid_as_vamp_counts(
+    name: str, valid: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.ERROR, "linkwork")  # for this test alone
     model = spherized(name)
     problems = json.loads(gzip.open(SHARED / f"motionbenchmaker-{name}.json.gz").read())["problems"]
     good = 0
