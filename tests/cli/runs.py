@@ -40,7 +40,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "collide": ("lever.robot.yaml", "--motion", "lift", "--steps", "5"),
     "pairs": ("lever.robot.yaml", "--samples", "100", "--out", "{out}.srdf"),
     "fit": ("lever.robot.yaml", "--spheres", "--out", "{out}.robot.yaml"),
-    "synthesis new": ("{out}.task.yaml",),
+    "synthesis new": ("{out}",),
     "convert": ("arm-2", "{out}.urdf"),
     "check": ("lever.robot.yaml",),
     "report": ("lever.robot.yaml", "--motion", "lift", "--out", "{out}.html"),

@@ -29,6 +29,7 @@ Pick = Annotated[int, typer.Option(help="Which linkage of the table --out writes
 def new(
     name: Annotated[str, typer.Argument(help="Name of the task; the file is NAME.task.yaml.")],
     force: Annotated[bool, typer.Option(help="Overwrite an existing file.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Write an example task to start from.
 
@@ -40,6 +41,9 @@ def new(
     if path.exists() and not force:
         raise InvalidInput(f"synthesis new: {path} exists; --force overwrites it")
     write_atomically(path, EXAMPLE.format(name=path.name.removesuffix(ENDING)))
+    if as_json:
+        print_json({"task": path.name.removesuffix(ENDING), "wrote": [path]})
+        return
     console().print(f"wrote {path}", markup=False)
 
 
