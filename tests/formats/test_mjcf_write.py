@@ -329,7 +329,8 @@ def test_what_has_no_place_is_left_out_with_one_warning(caplog):
     model = Model("m", (body,), (Joint("j", "revolute", None, "a"),), motions=("wave",), notes=("n",), carried=carried)
     mjcf_text(model)
     (record,) = caplog.records
-    assert record.getMessage().endswith("no place for drawing lines, motions, notes, 1 shapes, 2 motors or tendons")
+    shapes = "1 shapes (y.dae is no file of a kind that MuJoCo loads)"
+    assert record.getMessage().endswith(f"no place for drawing lines, motions, notes, {shapes}, 2 motors or tendons")
 
 
 HELICAL = two_bodies(Joint("j", "helical", None, "a", pitch=0.1), Joint("k", "revolute", "a", "b"))
