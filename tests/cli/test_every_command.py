@@ -22,9 +22,9 @@ from tests.cli.runs import (
 OF_A_ROBOT = [
     name
     for name, given in COMMANDS.items()
-    if name not in ("robots", "reproduce", "new", "doctor", "schema", "stability")
+    if name not in ("robots", "reproduce", "new", "synthesis new", "doctor", "schema", "stability")
 ]
-FEW_CALLS = {"robots": 5, "schema": 5, "new": 5, "doctor": 20}
+FEW_CALLS = {"robots": 5, "schema": 5, "new": 5, "synthesis new": 5, "doctor": 20}
 """Where Ctrl-C comes in commands that are done with less."""
 # name -> an option with a number, and what is no such number
 NUMBERS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import cache
 
 import numpy as np
 import pytest
@@ -27,13 +28,18 @@ from tests.collision.placements import kernel, rotations
 from tests.published import URDFS
 
 trimesh = pytest.importorskip("trimesh")
-PANDA = lw.load(URDFS["panda/panda"])
-MESHES = {
-    body.name: shape_of(shape, "test")
-    for body in PANDA.model.bodies
-    for shape in body.collisions
-    if shape.kind == "mesh"
-}
+
+
+@cache
+def panda() -> lw.Robot:
+    return lw.load(URDFS["panda/panda"])
+
+
+@cache
+def meshes() -> dict:
+    """The Panda's nine collision meshes."""
+    described = ((body.name, shape) for body in panda().model.bodies for shape in body.collisions)
+    return {name: shape_of(shape, "test") for name, shape in described if shape.kind == "mesh"}
 
 
 def in_one_ball(corners, centers, radii, depth=0):
@@ -72,7 +78,7 @@ def outside(points, corners):
 
 @pytest.mark.parametrize("body", ["panda_link0", "panda_hand"])
 def test_spheres_cover_the_mesh_and_stick_out_by_the_tolerance_at_most(body):
-    mesh = MESHES[body]
+    mesh = meshes()[body]
     spheres = fit_spheres(mesh, 0.02)
     centers, radii = np.array([s.center for s in spheres]), np.array([s.radius for s in spheres])
     corners = triangles(mesh)
@@ -84,21 +90,21 @@ def test_spheres_cover_the_mesh_and_stick_out_by_the_tolerance_at_most(body):
 
 def test_a_sphere_less_would_not_cover():
     """The proof is no formality."""
-    spheres = fit_spheres(MESHES["panda_link7"], 0.02)[1:]
+    spheres = fit_spheres(meshes()["panda_link7"], 0.02)[1:]
     centers, radii = np.array([s.center for s in spheres]), np.array([s.radius for s in spheres])
-    assert not all(in_one_ball(t, centers, radii, 5) for t in triangles(MESHES["panda_link7"]))
+    assert not all(in_one_ball(t, centers, radii, 5) for t in triangles(meshes()["panda_link7"]))
 
 
 def test_the_panda_needs_few_spheres():
     """At most 60 and 140 for its nine collision meshes at 30 and 20 mm."""
-    assert len(MESHES) == 9
+    assert len(meshes()) == 9
     for tolerance, most in ((0.03, 60), (0.02, 140)):
-        assert sum(len(fit_spheres(mesh, tolerance)) for mesh in MESHES.values()) <= most
+        assert sum(len(fit_spheres(mesh, tolerance)) for mesh in meshes().values()) <= most
 
 
 @pytest.mark.slow
 def test_the_panda_needs_few_spheres_at_ten_millimetres():
-    assert sum(len(fit_spheres(mesh, 0.01)) for mesh in MESHES.values()) <= 420
+    assert sum(len(fit_spheres(mesh, 0.01)) for mesh in meshes().values()) <= 420
 
 
 def sorted_columns(spheres):
@@ -124,7 +130,7 @@ def test_posed_scaled_and_mirrored_meshes_get_the_same_spheres():
 
 @pytest.mark.parametrize("body", ["panda_link1", "panda_link6"])
 def test_capsules_hold_every_vertex(body):
-    mesh = MESHES[body]
+    mesh = meshes()[body]
     points = np.c_[mesh.world(), np.zeros(len(mesh.vertices))]
     (capsule,) = fit_capsules(mesh)
     assert kernel("sphere", "capsule")(points, capsule.columns())[0].max() <= 1e-12
@@ -133,7 +139,7 @@ def test_capsules_hold_every_vertex(body):
 
 
 def test_several_capsules_hold_the_surface_together():
-    mesh = MESHES["panda_link5"]
+    mesh = meshes()["panda_link5"]
     capsules = fit_capsules(mesh, 2)
     samples = trimesh.sample.sample_surface(trimesh.Trimesh(mesh.world(), mesh.faces), 5000, seed=1)[0]
     points = np.c_[samples, np.zeros(len(samples))]
@@ -160,7 +166,7 @@ def test_an_open_mesh_is_taken_for_its_hull(caplog):
 
 
 def test_a_mesh_inside_out_is_filled_as_well():
-    mesh = MESHES["panda_link7"]
+    mesh = meshes()["panda_link7"]
     turned = Mesh(mesh.vertices, mesh.faces[:, ::-1])
     assert len(fit_spheres(turned, 0.02)) == len(fit_spheres(mesh, 0.02))
 
@@ -185,10 +191,10 @@ def test_many_triangles_take_no_longer_than_they_must():
 
 
 def test_models_of_fitted_shapes_say_what_they_are():
-    shapes, report = fitted({"link": [MESHES["panda_link1"], Sphere((0, 0, 0), 0.1)]}, "capsules", 0.02)
+    shapes, report = fitted({"link": [meshes()["panda_link1"], Sphere((0, 0, 0), 0.1)]}, "capsules", 0.02)
     assert [shape.kind for shape in shapes["link"]] == ["capsule", "sphere"]
     assert report.rows[0].covered and 0.005 < report.rows[0].mean_excess < 0.03
-    hulls = model(PANDA, shapes="convex", pairs=[])
+    hulls = model(panda(), shapes="convex", pairs=[])
     assert hulls.shapes["panda_link1"][0].kind == "convex" and hulls.shapes["panda_leftfinger"][0].kind == "box"
 
 
@@ -207,11 +213,11 @@ def test_round_shapes_stay_round():
 
 def test_what_cannot_be_fitted_is_refused_in_words():
     with pytest.raises(InvalidInput, match="tolerance is 0 m, expected a positive length"):
-        fit_spheres(MESHES["panda_hand"], 0.0)
+        fit_spheres(meshes()["panda_hand"], 0.0)
     with pytest.raises(InvalidInput, match="tolerance is"):
-        fit_spheres(MESHES["panda_hand"], np.nan)
+        fit_spheres(meshes()["panda_hand"], np.nan)
     with pytest.raises(InvalidInput, match="count is 0"):
-        fit_capsules(MESHES["panda_hand"], 0)
+        fit_capsules(meshes()["panda_hand"], 0)
     with pytest.raises(InvalidInput, match="str cannot be fitted to"):
         fit_spheres("hand.stl")
     with pytest.raises(NotPossible, match="round already"):
