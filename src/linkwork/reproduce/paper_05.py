@@ -127,7 +127,7 @@ def _verdict() -> list[Case]:
     found = [Case("branch defect of the final linkage", 1, int(verdict.branch), 0, "", str(verdict.reasons))]
     for j, angle in enumerate(TRANSMISSION):
         if angle < 1.0:
-            continue  # position 2 stands at a dead point: half a degree, printed to less than a per cent of it
+            continue  # position 2 is printed as 0.51 deg: two digits cannot tell one per cent
         ours = float(np.degrees(verdict.transmission[j]))
         found.append(Case(f"transmission angle at position {j + 1}", angle, ours, 5e-3, "deg"))
     return found
