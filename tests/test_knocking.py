@@ -5,6 +5,7 @@ LINKWORK_FUZZ=200 knocks two hundred times on each door (`make fuzz`); by defaul
 
 from __future__ import annotations
 
+import functools
 import os
 import random
 
@@ -18,14 +19,26 @@ from linkwork.errors import InvalidInput, LinkworkError
 from tests.knocking import ASIDE, Raises, Shy, doors, draw, kinds, knock, quiet, usual
 
 TIMES = int(os.environ.get("LINKWORK_FUZZ", "3"))
-ROBOT = lw.load("four-bar")
-GOOD = usual(ROBOT)
-DOORS = doors(ROBOT)
+
+
+@functools.cache
+def robot() -> lw.Robot:
+    return lw.load("four-bar")
+
+
+@functools.cache
+def good() -> dict:
+    return usual(robot())
+
+
+@functools.cache
+def all_doors() -> list:
+    return doors(robot())
 
 
 def test_there_are_fifty_kinds_of_argument_and_many_doors():
     assert len(kinds()) >= 50
-    assert len(DOORS) > 150
+    assert len(all_doors()) > 150
 
 
 @pytest.mark.parametrize("part", range(4))
@@ -33,10 +46,10 @@ def test_every_public_callable_answers_or_refuses_in_our_words(part, tmp_path, m
     monkeypatch.chdir(tmp_path)  # some write a file of the name that they are given
     strange = []
     with quiet(), np.errstate(all="ignore"):
-        for one in DOORS[part::4]:
+        for one in all_doors()[part::4]:
             for k in range(TIMES):
-                args, options = draw(one, GOOD, random.Random(f"{one.name} {k}"))
-                if words := knock(one, args, options, ROBOT):
+                args, options = draw(one, good(), random.Random(f"{one.name} {k}"))
+                if words := knock(one, args, options, robot()):
                     strange.append(f"{one.name} (call {k}): {words}")
     assert not strange, "\n".join(strange)
 
@@ -56,13 +69,13 @@ def test_every_room_opens_its_doors():
 
 def test_the_argument_is_named_and_the_cause_is_kept():
     with pytest.raises(InvalidInput, match=r"with_gravity: gravity is .*Raises object.*expected") as caught:
-        ROBOT.with_gravity(Raises())
+        robot().with_gravity(Raises())
     assert caught.value.__cause__ is not None
     with pytest.raises(InvalidInput, match=r"mass_matrix: q is .*can't convert a tensor") as caught:
-        ROBOT.mass_matrix(Raises())
+        robot().mass_matrix(Raises())
     assert isinstance(caught.value.__cause__, RuntimeError)
     with pytest.raises(InvalidInput, match="frame is an object of type Shy, expected a name"):
-        ROBOT.pose(GOOD["q"], Shy())
+        robot().pose(good()["q"], Shy())
 
 
 def test_what_the_callers_own_function_raises_is_the_callers():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import casadi
 import numpy as np
 import pytest
@@ -20,19 +22,24 @@ from linkwork.control import (
 )
 from linkwork.simulation import PD, Viscous, simulate
 
-UR5 = lw.load("ur5e")
+
+@functools.cache
+def ur5() -> lw.Robot:
+    return lw.load("ur5e")
+
+
 Q0 = np.array([0.3, -1.2, 1.4, -1.0, -1.3, 0.4])
-TOOL = UR5.frames[-1]
+TOOL = "tool0"
 
 
-def run(control, robot=UR5, q=Q0, **options):
+def run(control, robot=None, q=Q0, **options):
     settings = {"duration": 1.0, "step": 1e-3, "friction": False} | options
-    return simulate(robot, q, control=control, **settings)
+    return simulate(robot or ur5(), q, control=control, **settings)
 
 
 def impedance(**options):
     settings = {"stiffness": [800.0] * 3 + [2.0] * 3, "damping": [40.0] * 3 + [0.02] * 3} | options
-    settings.setdefault("target", UR5.pose(Q0, TOOL))
+    settings.setdefault("target", ur5().pose(Q0, TOOL))
     return CartesianImpedance(TOOL, **settings)
 
 
@@ -43,28 +50,28 @@ def test_at_its_target_the_arm_stands_still() -> None:
 
 def test_a_push_gives_way_by_the_stiffness() -> None:
     push = np.array([20.0, -12.0, 8.0, 0.0, 0.0, 0.0])
-    place = UR5.pose(Q0, TOOL)[:3, 3]
+    place = ur5().pose(Q0, TOOL)[:3, 3]
     law = CartesianImpedance(TOOL, 800.0, 40.0, target=place, axes=("x", "y", "z"))
     found = run(law, forces={TOOL: push}, duration=6.0, friction=Viscous(0.05))
-    moved = UR5.pose(found.q[-1], TOOL)[:3, 3] - UR5.pose(Q0, TOOL)[:3, 3]
+    moved = ur5().pose(found.q[-1], TOOL)[:3, 3] - ur5().pose(Q0, TOOL)[:3, 3]
     np.testing.assert_allclose(moved, push[:3] / 800.0, atol=1e-5)
     commanded = run(impedance(wrench=-push), forces={TOOL: push}, duration=1.0)
     np.testing.assert_allclose(commanded.q[-1], Q0, atol=1e-6)
 
 
 def test_the_law_is_its_formula_in_python() -> None:
-    target = UR5.pose(Q0, TOOL).copy()
+    target = ur5().pose(Q0, TOOL).copy()
     target[:3, 3] += [0.02, -0.01, 0.015]
     K, D = np.diag([800.0] * 3 + [2.0] * 3), np.diag([40.0] * 3 + [0.02] * 3)
 
     def by_hand(t, q, v):
-        pose, J = UR5.pose(q, TOOL), UR5.jacobian(q, TOOL)
+        pose, J = ur5().pose(q, TOOL), ur5().jacobian(q, TOOL)
         R = target[:3, :3] @ pose[:3, :3].T
         angle = np.arccos(np.clip((np.trace(R) - 1) / 2, -1, 1))
         axis = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
         turned = axis / 2 * (angle / np.sin(angle) if angle > 1e-9 else 1.0)
         e = np.concatenate([target[:3, 3] - pose[:3, 3], turned])
-        return J.T @ (K @ e - D @ (J @ v)) + UR5.gravity_torque(q)
+        return J.T @ (K @ e - D @ (J @ v)) + ur5().gravity_torque(q)
 
     inside, outside = run(impedance(target=target), duration=0.2), run(by_hand, duration=0.2)
     assert (inside.where, outside.where) == ("machine code", "Python")
@@ -76,8 +83,8 @@ def test_free_motion_is_passive() -> None:
     spread = np.random.default_rng(0).normal(size=(8, 6))
     found = run(impedance(), q=Q0 + 0.1 * spread, v=0.3 * spread, duration=0.3, step=2e-4)
     K = np.array([800.0] * 3)
-    target = UR5.pose(Q0, TOOL)
-    pose = UR5.pose(found.q, TOOL)
+    target = ur5().pose(Q0, TOOL)
+    pose = ur5().pose(found.q, TOOL)
     R = target[:3, :3] @ np.swapaxes(pose[..., :3, :3], -1, -2)
     angle = np.arccos(np.clip((np.trace(R, axis1=-2, axis2=-1) - 1) / 2, -1, 1))
     linear = target[:3, 3] - pose[..., :3, 3]
@@ -87,7 +94,7 @@ def test_free_motion_is_passive() -> None:
 
 
 def test_damping_ratio_damps_every_mode() -> None:
-    mass = cartesian_mass(UR5, Q0, TOOL, ("x", "y", "z"))
+    mass = cartesian_mass(ur5(), Q0, TOOL, ("x", "y", "z"))
     D = damping_for(mass, [500.0, 900.0, 1500.0], 0.7)
     A = np.block(
         [
@@ -107,16 +114,21 @@ def test_posture_moves_the_joints_and_not_the_tool() -> None:
         TOOL,
         2000.0,
         60.0,
-        target=UR5.pose(Q0, TOOL)[:3, 3],
+        target=ur5().pose(Q0, TOOL)[:3, 3],
         axes=("x", "y", "z"),
         nullspace=Posture(Q0 + [0.0, 0.2, 0.0, 0.3, 0.3, 0.3], 5.0, [5.0, 5.0, 2.0, 0.2, 0.2, 0.02]),
     )
     found = run(law, duration=1.0)
     assert np.abs(found.q[-1] - Q0).max() > 0.05
-    assert np.abs(UR5.pose(found.q[-1], TOOL)[:3, 3] - UR5.pose(Q0, TOOL)[:3, 3]).max() < 1e-3
+    assert np.abs(ur5().pose(found.q[-1], TOOL)[:3, 3] - ur5().pose(Q0, TOOL)[:3, 3]).max() < 1e-3
 
 
-ARM, HOME = lw.load("rehabilitation-arm"), np.array([0.5, 1.1])
+HOME = np.array([0.5, 1.1])
+
+
+@functools.cache
+def arm() -> lw.Robot:
+    return lw.load("rehabilitation-arm")
 
 
 def moving(t):
@@ -133,16 +145,16 @@ def moving(t):
     ids=["feed-forward", "PD+", "passivity"],
 )
 def test_tracking_laws_follow_exactly_with_an_exact_model(law) -> None:
-    found = run(law, ARM, HOME, v=0.4 * np.cos(np.arange(2.0)), duration=0.5)
+    found = run(law, arm(), HOME, v=0.4 * np.cos(np.arange(2.0)), duration=0.5)
     t = casadi.SX.sym("t")
     wanted = np.array(casadi.Function("f", [t], [moving(t)]).map(len(found.time))(found.time)).T
     assert np.abs(found.q - wanted).max() < 1e-7
 
 
 def test_energy_of_the_error_never_grows_under_the_passive_law() -> None:
-    found = run(Passivity(5.0, 2.0, HOME), ARM, HOME + 0.3, v=0.5 * np.ones(2), duration=0.5)
+    found = run(Passivity(5.0, 2.0, HOME), arm(), HOME + 0.3, v=0.5 * np.ones(2), duration=0.5)
     s = found.v + 5.0 * (found.q - HOME)
-    energy = 0.5 * np.einsum("ti,tij,tj->t", s, ARM.mass_matrix(found.q), s)
+    energy = 0.5 * np.einsum("ti,tij,tj->t", s, arm().mass_matrix(found.q), s)
     assert np.diff(energy).max() < 1e-9 * energy[0]
 
 

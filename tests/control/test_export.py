@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import shutil
 import subprocess
 
@@ -23,7 +24,12 @@ from linkwork.control import (
 )
 from linkwork.simulation import PD, PID, GravityCompensation, Sampled, simulate
 
-ARM = lw.load("rehabilitation-arm")
+
+@functools.cache
+def arm() -> lw.Robot:
+    return lw.load("rehabilitation-arm")
+
+
 GOAL = np.array([0.5, 1.1])
 COMPILER = shutil.which("cc")
 
@@ -48,7 +54,7 @@ LAWS = {
 @pytest.mark.parametrize("name", LAWS)
 def test_exported_c_equals_the_step_over_ten_thousand_samples(name, tmp_path) -> None:
     law = LAWS[name]
-    source = export_c(law, ARM, tmp_path / f"{name}.c")
+    source = export_c(law, arm(), tmp_path / f"{name}.c")
     library = tmp_path / "law.so"
     flags = ["-std=c99", "-O2", "-Wall", "-Werror", "-shared", "-fPIC", "-o", str(library)]
     subprocess.run([COMPILER, *flags, str(source), "-lm"], check=True, capture_output=True)
@@ -66,31 +72,31 @@ def test_exported_c_equals_the_step_over_ten_thousand_samples(name, tmp_path) ->
         arguments = [x.ctypes.data_as(numbers) for x in (place, speed, tau)]
         assert step(ctypes.byref(state), k * law.period, *arguments) == 0
         found[k] = tau
-    expected = stepped(step_function(law, ARM), q, v, law.period)
+    expected = stepped(step_function(law, arm()), q, v, law.period)
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
     rows = np.loadtxt(tmp_path / f"{name}_vectors.csv", delimiter=",", skiprows=1)
-    again = stepped(step_function(law, ARM), rows[:, :2], rows[:, 2:4], law.period)
+    again = stepped(step_function(law, arm()), rows[:, :2], rows[:, 2:4], law.period)
     np.testing.assert_allclose(again, rows[:, 4:], rtol=1e-14)
 
 
 def test_the_exported_step_is_what_a_simulation_runs() -> None:
     law = LAWS["pid"]
-    run = simulate(ARM, [0.3, 0.8], duration=0.2, step=1e-3, control=law, friction=False)
+    run = simulate(arm(), [0.3, 0.8], duration=0.2, step=1e-3, control=law, friction=False)
     samples = slice(0, 200, 2)
-    tau = stepped(step_function(law, ARM), run.q[samples], run.v[samples], law.period)
+    tau = stepped(step_function(law, arm()), run.q[samples], run.v[samples], law.period)
     np.testing.assert_allclose(tau, run.tau[samples], rtol=1e-10)
 
 
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda path: export_c(PD(1.0, 1.0, GOAL), ARM, path / "x.c"), "period is None"),
-        (lambda path: export_c(Sampled(PD(1.0, 1.0, GOAL), 1e-3), ARM, path / "x.txt"), "ends in .c"),
-        (lambda path: export_c(Sampled(PD(1.0, 1.0, GOAL), 1e-3), ARM, path / "my-law.c"), "no C identifier"),
-        (lambda path: export_c(Sampled(PD(1.0, 1.0, GOAL), 1e-3, delay=1e-3), ARM, path / "x.c"), "delay belongs"),
-        (lambda path: export_c(Sampled(PD(np.ones((3, 2)), 1.0, GOAL), 1e-3), ARM, path / "x.c"), "choose one"),
+        (lambda path: export_c(PD(1.0, 1.0, GOAL), arm(), path / "x.c"), "period is None"),
+        (lambda path: export_c(Sampled(PD(1.0, 1.0, GOAL), 1e-3), arm(), path / "x.txt"), "ends in .c"),
+        (lambda path: export_c(Sampled(PD(1.0, 1.0, GOAL), 1e-3), arm(), path / "my-law.c"), "no C identifier"),
+        (lambda path: export_c(Sampled(PD(1.0, 1.0, GOAL), 1e-3, delay=1e-3), arm(), path / "x.c"), "delay belongs"),
+        (lambda path: export_c(Sampled(PD(np.ones((3, 2)), 1.0, GOAL), 1e-3), arm(), path / "x.c"), "choose one"),
         (
-            lambda path: export_c(lambda t, q, v: ARM.gravity_torque(q), ARM, path / "x.c", period=1e-3),
+            lambda path: export_c(lambda t, q, v: arm().gravity_torque(q), arm(), path / "x.c", period=1e-3),
             "cannot be traced",
         ),
     ],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -9,16 +11,19 @@ import linkwork as lw
 from linkwork import errors
 from linkwork.simulation import Coulomb, LuGre, Stribeck, Viscous, simulate
 
-ARM = lw.load("rehabilitation-arm").with_gravity((0.0, 0.0, 0.0)).locked(theta2=1.0)
+
+@functools.cache
+def arm() -> lw.Robot:
+    return lw.load("rehabilitation-arm").with_gravity((0.0, 0.0, 0.0)).locked(theta2=1.0)
 
 
 def coasting(friction, v0=2.0, **options):
     settings = {"duration": 0.5, "step": 1e-3} | options
-    return simulate(ARM, [0.3], [v0], friction=friction, **settings)
+    return simulate(arm(), [0.3], [v0], friction=friction, **settings)
 
 
 def inertia() -> float:
-    return float(ARM.mass_matrix([0.3])[0, 0])
+    return float(arm().mass_matrix([0.3])[0, 0])
 
 
 def test_viscous_friction_decays_exponentially_and_coulomb_linearly() -> None:

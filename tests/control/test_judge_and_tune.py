@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -10,18 +12,29 @@ from linkwork import errors
 from linkwork.control import compare, judge, tune
 from linkwork.simulation import PD, GravityCompensation, Metrics, Sampled, simulate
 
-ARM = lw.load("rehabilitation-arm").with_gravity((0.0, 0.0, 0.0)).locked(theta2=1.0)
+
+@functools.cache
+def arm() -> lw.Robot:
+    return lw.load("rehabilitation-arm").with_gravity((0.0, 0.0, 0.0)).locked(theta2=1.0)
+
+
 GOAL = np.array([0.5])
-J = float(ARM.mass_matrix(GOAL)[0, 0])
+
+
+@functools.cache
+def inertia() -> float:
+    return float(arm().mass_matrix(GOAL)[0, 0])
+
+
 OPTIONS = {"duration": 3.0, "step": 1e-3, "friction": False}
 
 
 def law(zeta: float, omega: float = 6.0) -> PD:
-    return PD(J * omega**2, 2.0 * zeta * omega * J, GOAL)
+    return PD(inertia() * omega**2, 2.0 * zeta * omega * inertia(), GOAL)
 
 
 def test_figures_of_a_second_order_step_are_the_textbooks() -> None:
-    run = simulate(ARM, [0.0], control=law(0.5), **OPTIONS)
+    run = simulate(arm(), [0.0], control=law(0.5), **OPTIONS)
     found = judge(run, GOAL)
     assert found["overshoot"][0] == pytest.approx(np.exp(-np.pi * 0.5 / np.sqrt(0.75)), rel=1e-3)
     assert found["squared_error"] == pytest.approx(0.25 * (1 + 4 * 0.25) / (4 * 0.5 * 6.0), rel=5e-3)
@@ -29,23 +42,23 @@ def test_figures_of_a_second_order_step_are_the_textbooks() -> None:
     assert found["rise"][0] == pytest.approx(1.638 / 6.0, rel=0.02)
     assert found["settling"][0] == pytest.approx(8.08 / 6.0, rel=0.02)
     assert found["steady_error"][0] < 1e-3
-    metrics = simulate(ARM, [0.0], control=law(0.5), metrics=Metrics(GOAL), **OPTIONS).metrics
+    metrics = simulate(arm(), [0.0], control=law(0.5), metrics=Metrics(GOAL), **OPTIONS).metrics
     for name in ("squared_error", "absolute_error", "timed_error", "effort", "energy"):
         np.testing.assert_allclose(found[name], metrics[name], rtol=1e-9, err_msg=name)
 
 
 def test_frames_functions_and_batches() -> None:
-    run = simulate(ARM, [[0.0], [0.1]], control=law(0.7), **OPTIONS)
+    run = simulate(arm(), [[0.0], [0.1]], control=law(0.7), **OPTIONS)
     joint = judge(run, GOAL)
     assert joint["squared_error"].shape == (2,) and joint["peak"].shape == (2, 1)
-    place = ARM.pose(GOAL, "hand")[:2, 3]
-    one = simulate(ARM, [0.0], control=law(0.7), duration=0.2, step=1e-3, friction=False)
-    hand = judge(one, place, frame="hand", axes=("x", "y"), robot=ARM)
-    expected = np.abs(place - ARM.pose(one.q, "hand")[:, :2, 3]).max(axis=0)
+    place = arm().pose(GOAL, "hand")[:2, 3]
+    one = simulate(arm(), [0.0], control=law(0.7), duration=0.2, step=1e-3, friction=False)
+    hand = judge(one, place, frame="hand", axes=("x", "y"), robot=arm())
+    expected = np.abs(place - arm().pose(one.q, "hand")[:, :2, 3]).max(axis=0)
     np.testing.assert_allclose(hand["max_error"], expected, rtol=1e-12)
     ramp = judge(one, lambda t: 0.1 * t)
     np.testing.assert_allclose(ramp["max_error"][0], np.abs(0.1 * one.time - one.q[:, 0]).max(), rtol=1e-12)
-    table = compare({"soft": law(0.5, 3.0), "hard": law(0.5, 9.0)}, ARM, [0.0], GOAL, **OPTIONS)
+    table = compare({"soft": law(0.5, 3.0), "hard": law(0.5, 9.0)}, arm(), [0.0], GOAL, **OPTIONS)
     assert table["hard"]["squared_error"] < table["soft"]["squared_error"]
 
 
@@ -54,17 +67,17 @@ def test_tuning_finds_the_damping_with_the_least_squared_error() -> None:
     omega = 6.0
 
     def controller(kd):
-        return GravityCompensation() + PD(J * omega**2, kd, GOAL)
+        return GravityCompensation() + PD(inertia() * omega**2, kd, GOAL)
 
-    bounds = {"kd": (0.2 * J, 40.0 * J)}
-    found = tune(ARM, controller, bounds, [0.0], Metrics(GOAL), samples=200, rounds=2, **OPTIONS)
-    assert found.gains["kd"] == pytest.approx(2 * 0.5 * omega * J, rel=0.05)
+    bounds = {"kd": (0.2 * inertia(), 40.0 * inertia())}
+    found = tune(arm(), controller, bounds, [0.0], Metrics(GOAL), samples=200, rounds=2, **OPTIONS)
+    assert found.gains["kd"] == pytest.approx(2 * 0.5 * omega * inertia(), rel=0.05)
     front = found.pareto("squared_error", "effort")
     assert len(front) > 5
     errors_, efforts = found.figures["squared_error"][front], found.figures["effort"][front]
     assert (np.diff(errors_) > 0).all() and (np.diff(efforts) < 0).all()
     limited = tune(
-        ARM,
+        arm(),
         controller,
         bounds,
         [0.0],
@@ -79,12 +92,12 @@ def test_tuning_finds_the_damping_with_the_least_squared_error() -> None:
 
 def test_unstable_sets_are_data() -> None:
     def controller(kp):
-        return Sampled(PD(kp, 0.05 * J, GOAL), 0.05)
+        return Sampled(PD(kp, 0.05 * inertia(), GOAL), 0.05)
 
     found = tune(
-        ARM,
+        arm(),
         controller,
-        {"kp": (0.01 * J, 1e7 * J)},
+        {"kp": (0.01 * inertia(), 1e7 * inertia())},
         [0.0],
         Metrics(GOAL),
         samples=40,
@@ -92,7 +105,7 @@ def test_unstable_sets_are_data() -> None:
         step=1e-2,
         friction=False,
     )
-    wild = found.sets["kp"] > 1e6 * J
+    wild = found.sets["kp"] > 1e6 * inertia()
     assert (~np.isfinite(found.score[wild]) | (found.score[wild] > 1e3 * found.score.min())).all()
 
 
@@ -100,12 +113,12 @@ def test_unstable_sets_are_data() -> None:
     ("call", "words"),
     [
         (
-            lambda: tune(ARM, lambda kd: PD(1.0, kd, GOAL), {"kd": (2.0, 1.0)}, [0.0], Metrics(GOAL), **OPTIONS),
+            lambda: tune(arm(), lambda kd: PD(1.0, kd, GOAL), {"kd": (2.0, 1.0)}, [0.0], Metrics(GOAL), **OPTIONS),
             "low below high",
         ),
         (
             lambda: tune(
-                ARM,
+                arm(),
                 lambda kd: PD(1.0, kd, GOAL),
                 {"kd": (1.0, 2.0)},
                 [0.0],
@@ -116,8 +129,8 @@ def test_unstable_sets_are_data() -> None:
             ),
             'no figure "mess"',
         ),
-        (lambda: judge(simulate(ARM, [0.0], duration=0.01, step=1e-3), np.zeros((3, 1))), "has 3 rows"),
-        (lambda: judge(simulate(ARM, [0.0], duration=0.01, step=1e-3), [0.0], frame="hand"), "needs robot="),
+        (lambda: judge(simulate(arm(), [0.0], duration=0.01, step=1e-3), np.zeros((3, 1))), "has 3 rows"),
+        (lambda: judge(simulate(arm(), [0.0], duration=0.01, step=1e-3), [0.0], frame="hand"), "needs robot="),
     ],
 )
 def test_refusals_name_the_number(call, words: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import casadi
 import numpy as np
 import pytest
@@ -11,7 +13,10 @@ from linkwork import errors
 from linkwork.control import ExtendedStateObserver, LevantDifferentiator, MomentumObserver
 from linkwork.simulation import PD, GravityCompensation, Sampled, simulate
 
-ARM = lw.load("rehabilitation-arm")
+
+@functools.cache
+def arm() -> lw.Robot:
+    return lw.load("rehabilitation-arm")
 
 
 def test_momentum_observer_finds_a_push_with_its_lag() -> None:
@@ -21,15 +26,17 @@ def test_momentum_observer_finds_a_push_with_its_lag() -> None:
         return casadi.vertcat(*[casadi.if_else(t >= 0.2, float(x), 0.0) for x in push])
 
     law = Sampled(GravityCompensation() + PD(20.0, 3.0, [0.5, 1.1]), 1e-3)
-    run = simulate(ARM, [0.3, 0.8], duration=0.6, step=1e-4, sample=1e-3, control=law, disturbance=late, friction=False)
-    observer = MomentumObserver(ARM, 100.0, 1e-3)
+    run = simulate(
+        arm(), [0.3, 0.8], duration=0.6, step=1e-4, sample=1e-3, control=law, disturbance=late, friction=False
+    )
+    observer = MomentumObserver(arm(), 100.0, 1e-3)
     found = observer.over(run)
     assert np.abs(found[run.time < 0.19]).max() < 0.03  # the observer takes C' v - g at the samples only
     np.testing.assert_allclose(found[-1], push, atol=0.01)
     after = int(np.argmin(np.abs(run.time - 0.2101)))
     np.testing.assert_allclose(found[after] / push, 1 - np.exp(-1.0), atol=0.08)
     assert observer.contact(run, 0.2) == pytest.approx(0.205, abs=0.004)
-    assert MomentumObserver(ARM, 100.0, 1e-3).contact(run, 5.0) is None
+    assert MomentumObserver(arm(), 100.0, 1e-3).contact(run, 5.0) is None
 
 
 def test_levant_differentiator_is_exact_within_its_bound() -> None:
@@ -57,7 +64,7 @@ def test_extended_state_observer_has_its_poles_and_finds_a_disturbance() -> None
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: MomentumObserver(ARM, 3000.0, 1e-3), "unstable"),
+        (lambda: MomentumObserver(arm(), 3000.0, 1e-3), "unstable"),
         (lambda: MomentumObserver(3, 10.0, 1e-3), "expected a Robot"),
         (lambda: LevantDifferentiator(1.0, 1e-3).update(np.nan), "not taken"),
         (lambda: ExtendedStateObserver(10.0, 1e-3).update(np.inf), "not taken"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import casadi
 import numpy as np
 import pytest
@@ -25,7 +27,12 @@ from linkwork.control import (
 from linkwork.reproduce import paper_10 as published
 from linkwork.simulation import Sampled, simulate
 
-ARM = lw.load("rehabilitation-arm")
+
+@functools.cache
+def arm() -> lw.Robot:
+    return lw.load("rehabilitation-arm")
+
+
 GOAL = np.array([0.5, 1.1])
 SLOPE = np.array([40.0, 50.0])
 
@@ -48,7 +55,7 @@ def run(law, discretisation="implicit", period=1e-3, step=2e-4, start=(0.01, -0.
     controller = SlidingMode(surface, law, GOAL if target is None else target, discretisation=discretisation)
     settings = {"duration": 0.3, "friction": False, "energy_tolerance": np.inf} | options
     control = controller if period is None else Sampled(controller, period)
-    return simulate(ARM, GOAL + np.array(start), step=step, control=control, **settings)
+    return simulate(arm(), GOAL + np.array(start), step=step, control=control, **settings)
 
 
 @pytest.mark.parametrize("law", [ConstantRate([2.0, 4.0]), PowerExponential([2.0, 4.0], 0.1, 2.0, 0.5, 0.25)])
@@ -92,7 +99,7 @@ def test_steady_sliding_stays_within_the_band() -> None:
     law = PowerExponential([20.0, 40.0], 0.1, 2.0, 0.5, 0.25)
     push = np.array([0.3, -0.1])
     found = run(law, disturbance=push, duration=0.6, start=(0.0, 0.0))
-    d = np.abs(np.linalg.solve(ARM.mass_matrix(found.q[-1]), push))
+    d = np.abs(np.linalg.solve(arm().mass_matrix(found.q[-1]), push))
     late = np.abs(nu_of(found))[found.time > 0.5].max(axis=0)
     edge = law.band(d) + 1e-3 * d  # at the samples: the band, and what the disturbance adds in a period
     np.testing.assert_allclose(late, edge, rtol=0.02)
@@ -137,7 +144,7 @@ def test_terminal_surfaces_reach_in_finite_time(surface) -> None:
 def test_forces_stay_within_their_limit() -> None:
     controller = SlidingMode(Surface(SLOPE, integral=200.0), ConstantRate([2.0, 4.0]), GOAL, limit=[3.0, 0.6])
     found = simulate(
-        ARM,
+        arm(),
         GOAL + 0.3,
         duration=0.5,
         step=1e-3,
