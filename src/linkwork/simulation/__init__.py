@@ -5,10 +5,12 @@ from linkwork.simulation.controllers import PD, PID, ComputedTorque, GravityComp
 from linkwork.simulation.environment import Apart, Environment, Within
 from linkwork.simulation.events import Crossing, Event
 from linkwork.simulation.friction_models import Coulomb, LuGre, Stribeck, Viscous
+from linkwork.simulation.limits import DeadTime, RateLimited
 from linkwork.simulation.metrics import Metrics
 from linkwork.simulation.result import Simulation
 from linkwork.simulation.run import simulate
 from linkwork.simulation.sampling import Sampled
+from linkwork.simulation.sensors import Encoder
 from linkwork.simulation.signals import PerStep
 from linkwork.simulation.stops import EndStop
 
@@ -19,6 +21,8 @@ __all__ = [
     "ComputedTorque",
     "Coulomb",
     "Crossing",
+    "DeadTime",
+    "Encoder",
     "EndStop",
     "Environment",
     "Event",
@@ -26,6 +30,7 @@ __all__ = [
     "LuGre",
     "Metrics",
     "PerStep",
+    "RateLimited",
     "Sampled",
     "Saturated",
     "Simulation",

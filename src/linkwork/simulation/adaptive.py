@@ -85,12 +85,15 @@ class _Motion:
             return
         self.p |= {f"{s.name}_held": np.zeros(self.plant.nv) for s in samplers}
         memories = [np.zeros(s.inner.kept) for s in samplers]
+        sensed = [np.zeros(s.sensor.memory if s.sensor is not None else 0) for s in samplers]
         under_way: dict[tuple[int, int], np.ndarray] = {}
         for t0, t1, marks in _instants(begin, end, [s.timing for s in samplers]):
             for j, sampler in enumerate(samplers):
                 q, v, _, _ = self._parts(y)
                 for k in marks.get((j, "measures"), ()):
                     period = np.asarray(sampler.timing[0])
+                    if sampler.sensor is not None:
+                        q, v, sensed[j] = sampler.sensor.read(self.plant, q, v, sensed[j], self.p, period)
                     under_way[j, k], memories[j] = sampler.inner.sample(
                         self.plant, np.asarray(t0), q, v, memories[j], self.p, period
                     )

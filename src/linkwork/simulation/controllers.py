@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from linkwork.arguments import as_doubles
 from linkwork.errors import InvalidInput
-from linkwork.simulation.algebra import clipped, is_symbolic, joined, where
+from linkwork.simulation.algebra import clipped, is_symbolic, joined, larger, smaller, where
 from linkwork.simulation.algebra import part as cut
 from linkwork.simulation.own_model import OwnModel, model_or_plant
 from linkwork.simulation.plant import Plant
@@ -151,10 +151,10 @@ class ComputedTorque(Controller):
 
 
 class Saturated(Controller):
-    """Another controller with its forces held within +-limit: one number or one a coordinate."""
+    """Another controller with its forces held within +-limit, or lower .. limit: a number or one a coordinate."""
 
-    def __init__(self, controller: Any, limit: ArrayLike) -> None:
-        self.controller, self.limit = as_controller(controller), limit
+    def __init__(self, controller: Any, limit: ArrayLike, lower: ArrayLike | None = None) -> None:
+        self.controller, self.limit, self.lower = as_controller(controller), limit, lower
 
     def bound(self, plant: Plant, prefix: str = "control") -> Bound:
         return _BoundSaturated(self, plant, prefix)
@@ -278,18 +278,28 @@ class _BoundSaturated(Bound):
     def __init__(self, given: Saturated, plant: Plant, prefix: str) -> None:
         super().__init__()
         self.inner, self.name = given.controller.bound(plant, prefix), f"{prefix}_saturation"
-        self._number(self.name, given.limit, plant.nv, "Saturated: limit")
+        self._number(self.name, given.limit, plant.nv, "Saturated: limit", positive=given.lower is None)
+        self.lopsided = given.lower is not None
+        if given.lower is not None:
+            self._number(f"{self.name}_lower", given.lower, plant.nv, "Saturated: lower", positive=False)
+            if (self.parameters[f"{self.name}_lower"] > self.parameters[self.name]).any():
+                raise InvalidInput(f"Saturated: limits are reversed: lower {given.lower!r} above {given.limit!r}")
         absorb(self, [self.inner])
 
     def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
         tau, rate = self.inner.law(plant, t, q, v, s, p)
-        return clipped(tau, p[self.name]), rate
+        return self._held(tau, p), rate
+
+    def _held(self, tau: Any, p: Mapping[str, Any]) -> Any:
+        if not self.lopsided:
+            return clipped(tau, p[self.name])
+        return larger(smaller(tau, p[self.name]), p[f"{self.name}_lower"])
 
     def sample(
         self, plant: Plant, t: Any, q: Any, v: Any, m: Any, p: Mapping[str, Any], period: Any
     ) -> tuple[Any, Any]:
         tau, after = self.inner.sample(plant, t, q, v, m, p, period)
-        return clipped(tau, p[self.name]), after
+        return self._held(tau, p), after
 
     @property
     def inside(self) -> list[Bound]:

@@ -23,6 +23,7 @@ from linkwork.simulation.plant import Plant
 from linkwork.simulation.plants import plant_of
 from linkwork.simulation.raw import Raw
 from linkwork.simulation.result import Simulation, columns_of
+from linkwork.simulation.sensors import Encoder, attach
 from linkwork.simulation.signals import Signal, Source
 from linkwork.simulation.steppers import STEPPERS
 from linkwork.simulation.stops import EndStop, Stops
@@ -49,6 +50,7 @@ def simulate(
     disturbance: Any = None,
     payload: Payload | Sequence[Payload] | None = None,
     friction: Any = True,
+    sensors: Encoder | None = None,
     stops: Sequence[EndStop] = (),
     events: Sequence[Event] = (),
     start: float = 0.0,
@@ -78,6 +80,7 @@ def simulate(
     friction  damping and dry friction of the robot's description; False leaves them out; Viscous, Coulomb, Stribeck,
               LuGre, or several of them, take their place. Fixed steps hold dry friction
               exactly (a joint that sticks stands still); adaptive methods smooth it below 1e-4 rad/s or m/s
+    sensors   Encoder: what sampled laws are told of the state; left out they know it exactly
     stops     EndStop for coordinates that reach the end of their range; events: Event, watched for their zeros
     energy_tolerance  part of the energy moved by which the balance of energies may be off before a fixed step counts as
               too large
@@ -96,6 +99,8 @@ def simulate(
     rubbing = friction_of(friction, plant)
     adaptive_method, method = _method(method, step, len(batch) > 0, bool(rubbing.dry))
     bound = _control(control, plant)
+    if sensors is not None:
+        attach(bound, sensors, plant)
     signals = _forces(forces, plant)
     ends, watched = _listed(stops, EndStop, "stops"), _listed(events, Event, "events")
     unknown = _disturbance(disturbance, plant)

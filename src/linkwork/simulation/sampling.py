@@ -65,6 +65,7 @@ class BoundSampled(Bound):
         self.nv, self.states, self.memory, self.past = plant.nv, 0, 0, False
         self.timing = (given.period, given.delay, given.offset)
         self.delayed, self.slots = given.delay > 0, 1
+        self.sensor: Any = None  # BoundEncoder, where the run has sensors
 
     @property
     def inside(self) -> list[Bound]:
@@ -78,6 +79,8 @@ class BoundSampled(Bound):
             found["queue"] = self.nv * self.slots
         if self.inner.kept:
             found["memory"] = self.inner.kept
+        if self.sensor is not None:
+            found["sensed"] = self.sensor.memory
         return {f"{self.name}_{part}": size for part, size in found.items()}
 
     def in_steps(self, whole: Callable[[float, str], int]) -> np.ndarray:
@@ -105,13 +108,18 @@ class BoundSampled(Bound):
         measures, acts = self.due(p, k)
         period = h * p[f"{name}_timing"][0]
         memory = state.get(f"{name}_memory", part(state["q"], 0, 0))
-        u, after = self.inner.sample(plant, t, state["q"], state["v"], memory, p, period)
+        q, v, kept = state["q"], state["v"], {}
+        if self.sensor is not None:
+            q, v, kept[f"{name}_sensed"] = self.sensor.read(plant, q, v, state[f"{name}_sensed"], p, period)
+        u, after = self.inner.sample(plant, t, q, v, memory, p, period)
+        if self.inner.kept:
+            kept[f"{name}_memory"] = after
         if not self.delayed:
-            return {f"{name}_held": u} | ({f"{name}_memory": after} if self.inner.kept else {})
+            return {f"{name}_held": u, **kept}
         # The force that acts is the one measured `delay` ago: delay // period newer ones are under way.
         queue = state[f"{name}_queue"]
         newer = [queue[: n * (self.slots - 1)]] if self.slots > 1 else []
         queue = where(measures, joined([u, *newer]), queue)
         held = where(acts, queue[n * (self.slots - 1) :], state[f"{name}_held"])
-        found = {f"{name}_held": held, f"{name}_queue": queue}
-        return found | ({f"{name}_memory": where(measures, after, memory)} if self.inner.kept else {})
+        remembered = {part_: where(measures, x, state[part_]) for part_, x in kept.items()}
+        return {f"{name}_held": held, f"{name}_queue": queue, **remembered}
