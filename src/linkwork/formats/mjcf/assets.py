@@ -10,6 +10,7 @@ import numpy as np
 
 from linkwork.errors import InvalidFile, did_you_mean, listed
 from linkwork.formats.files import read_bounded
+from linkwork.formats.mjcf.attached import Attached
 from linkwork.formats.mjcf.defaults import Defaults
 from linkwork.formats.mjcf.folders import Folders
 from linkwork.formats.mjcf.mesh_files import LARGEST, MOST_FACES, Triangles, checked, triangles
@@ -131,6 +132,9 @@ class Assets:
 
         MuJoCo takes the second where the main file is named by its whole path, the third where it is not.
         """
+        around = mesh.parent
+        if isinstance(around, Attached) and around.settings is not None and around.folder is not None:
+            return [around.folder / around.settings.mesh_folder, around.folder]
         places = [each / self.settings.mesh_folder for each in self.folders.open]
         base = self.folders.base
         if base is not None and os.path.isabs(mesh.source):
@@ -143,8 +147,9 @@ class Assets:
     def _path(self, mesh: Element, name: str) -> str | None:
         if not name:
             return None
-        name = name.replace("\\", "/") if self.settings.strip_path else name
-        name = os.path.basename(name) if self.settings.strip_path else name
+        around = mesh.parent
+        known = around.settings if isinstance(around, Attached) and around.settings else self.settings
+        name = os.path.basename(name.replace("\\", "/")) if known.strip_path else name
         return self.folders.find(name, self._places(mesh))
 
 

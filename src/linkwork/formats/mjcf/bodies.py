@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from linkwork.formats.mjcf.attached import Attached
 from linkwork.formats.mjcf.defaults import Defaults
 from linkwork.formats.mjcf.orientation import joined, placement
 from linkwork.formats.mjcf.settings import Settings
@@ -18,10 +19,11 @@ MOST_BODIES = 10_000
 
 @dataclass(frozen=True)
 class Part:
-    """A joint, geom, site or inertial with T_body_frame of the frames around it."""
+    """A joint, geom, site or inertial with T_body_frame of the frames around it, and the settings of its file."""
 
     words: Words
     around: Placement
+    settings: Settings
 
 
 @dataclass
@@ -31,6 +33,7 @@ class Described:
     name: str
     element: Element
     parent: str | None
+    settings: Settings
     placement: Placement = HERE
     joints: list[Part] = field(default_factory=list)
     geoms: list[Part] = field(default_factory=list)
@@ -59,28 +62,30 @@ class Names:
 def described_bodies(root: Element, defaults: Defaults, settings: Settings) -> list[Described]:
     """Every body depth first in the order of the file, as MuJoCo numbers them; the world is the first one."""
     names = Names(_given_names(root))
-    world = Described(WORLD, root, None)
+    world = Described(WORLD, root, None, settings)
     found = [world]
     for section in root.all("worldbody"):
-        # (element, body it belongs to, T_body_frame of the frames it stands in, class of the bodies and frames around)
-        stack: list[tuple[Element, Described, Placement, str | None]]
-        stack = [(child, world, HERE, None) for child in reversed(section.children)]
+        # (element, its body, T_body_frame of the frames it stands in, class around it, settings of its file)
+        stack: list[tuple[Element, Described, Placement, str | None, Settings]]
+        stack = [(child, world, HERE, None, settings) for child in reversed(section.children)]
         while stack:
-            element, body, around, inherited = stack.pop()
+            element, body, around, inherited, here = stack.pop()
+            if isinstance(element, Attached) and element.settings is not None:
+                here = element.settings
             if element.tag in ("body", "frame"):
                 childclass = defaults.named(element, "childclass") or inherited
-                T = joined(around, placement(Words(element), settings))
+                T = joined(around, placement(Words(element), here))
                 if element.tag == "body":
                     if len(found) > MOST_BODIES:
                         raise element.error(f"is one too many: more than {MOST_BODIES} bodies are not read")
                     name = element.attributes.get("name") or names.free(f"body_{len(found)}")
                     body.children += 1
-                    body = Described(name, element, None if body is world else body.name, T)
+                    body = Described(name, element, None if body is world else body.name, here, T)
                     found.append(body)
                     T = HERE
-                stack.extend((child, body, T, childclass) for child in reversed(element.children))
+                stack.extend((child, body, T, childclass, here) for child in reversed(element.children))
             else:
-                _add(body, element, Part(defaults.words(element, inherited), around), body is world)
+                _add(body, element, Part(defaults.words(element, inherited), around, here), body is world)
     return found
 
 

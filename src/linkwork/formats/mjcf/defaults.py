@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from linkwork.errors import did_you_mean
+from linkwork.formats.mjcf.attached import Attached
 from linkwork.formats.mjcf.vocabulary import ACTUATORS
 from linkwork.formats.mjcf.words import Inherited, Words, inherited_from
 from linkwork.formats.xml import Element
@@ -23,6 +24,9 @@ class Defaults:
         self.sections: dict[str, list[Element]] = {MAIN: []}
         self.seen: dict[str, int] = {}  # how many sections of main a class inherits from: those up to its own
         for top in root.all("default"):
+            if isinstance(top, Attached):  # classes of another model, which inherit nothing from this one
+                self._add_nested([(top, None)])
+                continue
             if top.text("class", MAIN) != MAIN:
                 raise top.error(f'has class "{top.text("class")[:60]}", expected none or "{MAIN}" at the top level')
             self._collect(top)
@@ -30,13 +34,16 @@ class Defaults:
 
     def _collect(self, top: Element) -> None:
         self.sections[MAIN].append(top)
-        waiting = [(section, MAIN) for section in reversed(top.all("default"))]
+        self._add_nested([(section, MAIN) for section in reversed(top.all("default"))])
+
+    def _add_nested(self, waiting: list[tuple[Element, str | None]]) -> None:
         while waiting:
             section, parent = waiting.pop()
             name = section.text("class")
             if name in self.sections:
                 raise section.error(f'names the class "{name[:60]}" a second time')
-            self.parents[name], self.sections[name] = parent, [section]
+            self.parents[name] = None if isinstance(section, Attached) else parent
+            self.sections[name] = [section]
             self.seen[name] = len(self.sections[MAIN])
             waiting.extend((child, name) for child in reversed(section.all("default")))
 

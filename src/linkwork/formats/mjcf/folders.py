@@ -25,6 +25,12 @@ class Folders:
         self.open += [Path(os.path.abspath(file_name(each))) for each in named]
         self._real = [os.path.realpath(each) for each in self.open]
 
+    def beside(self, base: Path) -> Folders:
+        """The same open folders, seen from another base within them: the place of a model that is attached."""
+        found = Folders(None, self.open)
+        found.base, found.open, found._real = base, [base, *self.open], self._real
+        return found
+
     def find(self, name: str, among: Sequence[Path]) -> str | None:
         """The real path of the first file of that name in these folders that lies below an open one, or None."""
         candidates = [name] if os.path.isabs(name) else [os.path.join(each, name) for each in among]

@@ -17,19 +17,20 @@ from linkwork.model.number import ZERO, Matrix, scale
 from linkwork.model.placement import Placement
 
 
-def mass_properties(body: Described, geoms: list[Geom], settings: Settings) -> MassProperties | None:
+def mass_properties(body: Described, geoms: list[Geom]) -> MassProperties | None:
     """Those of a body in its axes, or None where the file says nothing about them.
 
     An <inertial> counts, unless inertiafromgeom="true" and there are geoms to infer from; without one mass is inferred
     unless that is "false". Then MuJoCo's bounds; then A + B >= C, restored by `balanceinertia` alone.
     """
+    settings = body.settings
     weighing = [geom for geom in geoms if geom.weighs]
     infer = settings.inertia_from_geoms == "true" or (settings.inertia_from_geoms == "auto" and body.inertial is None)
     matter: MassProperties | None = None
     if infer and weighing:
         matter = sum((geom.matter() for geom in weighing), MassProperties())
     elif body.inertial is not None:
-        matter = _given(body.inertial, settings)
+        matter = _given(body.inertial)
     if settings.least_mass or settings.least_inertia:
         # MuJoCo takes the body's own pos, seen in its own axes, as the centre of a body without any mass properties.
         matter = _bounded(matter or MassProperties(com=position(Words(body.element))), settings)
@@ -47,7 +48,7 @@ def scaled_to(total: float, bodies: dict[str, MassProperties]) -> dict[str, Mass
     return {name: replace(m, mass=factor * m.mass, inertia=_times(factor, m.inertia)) for name, m in bodies.items()}
 
 
-def _given(part: Part, settings: Settings) -> MassProperties:
+def _given(part: Part) -> MassProperties:
     """<inertial>: fullinertia in body axes, or diaginertia in axes turned by an orientation."""
     words = part.words
     mass = words.number("mass")
@@ -62,7 +63,7 @@ def _given(part: Part, settings: Settings) -> MassProperties:
     else:
         x, y, z = words.numbers("diaginertia", 3, (0.0, 0.0, 0.0))
         inertia = ((x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z))
-        T = Placement(rotation(words, settings), (center[0], center[1], center[2]))
+        T = Placement(rotation(words, part.settings), (center[0], center[1], center[2]))
         if min(x, y, z) < 0.0:
             raise words.error(f"has diaginertia {x:g} {y:g} {z:g}, expected moments that are not negative")
     if mass < 0.0:

@@ -85,7 +85,6 @@ class _Moving:
 
 def chain(
     body: Described,
-    settings: Settings,
     names: Names,
     joint_names: Names,
     known: Mapping[str, Between],
@@ -95,9 +94,9 @@ def chain(
     if not body.joints:
         name = joint_names.free(f"{body.name}_fixed")
         return Chain((Joint(name, "fixed", body.parent, body.name, body.placement),), (), ())
-    moving = [_moving(part, body, k, settings, joint_names) for k, part in enumerate(body.joints)]
+    moving = [_moving(part, body, k, joint_names) for k, part in enumerate(body.joints)]
     if moving[0].type == "free":
-        return _free(body, moving, settings, passed)
+        return _free(body, moving, passed)
     joints: list[Joint] = []
     between: list[Body] = []
     parent, T_parent_body = body.parent, body.placement
@@ -109,7 +108,7 @@ def chain(
         ends = last and G == HERE and each.name not in known
         child = body.name if ends else _between_name(body, each, names, known)
         T = joined(joined(T_parent_body, each.moved_back), G)
-        joints.append(_joint(each, parent, child, T, _turned_back(G, each.axis), settings, passed))
+        joints.append(_joint(each, parent, child, T, _turned_back(G, each.axis), each.part.settings, passed))
         if not ends:
             between.append(Body(child, has_inertia=False, note=f'between the joints of body "{body.name}"'))
         parent, T_parent_body = child, HERE if G is HERE else G.inverse()
@@ -130,7 +129,7 @@ def _between_name(body: Described, moving: _Moving, names: Names, known: Mapping
     return known[moving.name].name if moving.name in known else names.free(f"{body.name}/{moving.name}")
 
 
-def _moving(part: Part, body: Described, k: int, settings: Settings, names: Names) -> _Moving:
+def _moving(part: Part, body: Described, k: int, names: Names) -> _Moving:
     words = part.words
     kind = "free" if words.own.tag == "freejoint" else words.choice("type", JOINT_TYPES, "hinge")
     number = f"_{k + 1}" if len(body.joints) > 1 else ""
@@ -147,12 +146,12 @@ def _moving(part: Part, body: Described, k: int, settings: Settings, names: Name
         axis = axis if part.around is HERE else times(part.around.rotation, axis)
     reference = 0.0 if kind == "ball" else words.number("ref", 0.0)
     if kind == "hinge":
-        reference *= settings.angle
+        reference *= part.settings.angle
     anchor = position(words) if part.around is HERE else part.around.at(position(words))
     return _Moving(part, name, kind, anchor, axis, reference)
 
 
-def _free(body: Described, moving: list[_Moving], settings: Settings, passed: Passed) -> Chain:
+def _free(body: Described, moving: list[_Moving], passed: Passed) -> Chain:
     """A free joint: its coordinates are the pose in the world, so the placement in the file is but a reference."""
     (free, *others) = moving
     words = free.part.words
@@ -160,7 +159,7 @@ def _free(body: Described, moving: list[_Moving], settings: Settings, passed: Pa
         where = "with other joints" if others else f'in a child of body "{body.parent}"'
         raise words.error(f"is free and stands {where}, expected alone in a body of the world")
     align = words.choice("align", ("true", "false", "auto"), "auto") if words.own.tag == "freejoint" else "auto"
-    if not body.children and (align == "true" or (align == "auto" and settings.align_free)):
+    if not body.children and (align == "true" or (align == "auto" and body.settings.align_free)):
         passed.remark(f'the frame of body "{body.name}" stays where the file has it and is not aligned with inertia')
     T = body.placement
     joint = _resisting(Joint(free.name, "floating", None, body.name), free, passed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Sequence
 
+from linkwork.formats.mjcf.attached import Attached
 from linkwork.formats.xml import Element
 from linkwork.model.model import Configurations
 
@@ -17,10 +18,13 @@ SHORTEST = 1e-15
 Reference = Sequence[tuple[str, tuple[float, ...]]]
 
 
-def configurations(root: Element, reference: Reference, followers: Container[str]) -> Configurations:
+def configurations(
+    root: Element, reference: Reference, elements: Sequence[Element], followers: Container[str]
+) -> Configurations:
     """Named q of every independent joint: the reference, where something is not at zero, then every keyframe.
 
     reference   (joint, its q in linkwork's order) of all joints in MuJoCo's order
+    elements    of the same joints, by which keyframes of attached models name them
     followers   joints that mimic others and so have no coordinate
     """
     size = sum(len(q) for _, q in reference)
@@ -33,9 +37,10 @@ def configurations(root: Element, reference: Reference, followers: Container[str
         name = key.attributes.get("name") or f"key_{k + 1}"
         if name in found and name != REFERENCE:
             raise key.error(f'has the name "{name[:60]}", which another keyframe has already')
+        placed = {id(element): q for element, q in key.places} if isinstance(key, Attached) else {}
         at, configuration = 0, []
-        for joint, q in reference:
-            given = numbers[at : at + len(q)]
+        for element, (joint, q) in zip(elements, reference, strict=True):
+            given = placed.get(id(element), numbers[at : at + len(q)])
             at += len(q)
             if joint not in followers:
                 configuration.append((joint, _in_our_order(key, joint, given) if len(given) == len(q) else q))

@@ -10,9 +10,9 @@ from pathlib import Path
 from linkwork.errors import InvalidFile, InvalidInput, InvalidModel, did_you_mean, listed
 from linkwork.formats.files import file_name, read_bounded
 from linkwork.formats.mjcf.assets import Assets
+from linkwork.formats.mjcf.attach import assembled
 from linkwork.formats.mjcf.bodies import WORLD, Described, Names, Part, described_bodies
 from linkwork.formats.mjcf.defaults import Defaults
-from linkwork.formats.mjcf.document import expanded
 from linkwork.formats.mjcf.drives import actuators, fixed_tendons, tendons
 from linkwork.formats.mjcf.equalities import Equalities, Mechanism, equalities
 from linkwork.formats.mjcf.folders import Folders
@@ -26,7 +26,6 @@ from linkwork.formats.mjcf.orientation import between, joined, placement
 from linkwork.formats.mjcf.replicate import replicate
 from linkwork.formats.mjcf.settings import Settings, settings
 from linkwork.formats.mjcf.springs import springs
-from linkwork.formats.mjcf.vocabulary import check_words
 from linkwork.formats.strictness import Passed
 from linkwork.formats.xml import Element
 from linkwork.model.body import Body, Shape
@@ -106,8 +105,7 @@ def read_mjcf_text(
 
 def _model(content: str | bytes, source: str, stem: str, options: _Options, folders: Folders) -> Model:
     passed = Passed(options.strict, source)
-    root = expanded(content, source, folders)
-    check_words(root)
+    root = assembled(content, source, folders)
     reader = _Reader(root, options, folders, passed)
     model = reader.model(root.text("model", "") or stem)
     passed.say()
@@ -126,7 +124,7 @@ class _Reader:
         self.marks: Marks = marks(root)
         self.world, *self.bodies = described_bodies(root, self.defaults, self.settings)
         self.geoms = {
-            body.name: [Geom(part.words, part.around, self.settings, self.assets) for part in body.geoms]
+            body.name: [Geom(part.words, part.around, part.settings, self.assets) for part in body.geoms]
             for body in (self.world, *self.bodies)
         }
 
@@ -140,17 +138,18 @@ class _Reader:
         paths = tendons(self.root, self.defaults, joints, self.marks, self.passed)
         carried = (*paths, *drives, *closed.carried)
         reference = [entry for each in chains.values() for entry in each.reference]
+        elements = [part.words.own for body in self.bodies for part in body.joints]
         frames, points = self._sites(chains)
         moving = tuple(self._finished(joint, closed, armature) for joint in joints.values())
-        elements = on_leaders([*closed.elements, *self._springs(chains, closed)], resolved_mimic(moving), self.passed)
+        closing = on_leaders([*closed.elements, *self._springs(chains, closed)], resolved_mimic(moving), self.passed)
         model = Model(
             name=name,
             bodies=self._bodies(chains, points),
             joints=moving,
             frames=frames,
             gravity=self.settings.gravity,
-            elements=elements,
-            configurations=configurations(self.root, reference, closed.mimic),
+            elements=closing,
+            configurations=configurations(self.root, reference, elements, closed.mimic),
             carried=carried,
             source=self.root.source,
         )
@@ -185,15 +184,12 @@ class _Reader:
         sites = (part.words.own.attributes.get("name", "") for body in self.bodies for part in body.sites)
         names = Names([WORLD, *(body.name for body in self.bodies), *sites])
         joint_names = Names(seen)
-        return {
-            body.name: chain(body, self.settings, names, joint_names, self.marks.between, self.passed)
-            for body in self.bodies
-        }
+        return {body.name: chain(body, names, joint_names, self.marks.between, self.passed) for body in self.bodies}
 
     def _bodies(self, chains: dict[str, Chain], points: dict[str, list[tuple[str, Placement]]]) -> tuple[Body, ...]:
         matter: dict[str, MassProperties] = {}
         for body in self.bodies:
-            found = mass_properties(body, self.geoms[body.name], self.settings)
+            found = mass_properties(body, self.geoms[body.name])
             if found is not None:
                 matter[body.name] = found
         matter = scaled_to(self.settings.total_mass, matter)
@@ -246,7 +242,7 @@ class _Reader:
         return tuple(frames), points
 
     def _site(self, part: Part) -> Placement:
-        own = between(part.words)[0] if part.words.has("fromto") else placement(part.words, self.settings)
+        own = between(part.words)[0] if part.words.has("fromto") else placement(part.words, part.settings)
         return joined(part.around, own)
 
     def _equalities(self, chains: dict[str, Chain]) -> Equalities:
@@ -269,7 +265,7 @@ class _Reader:
 
     def _springs(self, chains: dict[str, Chain], closed: Equalities) -> list[TorsionSpring]:
         names = Names([*self.marks.springs.values(), *(getattr(each, "name", "") for each in closed.elements)])
-        return springs(self.bodies, chains, self.settings, self.marks.springs, names, self.passed)
+        return springs(self.bodies, chains, self.marks.springs, names, self.passed)
 
     def _finished(self, joint: Joint, closed: Equalities, armature: dict[str, float]) -> Joint:
         joint = replace(

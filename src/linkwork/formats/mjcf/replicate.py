@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator
 
+from linkwork.formats.mjcf.attached import Attached, twin
 from linkwork.formats.mjcf.orientation import from_euler_sequence
 from linkwork.formats.mjcf.settings import Settings
 from linkwork.formats.mjcf.words import Words
@@ -30,6 +31,7 @@ class Copies:
     def __init__(self) -> None:
         self.endings: dict[tuple[str, str], list[str]] = defaultdict(list)
         self.made = 0
+        self.first: dict[int, tuple[Element, Element]] = {}  # id of an element -> it, and its first copy
 
     def count(self, element: Element) -> None:
         self.made += 1
@@ -55,6 +57,15 @@ def replicate(root: Element, settings: Settings) -> None:
         if any(child.tag == "replicate" for child in element):
             element.children = [part for child in element for part in _replaced(child, element, settings, copies)]
     _copy_referring(root, copies)
+    for key in (each for section in root.all("keyframe") for each in section.all("key")):
+        if isinstance(key, Attached):  # the first copies stand where the keyframe places them, as in MuJoCo
+            key.places = tuple((_first(joint, copies), q) for joint, q in key.places)
+
+
+def _first(element: Element, copies: Copies) -> Element:
+    while id(element) in copies.first:
+        element = copies.first[id(element)][1]
+    return element
 
 
 def _replaced(child: Element, parent: Element, settings: Settings, copies: Copies) -> Iterator[Element]:
@@ -103,7 +114,9 @@ def _copied(element: Element, parent: Element, ending: str, copies: Copies) -> E
         attributes = dict(original.attributes)
         if attributes.get("name"):
             attributes["name"] += ending
-        copy = Element(original.tag, attributes, original.line, original.source, above)
+        copy = twin(original, above)
+        copy.attributes = attributes
+        copies.first.setdefault(id(original), (original, copy))
         if top is None:
             top = copy
         else:

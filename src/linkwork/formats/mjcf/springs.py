@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from linkwork.formats.mjcf.bodies import Described, Names
 from linkwork.formats.mjcf.joints import Chain
-from linkwork.formats.mjcf.settings import Settings
 from linkwork.formats.strictness import Passed
 from linkwork.model.elements import TorsionSpring
 
@@ -14,7 +13,6 @@ from linkwork.model.elements import TorsionSpring
 def springs(
     bodies: Sequence[Described],
     chains: Mapping[str, Chain],
-    settings: Settings,
     known: Mapping[str, str],
     names: Names,
     passed: Passed,
@@ -37,7 +35,7 @@ def springs(
             if stiffness and len(q) > 1:
                 passed.remark(f'stiffness of joint "{joint}", of several coordinates, is left out')
             elif stiffness:
-                unit = settings.angle if words.choice("type", ("hinge", "slide"), "hinge") == "hinge" else 1.0
+                unit = part.settings.angle if words.choice("type", ("hinge", "slide"), "hinge") == "hinge" else 1.0
                 free = unit * words.number("springref", 0.0)
                 name = known.get(joint) or names.free(f"{joint}_spring")
                 found.append(TorsionSpring(name, joint, stiffness, free))

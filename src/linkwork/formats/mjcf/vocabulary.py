@@ -34,6 +34,7 @@ _EQUALITY = "name class active solref solimp"
 _BODY_PARTS = {
     **{tag: tag for tag in ("body", "frame", "replicate", "inertial", "joint", "freejoint", "geom", "site")},
     "plugin": "plugin",
+    "attach": "attach",
 }
 
 # place -> (tags inside it and the place each one opens, attributes)
@@ -75,7 +76,9 @@ READ: dict[str, tuple[dict[str, str], str]] = {
     ),
     "default equality": ({}, _EQUALITY),
     "default tendon": ({}, _TENDON),
-    "asset": ({"mesh": "mesh", "material": "material", "hfield": "hfield"}, ""),
+    "asset": ({"mesh": "mesh", "material": "material", "hfield": "hfield", "model": "model"}, ""),
+    "model": ({}, "name file content_type"),
+    "attach": ({}, "model body frame prefix"),
     "mesh": (
         {},
         "name class builtin content_type face file inertia material maxhullvert normal octree_maxdepth params refpos "
@@ -158,8 +161,6 @@ _COMPILED = "load the file in MuJoCo and save it (mj_saveLastXML), then read wha
 REFUSED: dict[str, str] = {
     "composite": f"makes bodies that only MuJoCo can make; {_COMPILED}",
     "flexcomp": f"makes bodies that only MuJoCo can make; {_COMPILED}",
-    "attach": f"takes bodies from another model; {_COMPILED}",
-    "model": f"is a model to attach, which linkwork does not read; {_COMPILED}",
     "include": "includes nothing here: an include stands inside another element",
 }
 
