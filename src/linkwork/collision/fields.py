@@ -37,6 +37,13 @@ class Cloud:
     def moved(self, T: Placement) -> Cloud:
         return replace(self, points=self.points @ np.array(T.rotation).T + np.array(T.position))
 
+    def shifted(self, by: tuple[float, float, float]) -> Cloud:
+        return replace(self, points=self.points + np.array(by))
+
+    def extent(self) -> float:
+        """Largest coordinate of any of its points [m]."""
+        return float(np.abs(self.points).max()) + self.radius
+
     def grown(self, by: float) -> Cloud:
         return replace(self, radius=length(self.radius + by, "Cloud: radius"))
 
@@ -77,6 +84,9 @@ class HeightField:
             raise NotPossible("HeightField: a height field can be shifted, not turned")
         shifted = np.array(self.origin) + T.position
         return replace(self, origin=tuple(shifted.tolist()))
+
+    def shifted(self, by: tuple[float, float, float]) -> HeightField:
+        return self.moved(Placement(position=by))
 
     def grown(self, by: float) -> HeightField:
         """Raised: a padding of ground is height."""

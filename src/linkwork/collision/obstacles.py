@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeAlias
-
-import numpy as np
 
 from linkwork.arguments import as_doubles
 from linkwork.collision.fields import Cloud, HeightField
-from linkwork.collision.shapes import SHAPES, Capsule, HalfSpace, Pose, Shape, Sphere, TaperedCapsule, placed
+from linkwork.collision.shapes import (
+    SHAPES,
+    Box,
+    Capsule,
+    Cylinder,
+    HalfSpace,
+    Pose,
+    Shape,
+    Sphere,
+    TaperedCapsule,
+    like,
+    placed,
+)
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean, listed
 from linkwork.model.placement import Placement
 
@@ -30,10 +42,20 @@ class Obstacles:
     def __init__(self, shapes: Iterable[Obstacle] | Mapping[str, Obstacle] = ()) -> None:
         object.__setattr__(self, "shapes", _named(shapes))
 
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """Which shape has which name."""
+        return {str(shape.name): k for k, shape in enumerate(self.shapes)}
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """Kinds of the shapes."""
+        return frozenset(shape.kind for shape in self.shapes)
+
     @property
     def names(self) -> tuple[str, ...]:
         """The names, in the order in which the shapes were given."""
-        return tuple(str(shape.name) for shape in self.shapes)
+        return tuple(self._places)
 
     def __len__(self) -> int:
         return len(self.shapes)
@@ -51,8 +73,9 @@ class Obstacles:
         on its plane with z along the normal. A cloud or height field is moved by the pose from where it is.
         """
         k = self._index(name, "moved")
-        shapes = (*self.shapes[:k], put(self.shapes[k], pose, f'moved: "{name}"'), *self.shapes[k + 1 :])
-        return _of(shapes)
+        made = _of((*self.shapes[:k], put(self.shapes[k], pose, name), *self.shapes[k + 1 :]))
+        made.__dict__["_places"], made.__dict__["kinds"] = self._places, self.kinds
+        return made
 
     def with_shapes(self, shapes: Iterable[Obstacle] | Mapping[str, Obstacle] | Obstacle) -> Obstacles:
         """The same with more obstacles, after those that are there."""
@@ -72,43 +95,55 @@ class Obstacles:
         return f"<Obstacles: {listed(self.names) or 'none'}>"
 
     def _index(self, name: Any, who: str) -> int:
-        if name not in self.names:
+        try:
+            return self._places[name]
+        except (KeyError, TypeError):
             near = did_you_mean(str(name), self.names)
-            raise UnknownName(f'{who}: there is no obstacle "{name}"{near or f"; there are {listed(self.names)}"}')
-        return self.names.index(name)
+            known = near or f"; there are {listed(self.names)}"
+            raise UnknownName(f'{who}: there is no obstacle "{name}"{known}') from None
 
 
-def put(shape: Obstacle, pose: Pose, who: str) -> Any:
+def put(shape: Obstacle, pose: Pose, name: str) -> Any:
     """A shape at another pose; a position alone keeps its direction."""
-    where = pose
-    if not isinstance(pose, Placement) and as_doubles(pose, f"{who}: pose").shape == (3,):
-        return shape.moved(Placement(position=_way(shape, placed(pose, who))))
-    T = placed(where, who)
-    R: np.ndarray = np.array(T.rotation)
-    p: np.ndarray = np.array(T.position)
+    if not isinstance(pose, Placement):
+        array = as_doubles(pose, f'moved: "{name}": pose')
+        if array.shape == (3,):
+            return _shifted(shape, array.tolist(), name)
+    T = placed(pose, f'moved: "{name}"')
+    x, y, z = T.position
     match shape:
         case Sphere():
-            return replace(shape, center=T.position)
+            return like(shape, center=T.position)
         case Capsule() | TaperedCapsule():
-            half = 0.5 * np.linalg.norm(np.subtract(shape.end, shape.start)) * R[:, 2]
-            return replace(shape, start=p - half, end=p + half)
+            half = 0.5 * math.dist(shape.start, shape.end)
+            a, b, c = (half * row[2] for row in T.rotation)
+            return like(shape, start=(x - a, y - b, z - c), end=(x + a, y + b, z + c))
         case HalfSpace():
-            return replace(shape, normal=tuple(R[:, 2].tolist()), offset=float(R[:, 2] @ p))
+            a, b, c = (row[2] for row in T.rotation)
+            return replace(shape, normal=(a, b, c), offset=a * x + b * y + c * z)
         case Cloud() | HeightField():
             return shape.moved(T)
+        case Box() | Cylinder():
+            return like(shape, pose=T)
     return replace(shape, pose=T)
 
 
-def _way(shape: Obstacle, T: Placement) -> Any:
-    """From where a shape is to a position."""
-    match shape:
-        case Cloud() | HeightField():
-            here: Any = (0.0, 0.0, 0.0)
-        case HalfSpace() | Sphere() | Capsule() | TaperedCapsule():
-            here = shape.ball()[0]
-        case _:
-            here = shape.pose.position
-    return tuple(np.subtract(T.position, here).tolist())
+def _shifted(shape: Obstacle, position: Sequence[float], name: str) -> Any:
+    """A shape with its middle at a position; a cloud or height field, which has none, moved by it."""
+    x, y, z = position
+    if not math.isfinite(x + y + z):
+        raise InvalidInput(f'moved: "{name}": pose is {list(position)}, expected finite numbers')
+    a, b, c = _middle(shape)
+    return shape.shifted((x - a, y - b, z - c))
+
+
+def _middle(shape: Any) -> tuple[float, float, float]:
+    match shape.kind:
+        case "cloud" | "height_field":
+            return (0.0, 0.0, 0.0)
+        case "box" | "cylinder" | "convex" | "mesh":
+            return shape.pose.position
+    return shape.ball()[0]
 
 
 def _of(shapes: tuple[Obstacle, ...]) -> Obstacles:

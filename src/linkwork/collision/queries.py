@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -45,7 +44,7 @@ class Queries:
         if type(q) is np.ndarray and q.ndim == 1 and variables is None and out is None:
             one = self._one(obstacles)
             if one is not None:
-                return one[1](q, one[2]) != 0.0
+                return one[0](q, one[1]) != 0.0
         around = _obstacles(obstacles)
         verdicts = checker.collides(self.tables, q, around, variables)
         rest = self._rest(around, "collides")
@@ -131,40 +130,37 @@ class Queries:
             self._kernels["tables"] = RobotTables(self.subject, self.shapes, self.pairs.checked, self.carriers)
         return self._kernels["tables"]
 
-    def _one(self, obstacles: Around) -> tuple[Any, Any, np.ndarray] | None:
-        """(weak reference, caller, block of tables) for calls of one configuration; None: the long way."""
-        known = self._kernels.get(id(obstacles))
-        if known is not None and known[0]() is obstacles:
-            return known
-        if obstacles is not None and not isinstance(obstacles, Obstacles):
+    def _one(self, obstacles: Around) -> tuple[Any, np.ndarray] | None:
+        """(caller, block of tables) for calls of one configuration; None: the long way."""
+        if obstacles is not None and type(obstacles) is not Obstacles:
             return None
-        if self.subject.live or self._rest(obstacles, "collides"):
+        caller = self._kernels.get("one")
+        if caller is None:
+            caller = self._kernels["one"] = self._caller()
+        if self._kernels["live"] or self._rest(obstacles, "collides"):
             return None
-        tables = self.tables
-        packed = tables.pack(obstacles)
-        if obstacles is None:
-            alive: Any = _nothing
-        else:
-            where, forget = id(obstacles), self._kernels.pop
-            alive = weakref.ref(obstacles, lambda _: forget(where, None))
-        if "one" not in self._kernels:
-            kernel, context = checker.kernel_of(tables), context_of(self.subject)
+        return caller, self._kernels["packer"].scene(obstacles).block
 
-            def slowly(q: Any, block: np.ndarray) -> Any:
-                return kernel((q,), Packed.of(block.view(np.int64).tolist(), (block,)), context=context)
+    def _caller(self) -> Any:
+        """The quickest way for one configuration; what it needs is kept at hand."""
+        tables, context = self.tables, context_of(self.subject)
+        kernel = checker.kernel_of(tables)
+        self._kernels["live"], self._kernels["packer"] = self.subject.live, tables.packer
 
-            self._kernels["one"] = kernel.caller(slowly)
-        known = self._kernels[id(obstacles)] = (alive, self._kernels["one"], packed.block)
-        return known
+        def slowly(q: Any, block: np.ndarray) -> Any:
+            return kernel((q,), Packed.at(block.view(np.int64), (block,)), context=context)
+
+        return slowly if self.subject.live else kernel.caller(slowly)
 
     def _rest(self, obstacles: Obstacles | None, question: str) -> Rest | None:
         """Pairs of shapes that go to coal, if there are any."""
-        _refuse_ground(obstacles)
+        if obstacles is not None and "height_field" in obstacles.kinds:
+            _refuse_ground(obstacles)
         known = in_kernel if question == "collides" else in_pairs
         if "kinds" not in self._kernels:
             self._kernels["kinds"] = frozenset(shape.kind for own in self.shapes.values() for shape in own)
         kinds = self._kernels["kinds"]
-        others = frozenset(shape.kind for shape in obstacles.shapes) if obstacles is not None else frozenset()
+        others = obstacles.kinds if obstacles is not None else frozenset()
         if _all_known(kinds, others, known):
             return None
         parts = (self.subject, self.shapes, self.carriers, self.pairs.checked)
@@ -175,10 +171,6 @@ class Queries:
 def _all_known(kinds: frozenset[str], others: frozenset[str], known: Known) -> bool:
     """Whether every pair of kinds is one of machine code; fields have code of their own."""
     return all(known(a, b) for a in kinds for b in kinds | others - {"cloud", "height_field"})
-
-
-def _nothing() -> None:
-    """In the place of a reference to obstacles that are None."""
 
 
 def _obstacles(obstacles: Around) -> Obstacles | None:

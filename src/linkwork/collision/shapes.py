@@ -11,7 +11,7 @@ import hashlib
 import math
 import os
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -69,8 +69,22 @@ def length(x: Any, who: str) -> float:
     return size
 
 
+class _Plain:
+    """What shapes that are a few numbers have together."""
+
+    __slots__ = ()
+
+    def numbers(self) -> list[float]:
+        """The numbers of the shape, in the order of `distances.COLUMNS`."""
+        raise NotImplementedError
+
+    def columns(self) -> np.ndarray:
+        """The same as an array."""
+        return np.array(self.numbers())
+
+
 @dataclass(frozen=True, slots=True)
-class Sphere:
+class Sphere(_Plain):
     """A ball; radius 0 is a point."""
 
     kind: ClassVar[str] = "sphere"
@@ -81,8 +95,11 @@ class Sphere:
     def __post_init__(self) -> None:
         _set(self, center=vector(self.center, "Sphere: center"), radius=length(self.radius, "Sphere: radius"))
 
-    def columns(self) -> np.ndarray:
-        return np.array([*self.center, self.radius])
+    def numbers(self) -> list[float]:
+        return [*self.center, self.radius]
+
+    def shifted(self, by: Vector) -> Sphere:
+        return like(self, center=_sum(self.center, by))
 
     def moved(self, T: Placement) -> Sphere:
         return replace(self, center=T.at(self.center))
@@ -95,7 +112,7 @@ class Sphere:
 
 
 @dataclass(frozen=True, slots=True)
-class Capsule:
+class Capsule(_Plain):
     """All points within `radius` of the segment from `start` to `end`; start = end is a sphere, radius 0 a segment."""
 
     kind: ClassVar[str] = "capsule"
@@ -108,8 +125,11 @@ class Capsule:
         ends = {key: vector(getattr(self, key), f"Capsule: {key}") for key in ("start", "end")}
         _set(self, **ends, radius=length(self.radius, "Capsule: radius"))
 
-    def columns(self) -> np.ndarray:
-        return np.array([*self.start, *self.end, self.radius])
+    def numbers(self) -> list[float]:
+        return [*self.start, *self.end, self.radius]
+
+    def shifted(self, by: Vector) -> Capsule:
+        return like(self, start=_sum(self.start, by), end=_sum(self.end, by))
 
     def moved(self, T: Placement) -> Capsule:
         return replace(self, start=T.at(self.start), end=T.at(self.end))
@@ -122,7 +142,7 @@ class Capsule:
 
 
 @dataclass(frozen=True, slots=True)
-class TaperedCapsule:
+class TaperedCapsule(_Plain):
     """The hull of two balls."""
 
     kind: ClassVar[str] = "tapered_capsule"
@@ -137,8 +157,11 @@ class TaperedCapsule:
         radii = {key: length(getattr(self, key), f"TaperedCapsule: {key}") for key in ("start_radius", "end_radius")}
         _set(self, **ends, **radii)
 
-    def columns(self) -> np.ndarray:
-        return np.array([*self.start, *self.end, self.start_radius, self.end_radius])
+    def numbers(self) -> list[float]:
+        return [*self.start, *self.end, self.start_radius, self.end_radius]
+
+    def shifted(self, by: Vector) -> TaperedCapsule:
+        return like(self, start=_sum(self.start, by), end=_sum(self.end, by))
 
     def moved(self, T: Placement) -> TaperedCapsule:
         return replace(self, start=T.at(self.start), end=T.at(self.end))
@@ -153,7 +176,7 @@ class TaperedCapsule:
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class Box(_Plain):
     """A box of full lengths `size` (x, y, z) about the origin of its pose."""
 
     kind: ClassVar[str] = "box"
@@ -167,8 +190,13 @@ class Box:
             raise InvalidInput(f"Box: size is {list(size)}, expected no negative length")
         _set(self, size=size, pose=placed(self.pose, "Box"))
 
-    def columns(self) -> np.ndarray:
-        return np.array([*self.pose.position, *np.ravel(self.pose.rotation), *(0.5 * np.array(self.size))])
+    def numbers(self) -> list[float]:
+        (a, b, c), (d, e, f), (g, h, i) = self.pose.rotation
+        x, y, z = self.size
+        return [*self.pose.position, a, b, c, d, e, f, g, h, i, 0.5 * x, 0.5 * y, 0.5 * z]
+
+    def shifted(self, by: Vector) -> Box:
+        return like(self, pose=Placement(self.pose.rotation, _sum(self.pose.position, by)))
 
     def moved(self, T: Placement) -> Box:
         return replace(self, pose=T @ self.pose)
@@ -182,7 +210,7 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class HalfSpace:
+class HalfSpace(_Plain):
     """Everything on and below a plane: normal' x <= offset. The normal points to the free side and is made a unit."""
 
     kind: ClassVar[str] = "half_space"
@@ -197,8 +225,11 @@ class HalfSpace:
             raise InvalidInput("HalfSpace: normal is [0, 0, 0], expected a direction")
         _set(self, normal=tuple((n / size).tolist()), offset=number(self.offset, "HalfSpace: offset"))
 
-    def columns(self) -> np.ndarray:
-        return np.array([*self.normal, self.offset])
+    def numbers(self) -> list[float]:
+        return [*self.normal, self.offset]
+
+    def shifted(self, by: Vector) -> HalfSpace:
+        return self.moved(Placement(position=by))
 
     def moved(self, T: Placement) -> HalfSpace:
         n: np.ndarray = np.array(T.rotation) @ np.array(self.normal)
@@ -214,7 +245,7 @@ class HalfSpace:
 
 
 @dataclass(frozen=True, slots=True)
-class Cylinder:
+class Cylinder(_Plain):
     """A cylinder about the z axis of its pose, which is in its middle."""
 
     kind: ClassVar[str] = "cylinder"
@@ -232,8 +263,11 @@ class Cylinder:
         x, y, z = (row[2] for row in self.pose.rotation)
         return x, y, z
 
-    def columns(self) -> np.ndarray:
-        return np.array([*self.pose.position, *self.axis, self.radius, 0.5 * self.length])
+    def numbers(self) -> list[float]:
+        return [*self.pose.position, *self.axis, self.radius, 0.5 * self.length]
+
+    def shifted(self, by: Vector) -> Cylinder:
+        return like(self, pose=Placement(self.pose.rotation, _sum(self.pose.position, by)))
 
     def moved(self, T: Placement) -> Cylinder:
         return replace(self, pose=T @ self.pose)
@@ -273,6 +307,9 @@ class _Triangles:
 
     def moved(self, T: Placement) -> Any:
         return replace(self, pose=T @ self.pose)  # type: ignore[type-var]
+
+    def shifted(self, by: Vector) -> Any:
+        return self.moved(Placement(position=by))
 
     def grown(self, by: float) -> Any:
         return replace(self, margin=_more(self.margin, by, type(self).__name__))  # type: ignore[type-var]
@@ -374,6 +411,21 @@ def _more(size: float, by: float, who: str) -> float:
 
 def _middle(a: Vector, b: Vector) -> Vector:
     return 0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2])
+
+
+def _sum(a: Vector, b: Vector) -> Vector:
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
+
+
+_Shape = TypeVar("_Shape")
+
+
+def like(shape: _Shape, **changes: Any) -> _Shape:
+    """A copy with other values that need no check: an obstacle that is dragged must not wait for them."""
+    made = object.__new__(type(shape))
+    for key in shape.__slots__:  # type: ignore[attr-defined]
+        object.__setattr__(made, key, changes[key] if key in changes else getattr(shape, key))
+    return made
 
 
 def _set(shape: Any, **values: Any) -> None:

@@ -9,33 +9,24 @@ loop over them ends where no further one can be reached. Floats get a margin tha
     sqrt 3 (14 u B + 2 u O) + 5 sqrt 3 u (B + O) + 2 u O in each of three coordinates
     distances of segments and cylinders add at most 16 u (B + O) for the rounded parameter of the nearest point
 
-together less than 128 u (B + O). Poses themselves are computed in doubles. A lane with a point beyond B is decided in
-doubles whatever its distances are.
+together less than 128 u (B + O) (packing.py). Poses themselves are computed in doubles. A lane with a point beyond B is
+decided in doubles whatever its distances are.
 """
 
 from __future__ import annotations
 
-import math
-import struct
-import weakref
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from linkwork.collision.clusters import clustered
-from linkwork.collision.tile import CLOUD_TABLES, OBSTACLE_KINDS, ROBOT_KINDS, Layout, in_kernel
+from linkwork.collision.packing import OUTWARD, Packer
+from linkwork.collision.tile import ROBOT_KINDS, Layout, in_kernel
 from linkwork.engine.staged import Packed
-from linkwork.errors import InvalidInput
 from linkwork.model.tree import Tree
 from linkwork.subject import Subject
 
-UNIT = 2.0**-24
-STEPS = 128.0  # roundings, see above
-OUTWARD = 1e-9  # relative and absolute [m]: bounds are rounded outward by more than doubles round
 ROOM = 16  # shapes are counted in such portions, so that few more compile nothing
 
 
@@ -75,10 +66,6 @@ class RobotTables:
         self.sweeps: dict[Any, Packed] = {}  # sweeps.py
         own = [table for table in self.layout.tables if table.name in self.rows]
         self._robot = Packed(own, self.rows)
-        self._known: dict[tuple[int, int], _Row] = {}
-        self._packed: dict[int, tuple[Any, Packed]] = {}
-        self._clustered: tuple[Any, Any, Packed] | None = None
-        self._nothing: Packed | None = None
         self.kernels: dict[str, Any] = {}
 
     def _asked(self, a: str, b: str) -> bool:
@@ -146,114 +133,18 @@ class RobotTables:
 
     def obstacle_rows(self, obstacles: Any) -> list[tuple[str, int, str]]:
         """(kind, row in the table of its kind, name) of each obstacle, in the order in which they were given."""
-        self.pack(obstacles)
-        by_kind: dict[str, list[tuple[float, int]]] = {}
-        shapes = list(enumerate(obstacles or ()))
-        for k, shape in shapes:
-            if shape.kind in OBSTACLE_KINDS:
-                row = self._known.get((id(shape), k)) or _Row.of(shape, k, self.base)
-                by_kind.setdefault(shape.kind, []).append((row.away, k))
-        places = {k: (kind, at) for kind, rows in by_kind.items() for at, (_, k) in enumerate(sorted(rows))}
-        return [(*places[k], str(shape.name)) for k, shape in shapes if k in places]
+        scene = self.packer.scene(obstacles)
+        places = {k: (kind, at) for kind, keys in scene.keys.items() for at, (_, k) in enumerate(keys)}
+        return [(*places[k], str(shape.name)) for k, shape in enumerate(scene.shapes) if k in places]
 
     def pack(self, obstacles: Any) -> Packed:
         """The tables for these obstacles (anything with shapes in world axes), kept as long as they live."""
-        if obstacles is None:
-            if self._nothing is None:
-                self._nothing = self._pack(())
-            return self._nothing
-        where = id(obstacles)
-        known = self._packed.get(where)
-        if known is not None and known[0]() is obstacles:
-            return known[1]
-        packed = self._pack(tuple(obstacles))
-        forget = self._packed.pop
-        self._packed[where] = (weakref.ref(obstacles, lambda _: forget(where, None)), packed)
-        return packed
+        return self.packer.scene(obstacles).packed
 
-    def _pack(self, shapes: Sequence[Any]) -> Packed:
-        """Rows that the last obstacles had already are taken from there: one that moves costs one row."""
-        own: dict[str, list[_Row]] = {kind: [] for kind in OBSTACLE_KINDS}
-        now, before = {}, self._known
-        clouds = []
-        for k, shape in enumerate(shapes):
-            rows = own.get(shape.kind)
-            if rows is not None:
-                row = before.get((id(shape), k))
-                row = _Row.of(shape, k, self.base) if row is None else row
-                now[id(shape), k] = row
-                rows.append(row)
-            elif shape.kind == "cloud":
-                clouds.append((k, shape))
-        self._known = now
-        extent = max([row.extent for row in now.values() if row.away < 2.0 * self.largest], default=0.0)
-        extent = max([extent, *(float(np.abs(cloud.points).max()) + cloud.radius for _, cloud in clouds)])
-        margin = STEPS * UNIT * (self.largest + extent)
-        doubles = [_MARGINS.pack(0.0, _HUGE, *self.base)]
-        floats = [_NARROW.pack(margin, self.largest, *self.base)]
-        starts, counts = [], []
-        at = 5  # numbers so far
-        for rows in own.values():
-            rows.sort(key=_away)
-            starts.append(at)
-            counts.append(len(rows))
-            for row in rows:
-                doubles.append(row.doubles)
-                floats.append(row.floats)
-                at += len(row.doubles) // 8
-        wide, narrow = b"".join((*doubles, _SPARE)), b"".join((*floats, _SPARE))
-        first, second = _address(wide), _address(narrow)
-        words = [first, second, first, 1, *self._robot.words]
-        for start, count in zip(starts, counts, strict=True):
-            words += (first + 8 * start, second + 4 * start, first, count)
-        points = self._clouds(clouds)
-        return Packed.of((*words, *points.words), (wide, narrow, self._robot, points))
-
-    def _clouds(self, clouds: Sequence[tuple[int, Any]]) -> Packed:
-        """Points of all clouds together, clustered; kept for the clouds that were asked about last."""
-        made = tuple((k, id(cloud)) for k, cloud in clouds)
-        if self._clustered is None or self._clustered[0] != made:
-            points = np.concatenate([np.zeros((0, 3)), *(cloud.points for _, cloud in clouds)])
-            radii = np.concatenate([np.zeros(0), *(np.full(len(c.points), c.radius) for _, c in clouds)])
-            numbers = np.concatenate([np.zeros(0), *(np.full(len(c.points), float(k)) for k, c in clouds)])
-            self._clustered = (made, clouds, Packed(CLOUD_TABLES, clustered(points, radii, numbers)))
-        return self._clustered[2]
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """An obstacle as the kernels read it: its numbers, how far from the base it is, its number, in both scalars."""
-
-    shape: Any  # kept, so that its id stays its own
-    away: float
-    extent: float
-    doubles: bytes
-    floats: bytes
-
-    @staticmethod
-    def of(shape: Any, number: int, base: Sequence[float]) -> _Row:
-        columns = shape.columns().tolist()
-        away = from_point(shape.kind, columns, base)
-        away -= OUTWARD * (1.0 + abs(away))
-        center, radius = shape.ball()
-        extent = max(map(abs, center)) + (radius if math.isfinite(radius) else 0.0)
-        columns += (away, number)
-        count = len(columns)
-        try:
-            return _Row(shape, away, extent, struct.pack(f"{count}d", *columns), struct.pack(f"{count}f", *columns))
-        except OverflowError:
-            raise InvalidInput(f'obstacle "{shape.name}" has numbers too large for single precision') from None
-
-
-_MARGINS, _NARROW = struct.Struct(5 * "d"), struct.Struct(5 * "f")
-_HUGE = float(np.finfo(float).max)
-_SPARE = bytes(256)  # a lane may look at row 0 of an empty table, and must find memory there
-_away = attrgetter("away")
-
-
-def _address(data: bytes) -> int:
-    """Where the bytes are."""
-    return np.frombuffer(data, dtype=np.uint8).__array_interface__["data"][0]
+    @cached_property
+    def packer(self) -> Packer:
+        """Packs obstacles beside the rows of this robot."""
+        return Packer(self._robot, self.base, self.largest)
 
 
 def in_kernels(shape: Any, other: Any) -> bool:
@@ -275,28 +166,6 @@ def bounding_ball(balls: Sequence[tuple[Any, float]]) -> tuple[np.ndarray, float
             best, smallest = middle, float(reach)
         middle = middle + ways[furthest] / max(lengths[furthest], 1e-300) * (reach / (k + 1) * 0.5)
     return best, smallest * (1.0 + OUTWARD) + OUTWARD
-
-
-def from_point(kind: str, columns: Sequence[float], point: Sequence[float]) -> float:
-    """A lower bound of how far an obstacle is from a point [m]; negative inside. Plain numbers: one row is packed."""
-    x, y, z = (p - c for p, c in zip(point, columns[:3], strict=True))
-    away = math.sqrt(x * x + y * y + z * z)
-    match kind:
-        case "sphere":
-            return away - columns[3]
-        case "capsule" | "tapered_capsule":
-            u, v, w = (end - start for start, end in zip(columns[:3], columns[3:6], strict=True))
-            t = min(max((x * u + y * v + z * w) / max(u * u + v * v + w * w, 1e-300), 0.0), 1.0)
-            return math.hypot(x - t * u, y - t * v, z - t * w) - max(columns[6:])
-        case "box":
-            R, half = columns[3:12], columns[12:15]
-            along = (abs(R[k] * x + R[3 + k] * y + R[6 + k] * z) - half[k] for k in range(3))
-            return math.hypot(*(max(each, 0.0) for each in along))
-        case "half_space":
-            return max(sum(n * p for n, p in zip(columns[:3], point, strict=True)) - columns[3], 0.0)
-        case "cylinder":
-            return away - math.hypot(columns[6], columns[7])
-    raise AssertionError(kind)
 
 
 def _base_of(tree: Tree) -> list[float]:

@@ -58,6 +58,7 @@ CLOUD_TABLES = (
     Table("cloud_groups", _BALL, ("first", "count")),
 )
 """Points of clouds as a tree of balls (clusters.py)."""
+FIELD_TABLES = CLOUD_TABLES
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class Layout:
             Table("pairs", (("reach", 1), ("b_radius", 1), ("a_number", 1), ("b_number", 1)), ("a", "b", *both)),
             *(Table(f"robot_{k}", SHAPE_COLUMNS[k], ("row", "node", "body")) for k, _ in self.kinds),
             *(Table(f"other_{k}", (*SHAPE_COLUMNS[k], ("away", 1), ("obstacle", 1))) for k in OBSTACLE_KINDS),
-            *CLOUD_TABLES,
+            *FIELD_TABLES,
         )
 
     def inputs(self, subject: Subject, *more: tuple[str, int]) -> tuple[tuple[str, int], ...]:

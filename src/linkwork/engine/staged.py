@@ -73,23 +73,33 @@ class Packed:
                 wide, single = np.zeros((1, table.width)), np.zeros((1, table.width), np.float32)
             self.kept += [wide, single, integers]
             words += [wide.ctypes.data, single.ctypes.data, integers.ctypes.data, count]
-        self.words: tuple[int, ...] = tuple(words)
+        self.numbers: np.ndarray = np.array(words, dtype=np.int64)
 
     @staticmethod
     def of(words: Sequence[int], kept: Sequence[Any]) -> Packed:
         """Words that point into memory that `kept` owns."""
+        return Packed.at(np.array(words, dtype=np.int64), kept)
+
+    @staticmethod
+    def at(numbers: np.ndarray, kept: Sequence[Any]) -> Packed:
+        """The same of words that are an array (int64) already."""
         made = object.__new__(Packed)
-        made.kept, made.words = list(kept), tuple(words)
+        made.kept, made.numbers = list(kept), numbers
         return made
 
     def __add__(self, more: Packed) -> Packed:
         """These tables, and more after them."""
-        return Packed.of((*self.words, *more.words), (*self.kept, *more.kept))
+        return Packed.at(np.concatenate((self.numbers, more.numbers)), (*self.kept, *more.kept))
 
     @cached_property
+    def words(self) -> tuple[int, ...]:
+        """The words as whole numbers of Python."""
+        return tuple(self.numbers.tolist())
+
+    @property
     def block(self) -> np.ndarray:
-        """The words as an array, for calls of one sample."""
-        return np.array(self.words, dtype=np.int64).view(np.float64)
+        """The words as an array of doubles, for calls of one sample."""
+        return self.numbers.view(np.float64)
 
 
 class StagedKernel:
