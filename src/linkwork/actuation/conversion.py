@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import casadi
 import numpy as np
 from casadi import SX
 
-from linkwork.actuation.coordinates import Sized, explain, forward
+from linkwork import quantities
+from linkwork.actuation.coordinates import explain, forward
 from linkwork.actuation.implicit import solve
 from linkwork.actuation.layout import Layout, layout_of
 from linkwork.arguments import finite_rows
-from linkwork.engine.kernel import Context, Kernel, Signature
+from linkwork.engine.kernel import Context
 from linkwork.errors import ComputationError, InvalidInput
+from linkwork.model import Tree
 from linkwork.subject import Subject
 
 
@@ -35,15 +37,16 @@ def from_actuators(
         return solve(subject, c, cd, cdd, q0, variables)
     if q0 is not None:  # needed only where loops have several assemblies, but wrong is wrong
         finite_rows(q0, subject.nq, "from_actuators: q0", f'robot "{subject.model.name}" has nq = {subject.nq}')
-    name = "from_actuators" if cd is not None or cdd is not None else "from_actuators at rest"
+    at_rest = cd is None and cdd is None
     zeros = np.zeros(layout.sizes[1])
-    arguments = [c] if name.endswith("rest") else [c, zeros if cd is None else cd, zeros if cdd is None else cdd]
+    arguments = [c] if at_rest else [c, zeros if cd is None else cd, zeros if cdd is None else cdd]
+    call = _forward_caller(subject, "from_actuators_at_rest" if at_rest else "from_actuators")
     try:
-        results = _forward_caller(subject, name)(*arguments, *subject.variable_values(variables))
+        results = call(*arguments, *subject.variable_values(variables))
     except (InvalidInput, ComputationError):
-        explain(subject, layout, c, cd is not None or cdd is not None, variables)
+        explain(subject, layout, c, not at_rest, variables)
         raise
-    if not name.endswith("rest"):
+    if not at_rest:
         return results
     rest = np.zeros((*np.shape(results)[:-1], subject.nv))
     return results, rest, rest.copy()
@@ -51,36 +54,27 @@ def from_actuators(
 
 def _forward_caller(subject: Subject, name: str) -> Callable[..., Any]:
     """The fastest callable for commands."""
-
-    def made() -> Callable[..., Any]:
-        kernel = subject.kernel(name, lambda key: _forward_kernel(subject, name, key))
-        return kernel.caller(_context(subject, layout_of(subject)))
-
-    return subject.once((_forward_caller, name), made)
+    kernel = lambda: quantities.kernel_of(subject, name)
+    return subject.once((_forward_caller, name), lambda: kernel().caller(_context(subject, layout_of(subject))))
 
 
-def _forward_kernel(subject: Subject, name: str, key: str) -> Kernel:
-    layout = layout_of(subject)
-    n, m = layout.sizes
-    at_rest = name.endswith("rest")
-    inputs: Sized = [("c", (n,))] if at_rest else [("c", (n,)), ("cd", (m,)), ("cdd", (m,))]
-    inputs += [(f"variables[{v!r}]", ()) for v in subject.live]
-    outputs = [("q", (subject.nq,))] if at_rest else [("q", (subject.nq,)), ("v", (subject.nv,)), ("a", (subject.nv,))]
-    guarded = any(d.drive.inside([SX.sym("c") for _ in d.commands]) for d in layout.driven)
-    guard = "a command is outside its range" if guarded else ""
+def command_guard(subject: Subject) -> str:
+    """What it means where a command has no coordinates; nothing where every command has some."""
+    guarded = any(d.drive.inside([SX.sym("c") for _ in d.commands]) for d in layout_of(subject).driven)
+    return "a command is outside its range" if guarded else ""
 
-    def trace() -> casadi.Function:
-        live = {v: SX.sym(v) for v in subject.live}
-        c, cd, cdd = SX.sym("c", n), SX.sym("cd", m), SX.sym("cdd", m)
-        given = [c] if at_rest else [c, cd, cdd]
-        rates = (SX.zeros(m), SX.zeros(m)) if at_rest else (cd, cdd)
-        results, guards = forward(subject, subject.traced_tree(live), c, *rates)
-        outs = list(results[:1] if at_rest else results)
-        if guarded:
-            outs.append(casadi.vertcat(*guards))
-        return casadi.Function("from_actuators", [*given, *live.values()], outs, {"cse": True})
 
-    return Kernel(Signature("from_actuators", tuple(inputs), tuple(outputs), guard), trace, key)
+def traced_forward(tree: Tree, x: quantities.Inputs) -> Sequence[SX]:
+    """(q, v, a) of a line of the table, with guards."""
+    motion, guards = forward(x.subject, tree, x.own["c"], x.own["cd"], x.own["cdd"])
+    return *motion, casadi.vertcat(*guards)
+
+
+def traced_forward_at_rest(tree: Tree, x: quantities.Inputs) -> Sequence[SX]:
+    """(q,) of a line of the table, with guards."""
+    still = SX.zeros(layout_of(x.subject).sizes[1])
+    (q, _, _), guards = forward(x.subject, tree, x.own["c"], still, still)
+    return q, casadi.vertcat(*guards)
 
 
 def _context(subject: Subject, layout: Layout) -> Context:

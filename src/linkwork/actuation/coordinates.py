@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import casadi
@@ -14,7 +14,6 @@ from linkwork import quantities
 from linkwork.actuation.layout import Driven, Layout, drive_of, layout_of
 from linkwork.actuation.transmissions import StrutOnHinge, StrutOnSlide
 from linkwork.arguments import as_doubles
-from linkwork.engine.kernel import Kernel, Signature
 from linkwork.errors import ComputationError, InvalidInput, NotPossible
 from linkwork.loops.assembly import has_closures
 from linkwork.loops.closed import GUARD, OPEN, largest_gap, refuse_open
@@ -23,10 +22,10 @@ from linkwork.loops.singular import refuse_singular
 from linkwork.model import Tree
 from linkwork.model.element_checks import about
 from linkwork.model.elements import Coupling, LinearActuator
+from linkwork.recursions.mimic import in_independent, maps
 from linkwork.subject import Subject
 
 Triple = tuple[SX, SX, SX]
-Sized = list[tuple[str, tuple[int, ...]]]
 
 
 def to_actuators(
@@ -63,13 +62,8 @@ def _answered(
 
 def _backward_caller(subject: Subject, closed: bool) -> Callable[..., Any]:
     """The fastest callable for joint coordinates, which asks for closed loops or does not."""
-
-    def made() -> Callable[..., Any]:
-        name = "to_actuators, closed" if closed else "to_actuators"
-        kernel = subject.kernel(name, lambda key: _backward_kernel(subject, closed, key))
-        return kernel.caller(quantities.context_of(subject))
-
-    return subject.once((_backward_caller, closed), made)
+    kernel = lambda: quantities.kernel_of(subject, "to_actuators_closed" if closed else "to_actuators")
+    return subject.once((_backward_caller, closed), lambda: kernel().caller(quantities.context_of(subject)))
 
 
 def forward(subject: Subject, tree: Tree, c: SX, cd: SX, cdd: SX) -> tuple[Triple, list[SX]]:
@@ -153,32 +147,23 @@ def _carry(layout: Layout, motion: Triple, sign: int) -> None:
 
 
 def _strut_motion(tree: Tree, layout: Layout, q: SX, v: SX, a: SX) -> Triple:
-    Gq, b, G = tree.mimic_map
     x, w = SX.sym("q", tree.nq), SX.sym("v", tree.nv)
     own = {e.name: e for e in tree.elements if isinstance(e, LinearActuator)}
     struts = tuple(own[strut.name] for strut in layout.struts)
     rows = strut_rows(tree, x, w, struts, tree.elements)
-    results = [rows.r, rows.J @ w, rows.J @ (casadi.DM(G) @ a) + rows.drift]
-    full_q = casadi.sparsify(casadi.DM(Gq)) @ q + b
-    c, cd, cdd = casadi.substitute(results, [x, w], [full_q, casadi.sparsify(casadi.DM(G)) @ v])
+    results = [rows.r, rows.J @ w, rows.J @ (maps(tree)[2] @ a) + rows.drift]
+    c, cd, cdd = in_independent(tree, results, (x, w), (q, v))
     return c, cd, cdd
 
 
-def _backward_kernel(subject: Subject, closed: bool, key: str) -> Kernel:
-    n, m = layout_of(subject).sizes
-    inputs: Sized = [("q", (subject.nq,)), ("v", (subject.nv,)), ("a", (subject.nv,))]
-    inputs += [(f"variables[{v!r}]", ()) for v in subject.live]
-    outputs = (("c", (n,)), ("cd", (m,)), ("cdd", (m,)))
+def traced_backward(tree: Tree, x: quantities.Inputs) -> Sequence[SX]:
+    """(c, cd, cdd) of a line of the table, from independent coordinates."""
+    return backward(x.subject, tree, x.own["q"], x.own["v"], x.own["a"])
 
-    def trace() -> casadi.Function:
-        live = {v: SX.sym(v) for v in subject.live}
-        q, v, a = SX.sym("q", subject.nq), SX.sym("v", subject.nv), SX.sym("a", subject.nv)
-        tree = subject.traced_tree(live)
-        results = list(backward(subject, tree, q, v, a))
-        results += [OPEN - largest_gap(tree, q)] if closed else []
-        return casadi.Function("to_actuators", [q, v, a, *live.values()], results, {"cse": True})
 
-    return Kernel(Signature("to_actuators", tuple(inputs), outputs, GUARD if closed else ""), trace, key)
+def traced_backward_closed(tree: Tree, x: quantities.Inputs) -> Sequence[SX]:
+    """As `traced_backward`, with the guard that loops are closed."""
+    return *traced_backward(tree, x), OPEN - largest_gap(tree, x.own["q"])
 
 
 def explain(subject: Subject, layout: Layout, c: Any, rates: bool, variables: Mapping[str, Any] | None) -> None:

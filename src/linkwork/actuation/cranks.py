@@ -8,6 +8,8 @@ take the crank nearer zero. Whoever has the commands knows better:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import casadi
 from casadi import SX
 
@@ -15,6 +17,7 @@ from linkwork.actuation.coordinates import drives
 from linkwork.actuation.layout import layout_of
 from linkwork.actuation.transmissions import FourBarDrive
 from linkwork.model import Tree
+from linkwork.quantities import Inputs
 from linkwork.subject import Subject
 
 SAME = 1e-6
@@ -23,6 +26,11 @@ SAME = 1e-6
 
 def has_cranks(subject: Subject) -> bool:
     return any(isinstance(driven.drive, FourBarDrive) for driven in layout_of(subject).driven)
+
+
+def traced_factors(tree: Tree, x: Inputs) -> Sequence[SX]:
+    """(factors,) of a line of the table."""
+    return (crank_factors(x.subject, tree, x.own["q"], x.own["c"]),)
 
 
 def crank_factors(subject: Subject, tree: Tree, q: SX, c: SX) -> SX:

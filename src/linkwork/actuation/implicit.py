@@ -11,7 +11,7 @@ the start stands in is kept and never guessed.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import casadi
@@ -19,11 +19,10 @@ import numpy as np
 from casadi import SX
 
 from linkwork import quantities
-from linkwork.actuation.coordinates import Sized, commands_of, explain, known_motion
+from linkwork.actuation.coordinates import commands_of, explain, known_motion
 from linkwork.actuation.layout import layout_of
 from linkwork.arguments import finite_rows
 from linkwork.configurations import places
-from linkwork.engine.kernel import Context, Kernel, Signature
 from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.engine.scan_trace import Shapes
 from linkwork.errors import InvalidInput, InvalidModel
@@ -33,6 +32,7 @@ from linkwork.loops.geometry import has_rod
 from linkwork.model import Tree
 from linkwork.model.elements import LinearActuator
 from linkwork.recursions.configuration import integrate
+from linkwork.recursions.mimic import in_independent, maps, tree_coordinates
 from linkwork.subject import Subject
 
 STEPS = 24
@@ -58,14 +58,11 @@ def solve(
     commands = finite_rows(c, n, "from_actuators: c", ", ".join(layout.names))
     explain(subject, layout, commands, cd is not None or cdd is not None, variables)
     start = reference(subject) if q0 is None else finite_rows(q0, subject.nq, "from_actuators: q0")
-    live = dict(zip(subject.live, subject.variable_values(variables), strict=True))
     q, residual, settled = _searched(subject, commands, start, variables)
     zeros = np.zeros(m)
-    rates = [zeros if cd is None else cd, zeros if cdd is None else cdd]
-    kernel = subject.kernel("loop_rates", lambda key: _rates_kernel(subject, key))
+    moving = {"q": q, "c": commands, "cd": zeros if cd is None else cd, "cdd": zeros if cdd is None else cdd}
     _refuse_open(subject, commands, residual, settled)
-    who = Context(f'robot "{subject.model.name}"')
-    v, a, regular = kernel.call([q, commands, *rates, *live.values()], None, who)
+    v, a, regular = quantities.evaluate(subject, "loop_rates", moving, variables=variables)
     if cd is not None or cdd is not None:
         _refuse_singular(subject, q, regular)
     return np.broadcast_to(q, (*v.shape[:-1], q.shape[-1])).copy(), v, a
@@ -89,10 +86,10 @@ def _searched(
     live = subject.variable_values(variables)
     origin = commands_of(subject, start, variables=variables)[0]
     named = {f"live_{j}": value for j, value in enumerate(live)}
-    found = _scan_of(subject)(q=start, c=c, origin=origin, steps=_MOST_STEPS, **named)
-    kernel = subject.kernel("loop_residual", lambda key: _residual_kernel(subject, key))
-    residual = kernel.call([found.state["q"], c, *live], None, quantities.context_of(subject))
-    return found.state["q"], np.abs(residual), found.stopped
+    run = _scan_of(subject)(q=start, c=c, origin=origin, steps=_MOST_STEPS, **named)
+    q = run.state["q"]
+    residual = quantities.evaluate(subject, "loop_residual", {"q": q, "c": c}, variables=variables)
+    return q, np.abs(residual), run.stopped
 
 
 def loop_rows(subject: Subject, tree: Tree, q: SX, v: SX, c: SX) -> Rows:
@@ -105,16 +102,12 @@ def loop_rows(subject: Subject, tree: Tree, q: SX, v: SX, c: SX) -> Rows:
     x, w = SX.sym("q", tree.nq), SX.sym("v", tree.nv)
     lengths = strut_rows(tree, x, w, struts, tree.elements) if struts else differentiated(tree, x, w, (), [])
     closed = closure_rows(tree, x, w, elements)
-    Gq, b, G = (casadi.sparsify(casadi.DM(matrix)) for matrix in tree.mimic_map)
-    r, J, drift = casadi.substitute(
-        [
-            casadi.vertcat(lengths.r, closed.r),
-            casadi.vertcat(lengths.J, closed.J) @ G,
-            casadi.vertcat(lengths.drift, closed.drift),
-        ],
-        [x, w],
-        [Gq @ q + b, G @ v],
-    )
+    equations = [
+        casadi.vertcat(lengths.r, closed.r),
+        casadi.vertcat(lengths.J, closed.J) @ maps(tree)[2],
+        casadi.vertcat(lengths.drift, closed.drift),
+    ]
+    r, J, drift = in_independent(tree, equations, (x, w), (q, v))
     command = casadi.vertcat(*[c[k] for k in layout.strut_commands], SX.zeros(closed.r.numel()))
     return Rows(lengths.labels + closed.labels, r - command, J, drift)
 
@@ -215,20 +208,10 @@ def _make_scan(subject: Subject) -> Scan:
     return keyed_scan(subject.key(_make_scan), [step], {"q": subject.nq}, sizes, name="from_actuators")
 
 
-def _rates_kernel(subject: Subject, key: str) -> Kernel:
-    n, m = layout_of(subject).sizes
-    inputs: Sized = [("q", (subject.nq,)), ("c", (n,)), ("cd", (m,)), ("cdd", (m,))]
-    inputs += [(f"variables[{v!r}]", ()) for v in subject.live]
-
-    def trace() -> casadi.Function:
-        live = {v: SX.sym(v) for v in subject.live}
-        q, c, cd, cdd = SX.sym("q", subject.nq), SX.sym("c", n), SX.sym("cd", m), SX.sym("cdd", m)
-        tree = subject.traced_tree(live)
-        results = [*loop_rates(subject, tree, q, c, cd, cdd), _regularity(subject, tree, q, c)]
-        return casadi.Function("loop_rates", [q, c, cd, cdd, *live.values()], results, {"cse": True})
-
-    outputs = (("v", (subject.nv,)), ("a", (subject.nv,)), ("regularity", ()))
-    return Kernel(Signature("from_actuators", tuple(inputs), outputs), trace, key)
+def traced_rates(tree: Tree, x: quantities.Inputs) -> Sequence[SX]:
+    """(v, a, regularity) of a line of the table, at an assembled q."""
+    q, c = x.own["q"], x.own["c"]
+    return *loop_rates(x.subject, tree, q, c, x.own["cd"], x.own["cdd"]), _regularity(x.subject, tree, q, c)
 
 
 def _regularity(subject: Subject, tree: Tree, q: SX, c: SX) -> SX:
@@ -254,21 +237,13 @@ def _refuse_singular(subject: Subject, q: np.ndarray, regular: np.ndarray) -> No
     )
 
 
-def _residual_kernel(subject: Subject, key: str) -> Kernel:
-    n = layout_of(subject).sizes[0]
-    inputs = [("q", (subject.nq,)), ("c", (n,)), *((f"variables[{v!r}]", ()) for v in subject.live)]
-    size = len(_labels(subject))
-
-    def trace() -> casadi.Function:
-        live = {v: SX.sym(v) for v in subject.live}
-        q, c = SX.sym("q", subject.nq), SX.sym("c", n)
-        rows = loop_rows(subject, subject.traced_tree(live), q, SX.zeros(subject.nv), c)
-        return casadi.Function("loop_residual", [q, c, *live.values()], [rows.r], {"cse": True})
-
-    return Kernel(Signature("from_actuators", tuple(inputs), (("residual", (size,)),)), trace, key)
+def traced_residual(tree: Tree, x: quantities.Inputs) -> Sequence[SX]:
+    """(residual,) of a line of the table: how far every implicit equation is from holding."""
+    rest = SX.zeros(x.subject.nv)
+    return (loop_rows(x.subject, tree, x.own["q"], rest, x.own["c"]).r,)
 
 
-def _labels(subject: Subject) -> tuple[tuple[str, str], ...]:
+def row_labels(subject: Subject) -> tuple[tuple[str, str], ...]:
     n = layout_of(subject).sizes[0]
     q, v, c = SX.sym("q", subject.nq), SX.sym("v", subject.nv), SX.sym("c", n)
     return loop_rows(subject, subject.tree, q, v, c).labels
@@ -284,7 +259,7 @@ def _refuse_open(subject: Subject, c: np.ndarray, residual: np.ndarray, settled:
     at = tuple(int(k) for k in np.argwhere(bad)[0])
     row = residual[at]
     worst = int(np.argmax(row))
-    name, what = _labels(subject)[worst]
+    name, what = row_labels(subject)[worst]
     sample = f" of sample {at}" if at else ""
     given = np.broadcast_to(c, (*bad.shape, c.shape[-1]))[at]
     held = ", ".join(f"{label} = {value:.6g}" for label, value in zip(layout.names, given, strict=False))
@@ -336,5 +311,4 @@ def _integrated(tree: Tree, q: SX, step: SX) -> SX:
     """q (+) step in independent coordinates; joints with quaternions never mimic."""
     if not tree.mimic:
         return integrate(tree, q, step)
-    Gq, b, G = (casadi.sparsify(casadi.DM(matrix)) for matrix in tree.mimic_map)
-    return integrate(tree, Gq @ q + b, G @ step)[list(tree.independent[0])]
+    return integrate(tree, tree_coordinates(tree, q), maps(tree)[2] @ step)[list(tree.independent[0])]

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import casadi
 import numpy as np
-from casadi import DM, SX
+from casadi import SX
 
-from linkwork import configurations, quantities
+from linkwork import configurations
 from linkwork.arguments import as_doubles, finite_rows, number
 from linkwork.engine.compile import CompiledFunction
 from linkwork.engine.kernel import Context
@@ -27,7 +27,8 @@ from linkwork.errors import InvalidInput
 from linkwork.inverse.mechanism import limits_of, stroke
 from linkwork.inverse.qp import solve_qp
 from linkwork.inverse.tasks import Scene, Task, singles
-from linkwork.loops.assembly import constraint_kernel, has_closures
+from linkwork.loops.assembly import constraints, has_closures
+from linkwork.recursions.mimic import maps, tree_coordinates
 from linkwork.subject import Subject
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def _one(
     with np.errstate(over="ignore", invalid="ignore"):  # squares of huge numbers, which the solver refuses by name
         H, c = aims.objective(q, damping)
     A, b = holds.equalities(q)
-    if loops.kernel is not None:
+    if loops.any:
         closing, gap = loops.equalities(q)
         A, b = np.concatenate([A, closing]), np.concatenate([b, gap])
     lower, upper = bounds.of(q, k)
@@ -136,13 +137,11 @@ class _Loops:
 
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
-        self.kernel = constraint_kernel(subject) if has_closures(subject) else None
+        self.any = has_closures(subject)
 
     def equalities(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(A, b) of A dq = b, independent rows of length one: closures of planar loops say much twice."""
-        assert self.kernel is not None
-        given = [q, np.zeros(self.subject.nv), *self.subject.variable_values(None)]
-        r, J, _ = self.kernel.call(given, None, quantities.context_of(self.subject))
+        r, J, _ = constraints(self.subject, q)
         U, sizes, Vt = np.linalg.svd(J, full_matrices=False)
         kept = sizes > DEPENDENT * max(1.0, sizes.max(initial=0.0))
         return Vt[kept], -(U[:, kept].T @ r) / sizes[kept]
@@ -260,9 +259,8 @@ def _kernel_of(subject: Subject, tasks: tuple[Task, ...]) -> Callable[..., Any]:
 
 def _compiled(subject: Subject, tasks: tuple[Task, ...]) -> Callable[..., Any]:
     tree = subject.tree
-    Gq, b, G = tree.mimic_map
     q = SX.sym("q", subject.nq)
-    scene = Scene(subject, tree, q, casadi.sparsify(DM(Gq)) @ q + b, casadi.sparsify(DM(G)))
+    scene = Scene(subject, tree, q, tree_coordinates(tree, q), maps(tree)[2])
     sizes = [len(task.numbers(subject)) for task in tasks]
     numbers, e, J, at = SX.sym("numbers", sum(sizes)), [], [], 0
     for task, size in zip(tasks, sizes, strict=True):

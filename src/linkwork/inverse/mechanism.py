@@ -23,6 +23,7 @@ from linkwork.model.kinds import KINDS
 from linkwork.model.placement import Placement
 from linkwork.model.tree import Tree
 from linkwork.recursions.configuration import integrate
+from linkwork.recursions.mimic import maps, tree_coordinates
 from linkwork.subject import Subject
 
 
@@ -103,13 +104,12 @@ class Mechanism:
             own[at] = x[k]
         if not self.tree.mimic:
             return own
-        Gq, b, _ = self.tree.mimic_map
-        return casadi.sparsify(DM(Gq)) @ own + b
+        return tree_coordinates(self.tree, own)
 
     def columns(self, J: SX) -> SX:
         """The columns of this mechanism's v from a Jacobian of the tree."""
         if self.tree.mimic:
-            J = J @ casadi.sparsify(DM(self.tree.mimic_map[2]))
+            J = J @ maps(self.tree)[2]
         return J[:, list(self.v)]
 
     def moved(self, x: SX, dx: SX) -> SX:
@@ -120,7 +120,7 @@ class Mechanism:
         for k, at in enumerate(self.v):
             dv[at] = dx[k]
         if self.tree.mimic:
-            dv = casadi.sparsify(DM(self.tree.mimic_map[2])) @ dv
+            dv = maps(self.tree)[2] @ dv
         q = integrate(self.tree, self.in_tree(x), dv)
         own = self.tree.independent[0]
         return casadi.vertcat(*[q[own[k]] for k in self.q])
@@ -202,7 +202,7 @@ def _touched(subject: Subject, element: Any) -> set[int]:
 
 def _columns(tree: Tree, rows: Rows) -> set[int]:
     """Independent velocity coordinates that some rows depend on."""
-    J = casadi.sparsify(rows.J @ casadi.sparsify(DM(tree.mimic_map[2])))
+    J = casadi.sparsify(rows.J @ maps(tree)[2])
     return set(J.sparsity().get_col())
 
 

@@ -12,6 +12,7 @@ from linkwork.lagrange.joints import Pose
 from linkwork.lagrange.parts import Frame
 from linkwork.lagrange.terms import Body, Lagrangian
 from linkwork.recursions.joints import joint_transform, placement
+from linkwork.recursions.mimic import tree_coordinates
 from linkwork.spatial import matrix, vector
 
 if TYPE_CHECKING:
@@ -34,11 +35,10 @@ def from_subject(cls: type[System], subject: Subject) -> System:
     names = _coordinate_names(subject)
     system = cls(tuple(dict.fromkeys(names.values())), gravity=tuple(model.gravity), name=model.name)
     symbols = system.scope.symbols
-    Gq, b, _ = tree.mimic_map
     own = [names[k] for k in tree.independent[0]]
     frames: dict[str, Frame] = {}
     label: dict[int, str | None] = {0: None}
-    q = casadi.sparsify(casadi.DM(Gq)) @ casadi.vertcat(*[symbols.q[name] for name in own]) + b if own else SX(0, 1)
+    q = tree_coordinates(tree, casadi.vertcat(*[symbols.q[name] for name in own])) if own else SX(0, 1)
     for i in tree.outward:
         node = tree.nodes[i]
         T = placement(node) @ joint_transform(node, q[node.q : node.q + node.nq])

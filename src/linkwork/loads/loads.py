@@ -40,7 +40,6 @@ UNHELD = 1e-7
 def loads_trace(tree: Tree, x: Inputs) -> tuple[SX, ...]:
     """What `loads` computes, on the tree with every body: see the outputs of its line below."""
     subject = x.subject
-    assert subject is not None
     structure = structure_of(subject)
     statics = Statics(tree, x.q, x.v, x.a, x.forces)
     amounts = solved_amounts(statics, subject, structure)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import cached_property
 
 import casadi
-from casadi import DM, SX
+from casadi import SX
 
 from linkwork.loads.supports import Pull, Support, damper_pulls, loop_elements, spring_pulls, support_of
 from linkwork.loops.geometry import Geometry
 from linkwork.model import Tree
 from linkwork.model.elements import Coupling, TorsionSpring
 from linkwork.recursions.joints import subspace
+from linkwork.recursions.mimic import maps
 from linkwork.recursions.newton_euler import joint_wrenches
 from linkwork.spatial import Force, cross
 
@@ -116,7 +117,7 @@ class Statics:
 
     def independent(self, tau: SX) -> SX:
         """Forces on the independent coordinates: G' tau."""
-        return casadi.sparsify(DM(self.tree.mimic_map[2])).T @ tau if self.tree.mimic else tau
+        return maps(self.tree)[2].T @ tau if self.tree.mimic else tau
 
     def _take_off(self, F: list[Force], base: int, first: int, second: int, at: SX, force: Force) -> None:
         whole = Force(force.linear, force.angular + cross(at, force.linear))

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import casadi
 import numpy as np
 from casadi import SX
 
 from linkwork import quantities
 from linkwork.arguments import as_doubles, broadcast, finite_rows, name_list
 from linkwork.configurations import named, neutral, places, random
-from linkwork.engine.kernel import Kernel, Signature
 from linkwork.errors import NotPossible, UnknownName, did_you_mean
 from linkwork.loops.constraints import closure_rows
+from linkwork.model import Tree
 from linkwork.model.elements import Coupling, LoopClosure
+from linkwork.recursions.mimic import in_independent, maps
 from linkwork.subject import Subject
 
 CLOSED = 1e-10
@@ -47,9 +47,20 @@ def has_closures(subject: Subject) -> bool:
     return any(isinstance(e, (LoopClosure, Coupling)) for e in subject.model.elements)
 
 
-def constraint_kernel(subject: Subject) -> Kernel:
-    """q, v -> residual (m,), J (m, nv), drift (m,) of every closure and coupling, in independent coordinates."""
-    return subject.kernel("constraints", lambda key: _constraint_kernel(subject, key))
+def constraints(
+    subject: Subject, q: Any, v: Any = None, variables: Mapping[str, Any] | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """residual (..., m), J (..., m, nv), drift (..., m) of every closure and coupling; v left out is zero."""
+    state = {"q": q, "v": np.zeros(subject.nv) if v is None else v}
+    return quantities.evaluate(subject, "constraints", state, variables=variables)
+
+
+def traced_constraints(tree: Tree, x: quantities.Inputs) -> Sequence[SX]:
+    """(r, J, drift) of every closure and coupling, in independent coordinates."""
+    q, v = SX.sym("q", tree.nq), SX.sym("v", tree.nv)
+    rows = closure_rows(tree, q, v, tree.elements)
+    equations = [rows.r, rows.J @ maps(tree)[2], rows.drift]
+    return in_independent(tree, equations, (q, v), (x.own["q"], x.own["v"]))
 
 
 def constraint_labels(subject: Subject) -> tuple[tuple[str, str], ...]:
@@ -115,11 +126,11 @@ def _closed(
     subject: Subject, q: np.ndarray, free: list[int], iterations: int, live: list[Any]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(q, residuals, iterations) of damped Newton from every row of q (n, nq); only `free` coordinates move."""
-    q, zero = q.copy(), np.zeros(subject.nv)
+    q = q.copy()
 
     def rows(q: np.ndarray, which: Any = slice(None)) -> tuple[np.ndarray, np.ndarray]:
-        own = [x[which] if np.ndim(x) else x for x in live]
-        r, J, _ = constraint_kernel(subject).call([q, zero, *own], None, quantities.context_of(subject))
+        own = {name: x[which] if np.ndim(x) else x for name, x in zip(subject.live, live, strict=True)}
+        r, J, _ = constraints(subject, q, variables=own)
         return r, J[..., free]
 
     r, J = rows(q)
@@ -204,9 +215,7 @@ def chosen_dependent(subject: Subject, named_already: set[str], driven: set[str]
         result = assemble(subject, quantities.evaluate(subject, "integrate", {"q": here, "v": step}))
         if result.success:
             samples.append(result.q)
-    _, J, _ = constraint_kernel(subject).call(
-        [np.array(samples), np.zeros(subject.nv), *subject.variable_values(None)], None, quantities.context_of(subject)
-    )
+    _, J, _ = constraints(subject, np.array(samples))
     J = J.reshape(-1, subject.nv) if len(samples) == 1 else J[np.argmax([np.linalg.matrix_rank(x, 1e-8) for x in J])]
     J = J.reshape(-1, subject.nv)
     order = list(places(subject))
@@ -231,24 +240,6 @@ def _node(subject: Subject, joint: str) -> int:
 
 def _rank(A: np.ndarray) -> int:
     return int(np.linalg.matrix_rank(A, tol=1e-9 * max(1.0, np.abs(A).max(initial=0.0)))) if A.size else 0
-
-
-def _constraint_kernel(subject: Subject, key: str) -> Kernel:
-    rows = len(constraint_labels(subject))
-    inputs = [("q", (subject.nq,)), ("v", (subject.nv,)), *((f"variables[{v!r}]", ()) for v in subject.live)]
-    outputs = (("residual", (rows,)), ("J", (rows, subject.nv)), ("drift", (rows,)))
-
-    def trace() -> casadi.Function:
-        live = {v: SX.sym(v) for v in subject.live}
-        tree = subject.traced_tree(live)
-        x, w = SX.sym("q", tree.nq), SX.sym("v", tree.nv)
-        found = closure_rows(tree, x, w, tree.elements)
-        Gq, b, G = (casadi.sparsify(casadi.DM(m)) for m in tree.mimic_map)
-        q, v = SX.sym("q", subject.nq), SX.sym("v", subject.nv)
-        results = casadi.substitute([found.r, found.J @ G, found.drift], [x, w], [Gq @ q + b, G @ v])
-        return casadi.Function("constraints", [q, v, *live.values()], results, {"cse": True})
-
-    return Kernel(Signature("constraints", tuple(inputs), outputs), trace, key)
 
 
 def _reason(subject: Subject, residual: np.ndarray, success: bool) -> str:

@@ -7,13 +7,14 @@ from typing import Any
 
 import casadi
 import numpy as np
-from casadi import DM, SX
+from casadi import SX
 
-from linkwork import configurations, quantities
+from linkwork import configurations
 from linkwork.errors import InvalidInput, NotPossible
-from linkwork.loops.assembly import assemble, constraint_kernel, has_closures, worst_row
+from linkwork.loops.assembly import assemble, constraints, has_closures, worst_row
 from linkwork.loops.constraints import closure_rows
 from linkwork.model import Tree
+from linkwork.recursions.mimic import tree_coordinates
 from linkwork.subject import Subject
 
 OPEN = 1e-4
@@ -29,8 +30,7 @@ def largest_gap(tree: Tree, q: SX) -> SX:
     gap = SX(0)
     for k in range(r.numel()):
         gap = casadi.fmax(gap, casadi.fabs(r[k]))
-    Gq, b, _ = tree.mimic_map
-    return casadi.substitute(gap, x, casadi.sparsify(DM(Gq)) @ q + b)
+    return casadi.substitute(gap, x, tree_coordinates(tree, q))
 
 
 def refuse_open(subject: Subject, who: str, q: Any, variables: Mapping[str, Any] | None = None) -> None:
@@ -40,8 +40,7 @@ def refuse_open(subject: Subject, who: str, q: Any, variables: Mapping[str, Any]
     at = np.asarray(q, dtype=float)
     if at.ndim == 0 or at.shape[-1] != subject.nq or not np.isfinite(at).all():
         return
-    given = [at, np.zeros(subject.nv), *subject.variable_values(variables)]
-    r, _, _ = constraint_kernel(subject).call(given, None, quantities.context_of(subject))
+    r, _, _ = constraints(subject, at, variables=variables)
     sizes = np.abs(r).max(axis=-1, initial=0.0)
     if not (sizes > OPEN).any():
         return

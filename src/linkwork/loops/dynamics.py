@@ -13,15 +13,14 @@ from typing import Any
 
 import casadi
 import numpy as np
-from casadi import DM, SX
+from casadi import SX
 
-from linkwork import quantities
 from linkwork.arguments import broadcast, finite_rows
 from linkwork.errors import InvalidInput
 from linkwork.loops.assembly import (
     assemble,
-    constraint_kernel,
     constraint_labels,
+    constraints,
     has_closures,
     reference,
     worst_row,
@@ -33,6 +32,7 @@ from linkwork.loops.springs import pull_per_length
 from linkwork.model import Tree
 from linkwork.model.elements import Bar, Coupling, Damper, LoopClosure, Spring, TorsionSpring
 from linkwork.recursions.joints import transforms
+from linkwork.recursions.mimic import in_independent, maps, tree_coordinates
 from linkwork.spatial.linear import factored
 from linkwork.subject import Subject
 
@@ -57,8 +57,7 @@ def consistent(subject: Subject, q: Any = None, v: Any = None) -> tuple[np.ndarr
     found = assemble(subject, start)
     if not np.all(found.success):
         raise InvalidInput(f"consistent: {found.reason.ravel()[np.argmin(found.success.ravel())]}")
-    given = [found.q, np.zeros(subject.nv), *subject.variable_values(None)]
-    _, J, _ = constraint_kernel(subject).call(given, None, quantities.context_of(subject))
+    _, J, _ = constraints(subject, found.q)
     step = np.linalg.pinv(J, rcond=1e-9) @ (J @ rates[..., None])
     return found.q, rates - step[..., 0]
 
@@ -70,8 +69,7 @@ def open_loops(subject: Subject, q: np.ndarray, v: np.ndarray) -> str:
     q, v = np.atleast_2d(q), np.atleast_2d(v)
     lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
     q, v = (np.broadcast_to(x, (*lead, x.shape[-1])).reshape(-1, x.shape[-1]) for x in (q, v))
-    given = [q, v, *subject.variable_values(None)]
-    r, J, _ = constraint_kernel(subject).call(given, None, quantities.context_of(subject))
+    r, J, _ = constraints(subject, q, v)
     rates = np.einsum("kij,kj->ki", J, v)
     for rows, word, per in ((r, "is open", ""), (rates, "opens", " a second")):
         sizes = np.abs(rows).max(axis=1, initial=0.0)
@@ -104,9 +102,8 @@ def independent_rows(subject: Subject, tree: Tree, q: SX, v: SX) -> Rows:
     x, w = SX.sym("q", tree.nq), SX.sym("v", tree.nv)
     rows = closure_rows(tree, x, w, tree.elements)
     kept = [k for k, label in enumerate(rows.labels) if label not in spare]
-    Gq, b, G = (casadi.sparsify(DM(matrix)) for matrix in tree.mimic_map)
-    found = [rows.r[kept], rows.J[kept, :] @ G, rows.drift[kept]]
-    r, J, drift = casadi.substitute(found, [x, w], [Gq @ q + b, G @ v])
+    equations = [rows.r[kept], rows.J[kept, :] @ maps(tree)[2], rows.drift[kept]]
+    r, J, drift = in_independent(tree, equations, (x, w), (q, v))
     return Rows(tuple(rows.labels[k] for k in kept), r, J, drift)
 
 
@@ -132,15 +129,13 @@ def element_forces(tree: Tree, q: SX, v: SX) -> SX:
             at_q, _, at_v, _ = tree.coordinates[element.joint]
             turn = x[at_q] - SX(element.free)
             total[at_v] = total[at_v] - SX(element.pretension) - SX(element.stiffness) * turn
-    Gq, b, G = (casadi.sparsify(DM(matrix)) for matrix in tree.mimic_map)
-    (found,) = casadi.substitute([total], [x, w], [Gq @ q + b, G @ v])
-    return G.T @ found
+    (forces,) = in_independent(tree, [total], (x, w), (q, v))
+    return maps(tree)[2].T @ forces
 
 
 def element_energy(tree: Tree, q: SX) -> SX:
     """Energy stored in springs: the integral of their tension from the free length."""
-    Gq, b, _ = (casadi.sparsify(DM(matrix)) for matrix in tree.mimic_map)
-    x = Gq @ q + b
+    x = tree_coordinates(tree, q)
     geometry = Geometry(tree, transforms(tree, x), tree.elements)
     total = SX(0)
     for element in tree.elements:
@@ -168,5 +163,4 @@ def damper_power(tree: Tree, q: SX, v: SX) -> SX:
         if isinstance(element, Damper):
             length = geometry.pair(element.first, element.second).length
             total = total + SX(element.damping) * casadi.jtimes(length, x, rate(tree, x, w)) ** 2
-    Gq, b, G = (casadi.sparsify(DM(matrix)) for matrix in tree.mimic_map)
-    return casadi.substitute([total], [x, w], [Gq @ q + b, G @ v])[0]
+    return in_independent(tree, [total], (x, w), (q, v))[0]

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from linkwork.arguments import finite
-from linkwork.loops.assembly import constraint_kernel, constraint_labels, generic_configurations, has_closures
+from linkwork.loops.assembly import constraint_labels, constraints, generic_configurations, has_closures
 from linkwork.model.elements import Bar, Coupling, LinearActuator, LoopClosure, Slider, Spring
-from linkwork.quantities import context_of
 from linkwork.subject import Subject
 
 _HELD = {"point": 3, "distance": 1, "hinge": 5, "planar_hinge": 2}
@@ -82,9 +81,7 @@ def _by_rank(subject: Subject, samples: list[np.ndarray]) -> tuple[int, tuple[tu
     if not has_closures(subject):
         return subject.nv, ()
     labels = constraint_labels(subject)
-    _, jacobians, _ = constraint_kernel(subject).call(
-        [np.array(samples), np.zeros(subject.nv), *subject.variable_values(None)], None, context_of(subject)
-    )
+    _, jacobians, _ = constraints(subject, np.array(samples))
     best = -1
     kept: tuple[int, ...] = ()
     for J in jacobians:
@@ -109,9 +106,7 @@ def free_motions(subject: Subject, q: Any) -> np.ndarray:
     """(degrees, nv): orthonormal velocities that keep every loop closed at q."""
     if not has_closures(subject):
         return np.eye(subject.nv)
-    _, J, _ = constraint_kernel(subject).call(
-        [q, np.zeros(subject.nv), *subject.variable_values(None)], None, context_of(subject)
-    )
+    _, J, _ = constraints(subject, q)
     _, sizes, Vt = np.linalg.svd(J)
     return Vt[int((sizes > 1e-9 * max(1.0, sizes.max(initial=0.0))).sum()) :]
 

@@ -13,7 +13,7 @@ from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.model.payload import Payload
 from linkwork.quantities.line import Quantity
 from linkwork.quantities.table import quantity
-from linkwork.quantities.tracing import INPUT_AXES, input_axes, shape_of, trace
+from linkwork.quantities.tracing import INPUT_AXES, guard_of, input_axes, shape_of, trace
 from linkwork.subject import Subject
 
 
@@ -130,7 +130,5 @@ def _make(
     for p in payloads:
         inputs += [(f"payload[{p!r}].mass", ()), (f"payload[{p!r}].com", (3,)), (f"payload[{p!r}].inertia", (3, 3))]
     outputs = [(label, shape_of(subject, line, axes)) for label, axes in line.outputs]
-    guarded = any(n.nq > n.nv for n in subject.tree.nodes)
-    guard = "the quaternion of a floating or ball joint is off unit length by more than 1e-6" if guarded else ""
-    signature = Signature(name, tuple(inputs), tuple(outputs), guard)
+    signature = Signature(line.who or name, tuple(inputs), tuple(outputs), guard_of(subject, line))
     return Kernel(signature, lambda: trace(subject, name, frame, forces, payloads), key)

@@ -19,9 +19,10 @@ class Inputs:
 
     frame   (node, T_node_frame) where the quantity is about one; applied: external forces
     G       v_tree = G v, or None without mimic; own: the arguments as given, in independent coordinates
-    subject what is computed about, with its present numbers
+    subject what is computed about, with its present numbers; live: symbols of its live variables, in their order
     """
 
+    subject: Subject
     q: SX
     v: SX
     a: SX
@@ -33,7 +34,7 @@ class Inputs:
     applied: Sequence[Applied] = ()
     G: DM | None = None
     own: dict[str, SX] = field(default_factory=dict)
-    subject: Subject | None = None
+    live: Sequence[SX] = ()
 
     @property
     def forces(self) -> dict[int, Force]:
@@ -49,12 +50,16 @@ class Quantity:
     inputs    names among q v a tau q0 q1 force, or own ones: their axes stand in `axes`, and x.own has them
     outputs   (name, axes) for each result; axes are sizes or
               "v" force-like tree coordinate (contracted with G'), "s" velocity-like one (the independent are kept),
-              "r" already independent, "q" configuration, "b" described bodies, "p" ten inertial parameters a body,
+              "r" already independent, "q" configuration, "i" one already in independent coordinates,
+              "b" described bodies, "p" ten inertial parameters a body,
               or a name of `sizes`
     axes      of inputs of its own: name -> axes, as for outputs
     sizes     of axes of its own: name -> how many for a subject
     merged    traced on the tree with fixed joints merged
     dynamic   needs mass properties; accepts a payload
+    who       whom messages speak of, if another than the line: several may serve one function of a room
+    guard     what it means where a guard of its own is negative, "" for a subject without; the trace gives its guards
+              after the results. Left out, quaternions must have unit length
     joint_space   depends on the equations of motion alone: traced on the tree with the fewest numbers that has the same
               ones (recursions/reframe.py, regroup.py)
     """
@@ -67,5 +72,7 @@ class Quantity:
     dynamic: bool = False
     forces: bool = False
     joint_space: bool = False
+    who: str = ""
+    guard: Callable[[Subject], str] | None = None
     axes: Mapping[str, str] = field(default_factory=dict)
     sizes: Mapping[str, Callable[[Subject], int]] = field(default_factory=dict)

@@ -96,7 +96,6 @@ def _path_coefficients(tree: Tree, x: Inputs) -> tuple[SX, SX, SX]:
 
 def _refuse_massless(tree: Tree, x: Inputs, pivots: SX) -> None:
     """Forward dynamics needs every coordinate to move some inertia."""
-    assert x.subject is not None
     empty = without_inertia(pivots, dict(x.subject.model.variables))
     if empty:
         at = tree.independent[1][empty[-1]]

@@ -8,13 +8,14 @@ from typing import Any
 
 import casadi
 import numpy as np
-from casadi import DM, SX
+from casadi import SX
 
-from linkwork.model import MassProperties, Tree, build_tree
+from linkwork.model import MassProperties, Tree
 from linkwork.quantities.line import Inputs, Quantity
 from linkwork.quantities.table import quantity
 from linkwork.recursions import poses
 from linkwork.recursions.applied import Applied
+from linkwork.recursions.mimic import maps
 from linkwork.recursions.reframe import reframed
 from linkwork.recursions.regroup import regrouped
 from linkwork.spatial import vector
@@ -26,6 +27,7 @@ SIZES: dict[str, Callable[[Subject], int]] = {
     "v": lambda s: s.nv,
     "s": lambda s: s.nv,
     "r": lambda s: s.nv,
+    "i": lambda s: s.nq,
     "b": lambda s: len(s.model.bodies),
     "n": lambda s: sum(len(body.points) for body in s.model.bodies),
     "p": lambda s: 10 * len(s.model.bodies),
@@ -50,7 +52,7 @@ def trace(
     """The quantity of this subject as a CasADi function; its last output are guards if there are quaternions."""
     line = quantity(name)
     live = {v: SX.sym(v) for v in subject.live}
-    tree = _tree_with_symbols(subject, live, line.merged)
+    tree = subject.traced_tree(live, line.merged)
     offset = np.zeros(tree.nq)
     if line.joint_space:
         tree, offset = reframed(tree)
@@ -64,26 +66,32 @@ def trace(
         tree = _with_payload(tree, body, mass, com, inertia)
 
     own = {name: SX.sym(name, *shape_of(subject, line, axes)) for name, axes in input_axes(line).items()}
-    x = _in_tree_coordinates(tree, own)
-    x.q, x.subject = x.q + offset, subject
+    x = _in_tree_coordinates(subject, tree, own)
+    x.q, x.live = x.q + offset, tuple(live.values())
     if frame is not None:
         x.frame = subject.place_of(frame, tree)
     if forces:
         x.applied = _in_node_axes(subject, tree, x.q, wrenches)
-    results = [_reduced(r, axes, tree) for r, (_, axes) in zip(line.trace(tree, x), line.outputs, strict=True)]
-    guards = [_unit_guard(tree, x, label) for label in own if INPUT_AXES.get(label) == "q"]
+    traced = list(line.trace(tree, x))
+    guards = traced[len(line.outputs) :]
+    if line.guard is None:
+        guards = [_unit_guard(tree, x, label) for label in own if INPUT_AXES.get(label) == "q"]
+    kept = traced[: len(line.outputs)]
+    results = [_reduced(r, axes, tree) for r, (_, axes) in zip(kept, line.outputs, strict=True)]
+    if guard_of(subject, line):
+        results.append(casadi.vertcat(*guards))
     arguments = [*own.values(), *live.values(), *wrenches.values()]
     for _, mass, com, inertia in loads:
         arguments += [mass, com, inertia]
-    if any(n.nq > n.nv for n in tree.nodes):
-        results.append(casadi.vertcat(*guards))
     return casadi.Function(name, arguments, results, {"cse": True})
 
 
-def _tree_with_symbols(subject: Subject, live: Mapping[str, SX], merge: bool) -> Tree:
-    if not live:
-        return subject.tree if merge else subject.full_tree
-    return build_tree(subject.traced_model(live), merge=merge)
+def guard_of(subject: Subject, line: Quantity) -> str:
+    """What it means where a guard is negative; nothing for a line that has none."""
+    if line.guard is not None:
+        return line.guard(subject)
+    guarded = any(n.nq > n.nv for n in subject.tree.nodes)
+    return "the quaternion of a floating or ball joint is off unit length by more than 1e-6" if guarded else ""
 
 
 def _with_payload(tree: Tree, body: str, mass: SX, com: SX, inertia: SX) -> Tree:
@@ -98,8 +106,8 @@ def _with_payload(tree: Tree, body: str, mass: SX, com: SX, inertia: SX) -> Tree
     return replace(tree, nodes=tuple(nodes))
 
 
-def _in_tree_coordinates(tree: Tree, own: dict[str, SX]) -> Inputs:
-    Gq, b, G = tree.mimic_map
+def _in_tree_coordinates(subject: Subject, tree: Tree, own: dict[str, SX]) -> Inputs:
+    Gq, b, G = maps(tree)
     follows = bool(tree.mimic)
 
     def expanded(label: str) -> SX:
@@ -107,15 +115,15 @@ def _in_tree_coordinates(tree: Tree, own: dict[str, SX]) -> Inputs:
         if INPUT_AXES[label] == "q":
             if given is None:
                 return SX(tree.nq, 1)
-            return _sparse(Gq) @ given + b if follows else given
+            return Gq @ given + b if follows else given
         if given is None:
             return SX(tree.nv, 1)
         if label in ("tau", "force"):
             return given  # force-like: has no expansion; recursions that take tau reduce by G themselves
-        return _sparse(G) @ given if follows else given
+        return G @ given if follows else given
 
     states: dict[str, Any] = {k: expanded(k) for k in INPUT_AXES}
-    return Inputs(**states, G=_sparse(G) if follows else None, own=own)
+    return Inputs(subject, **states, G=G if follows else None, own=own)
 
 
 def _in_node_axes(subject: Subject, tree: Tree, q: SX, wrenches: Mapping[str, SX]) -> list[Applied]:
@@ -138,7 +146,7 @@ def _reduced(result: SX, axes: str, tree: Tree) -> SX:
         return result[list(tree.independent[0])]
     if kinds == ["s"]:
         return result[list(tree.independent[1])]
-    G = _sparse(tree.mimic_map[2])
+    G = maps(tree)[2]
     if kinds == ["v", "v", "v"]:
         n, own = tree.nv, len(tree.independent[1])
         layers = [G.T @ result[k, :].reshape((n, n)).T @ G for k in range(n)]
@@ -155,7 +163,3 @@ def _unit_guard(tree: Tree, x: Inputs, label: str) -> SX:
     q = getattr(x, label)
     starts = [n.q + n.nq - 4 for n in tree.nodes if n.nq > n.nv]
     return casadi.vertcat(*[2e-6 - casadi.fabs(casadi.sumsqr(q[s : s + 4]) - 1) for s in starts])
-
-
-def _sparse(A: np.ndarray) -> DM:
-    return casadi.sparsify(DM(A))
