@@ -60,16 +60,16 @@ QUANTITIES = {
 """linkwork toy-play: what the toy weighs."""
 
 import linkwork as lw
-from linkwork.cli.output import print_json
+from linkwork.cli.answer import Answer
 
 
-def toy_play(robot: str) -> None:
+def toy_play(robot: str) -> Answer:
     """Weigh it.
 
     Example:  linkwork toy-play ur5e
     """
     loaded = lw.load(robot)
-    print_json({"product": lw.toy.play(loaded, loaded.neutral())[1]})
+    return Answer({"product": lw.toy.play(loaded, loaded.neutral())[1]})
 
 
 def _not_a_command() -> None: ...
@@ -144,7 +144,7 @@ def test_the_toy_has_a_quantity_with_an_input_and_an_axis_of_its_own(toy):
 
 def test_the_toy_has_a_command(toy):
     done = subprocess.run(
-        [sys.executable, "-c", STARTED.format(toy=str(toy)), "toy-play", "ur5e"],
+        [sys.executable, "-c", STARTED.format(toy=str(toy)), "toy-play", "ur5e", "--json"],
         capture_output=True,
         text=True,
         check=False,
@@ -242,6 +242,17 @@ def test_a_command_brings_only_its_own_file():
     done = subprocess.run([sys.executable, "-c", code, "fk", "--help"], capture_output=True, text=True, check=True)
     assert "linkwork.cli.commands.fk" in done.stdout.split()
     assert not {"linkwork.inverse", "linkwork.view", "linkwork.cli.commands.info"} & set(done.stdout.split())
+
+
+def test_a_report_starts_light():
+    """What costs a command its start: the viewer's room, and a second checker of types (CHANGELOG has the figures)."""
+    code = "import linkwork, sys; known = set(sys.modules)\n" + STARTED.format(toy="/nowhere").replace(
+        "main()\n", "import atexit; atexit.register(lambda: print(*sorted(set(sys.modules) - known))); main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, "report", "--help"], capture_output=True, text=True, check=True)
+    brought = set(done.stdout.splitlines()[-1].split())
+    assert "linkwork.cli.commands.report" in brought
+    assert not {"linkwork.view", "linkwork.loads", "pydantic", "scipy.optimize", "matplotlib"} & brought
 
 
 def test_parts_are_found_without_an_import(toy):

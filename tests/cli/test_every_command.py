@@ -68,15 +68,13 @@ def test_the_table_knows_every_command():
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_machines_read_one_document(name, tmp_path):
-    done = run(*words(name), cwd=tmp_path)
+def test_machines_read_one_document(name, server, tmp_path):
+    done = server.run(*words(name), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     if name in WRITING:
-        wrote = found["wrote"]
-        for target in [wrote] if isinstance(wrote, str) else wrote:
-            assert (tmp_path / target).stat().st_size > 0
-        assert left_behind(tmp_path) == sorted([wrote] if isinstance(wrote, str) else wrote)
+        assert all((tmp_path / target).stat().st_size > 0 for target in found["wrote"])
+        assert left_behind(tmp_path) == sorted(found["wrote"])
     else:
         assert not left_behind(tmp_path)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import functools
 import importlib
 import inspect
@@ -24,6 +23,8 @@ from linkwork.errors import InvalidFile, InvalidInput, LinkworkError, UnknownNam
 EXIT_CODES = {UnknownName: 3, InvalidFile: 4, InvalidInput: 5}
 BROKEN, INTERRUPTED = 70, 130
 HEARD_AGAIN = 2.0  # seconds
+_GROUP = re.compile(r'^GROUP = "([\w-]+)"', re.MULTILINE)
+_COMMAND = re.compile(r"^def ([a-zA-Z]\w*)\(", re.MULTILINE)
 
 app = typer.Typer(name="linkwork", no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich")
 
@@ -81,11 +82,9 @@ def _register(module: str) -> None:
 
 def _words(file: Path) -> list[str]:
     """The words that a file of commands answers to."""
-    body = ast.parse(file.read_text(encoding="utf-8"), str(file)).body
-    for line in body:
-        if isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == "GROUP":
-            return [ast.literal_eval(line.value)]
-    return [_word(line.name) for line in body if isinstance(line, ast.FunctionDef) and line.name[0] != "_"]
+    text = file.read_text(encoding="utf-8")
+    group = _GROUP.search(text)
+    return [group[1]] if group else [_word(name) for name in _COMMAND.findall(text)]
 
 
 def _word(function: str) -> str:

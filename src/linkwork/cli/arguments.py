@@ -22,7 +22,6 @@ RobotName = Annotated[
     str,
     typer.Argument(metavar="ROBOT", help="A built-in name (see `linkwork robots`) or a file.", autocompletion=names),
 ]
-Json = Annotated[bool, typer.Option("--json", help="One JSON document instead of a table.")]
 Configuration = Annotated[
     str | None,
     typer.Option(

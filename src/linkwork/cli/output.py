@@ -1,4 +1,4 @@
-"""Output: tables for people, JSON for machines."""
+"""Output: tables for people, JSON for machines. What draws tables is imported when the first is drawn."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 WIDE = 200
 """Columns where nobody looks at a screen: a table in a file or a pipe is not folded."""
@@ -20,12 +20,16 @@ WIDE = 200
 
 @cache
 def console() -> Console:
-    return Console(highlight=False, soft_wrap=True, width=_width(sys.stdout))
+    from rich.console import Console
+
+    return Console(highlight=False, emoji=False, soft_wrap=True, width=_width(sys.stdout))
 
 
 @cache
 def error_console() -> Console:
-    return Console(stderr=True, highlight=False, soft_wrap=True, width=_width(sys.stderr))
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False, emoji=False, soft_wrap=True, width=_width(sys.stderr))
 
 
 def print_json(value: Any) -> None:
@@ -34,8 +38,32 @@ def print_json(value: Any) -> None:
     sys.stdout.write("\n")
 
 
+def print_line(text: str) -> None:
+    """A sentence, as it is."""
+    console().print(text, markup=False)
+
+
+def print_tree(top: Any) -> None:
+    """A tree of (name, note, branches)."""
+    from rich.markup import escape
+    from rich.tree import Tree
+
+    def label(branch: Any) -> str:
+        return escape(branch.name) + (f"  [dim]{escape(branch.note)}[/dim]" if branch.note else "")
+
+    root = Tree(f"[bold]{escape(top.name)}[/bold]")
+    waiting = [(root, top)]
+    while waiting:
+        drawn, branch = waiting.pop()
+        waiting += [(drawn.add(label(lower)), lower) for lower in branch.branches]
+    console().print(root)
+
+
 def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """A table; columns of numbers stand to the right and are never cut."""
+    from rich.markup import escape
+    from rich.table import Table
+
     listed = list(rows)
     table = Table(title=escape(title), title_justify="left", title_style="bold")
     for k, name in enumerate(header):

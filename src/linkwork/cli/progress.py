@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -13,7 +14,7 @@ Tick = Callable[[int, int], None]
 @contextmanager
 def working(what: str) -> Iterator[Tick]:
     """A bar that pulses, with the time it takes, until it is told how much of how much is done: tick(done, total)."""
-    if not error_console().is_terminal:
+    if not sys.stderr.isatty() or not error_console().is_terminal:
         yield lambda done, total: None
         return
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn

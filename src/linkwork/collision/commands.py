@@ -11,9 +11,9 @@ import typer
 
 import linkwork as lw
 from linkwork.arguments import choice
-from linkwork.cli.arguments import Configuration, Json, RobotName, configuration, value
+from linkwork.cli.answer import Answer, Table
+from linkwork.cli.arguments import Configuration, RobotName, configuration, value
 from linkwork.cli.motions import motion_of
-from linkwork.cli.output import console, print_json, print_table
 from linkwork.cli.progress import working
 from linkwork.collision.described import described_shape
 from linkwork.collision.model import WAYS, CollisionModel
@@ -41,8 +41,7 @@ def collide(
     srdf: Srdf = None,
     visuals: Visuals = False,
     report: Annotated[bool, typer.Option("--report", help="Show what the shapes are.")] = False,
-    as_json: Json = False,
-) -> None:
+) -> Answer:
     """Whether a configuration or a motion touches obstacles or the robot itself; exit code 1 if it does.
 
     Example:  linkwork collide arm.urdf --obstacles cell.obstacles.yaml --q "elbow=90deg"
@@ -53,18 +52,15 @@ def collide(
         raise InvalidInput("collide: --q and --motion are both given, expected one of them")
     with working(f"shapes of {loaded.name}"):
         model = _model(loaded, shapes, tolerance, padding, srdf, visuals)
-    if report and not as_json:
-        console().print(str(model.report), markup=False)
     if motion is None:
         facts = _at(model, configuration(loaded, q), around)
     else:
         facts = _over(model, loaded, motion, steps, around)
     facts = {"robot": loaded.name, **facts}
-    if as_json:
-        print_json(facts)
-    else:
-        _show(facts)
-    raise typer.Exit(1 if facts["collides"] else 0)
+    shown = [str(model.report), *_told(facts)] if report else _told(facts)
+    if report:
+        facts["shapes"] = _shapes(model)
+    return Answer(facts, shown, code=1 if facts["collides"] else 0)
 
 
 def pairs(
@@ -75,8 +71,7 @@ def pairs(
     tolerance: Tolerance = "20mm",
     visuals: Visuals = False,
     out: Annotated[Path | None, typer.Option(help="An SRDF file for the disabled pairs.")] = None,
-    as_json: Json = False,
-) -> None:
+) -> Answer:
     """Which pairs of bodies can touch, and why the others need no look.
 
     Example:  linkwork pairs arm.urdf --out arm.srdf
@@ -87,15 +82,11 @@ def pairs(
         found = sampled(model, samples, seed)
     if out is not None:
         found.to_srdf(out)
-    if as_json:
-        rows = [{"first": p.first, "second": p.second, "reason": p.reason, "distance": p.distance} for p in found]
-        print_json({"robot": loaded.name, "pairs": rows, "wrote": [] if out is None else [out]})
-        return
+    rows = [{"first": p.first, "second": p.second, "reason": p.reason, "distance": p.distance} for p in found]
     cells = [(p.first, p.second, p.reason, "" if p.distance is None else f"{1e3 * p.distance:.1f}") for p in found]
     title = f"{loaded.name}: {len(found.checked)} of {len(found)} pairs are checked"
-    print_table(title, ("first", "second", "reason", "closest [mm]"), cells)
-    if out is not None:
-        console().print(f"wrote {out}", markup=False)
+    table = Table(title, ("first", "second", "reason", "closest [mm]"), cells)
+    return Answer({"robot": loaded.name, "pairs": rows}, [table], [] if out is None else [out])
 
 
 def fit(
@@ -107,8 +98,7 @@ def fit(
     out: Annotated[
         Path | None, typer.Option(help="A robot with these collision shapes: .urdf, .xml or .robot.yaml.")
     ] = None,
-    as_json: Json = False,
-) -> None:
+) -> Answer:
     """Spheres or capsules around the collision shapes of a robot, the cover proved.
 
     Example:  linkwork fit arm.urdf --spheres --tolerance 20mm --out arm_spheres.urdf
@@ -120,16 +110,16 @@ def fit(
         model = _model(loaded, "capsules" if capsules else "spheres", tolerance, "0", None, visuals, pairs=[])
     if out is not None:
         lw.save(_with_collisions(loaded, model), out)
-    if as_json:
-        rows = [
-            {"body": row.body, "shapes": len(row.shapes), "largest_excess": row.largest_excess, "covered": row.covered}
-            for row in model.report
-        ]
-        print_json({"robot": loaded.name, "bodies": rows, "wrote": [] if out is None else [out]})
-        return
-    console().print(str(model.report), markup=False)
-    if out is not None:
-        console().print(f"wrote {out}", markup=False)
+    facts = {"robot": loaded.name, "bodies": _shapes(model)}
+    return Answer(facts, [str(model.report)], [] if out is None else [out])
+
+
+def _shapes(model: CollisionModel) -> list[dict[str, Any]]:
+    """What the shapes of each body are, for machines."""
+    return [
+        {"body": row.body, "shapes": len(row.shapes), "largest_excess": row.largest_excess, "covered": row.covered}
+        for row in model.report
+    ]
 
 
 def _with_collisions(robot: lw.Robot, model: CollisionModel) -> lw.Robot:
@@ -198,21 +188,18 @@ def _pair(nearest: Any, distance: float) -> dict[str, Any]:
     return {"distance": distance, "body": nearest.body, "other": nearest.other, **points}
 
 
-def _show(facts: dict[str, Any]) -> None:
+def _told(facts: dict[str, Any]) -> list[str]:
     """A verdict in a sentence, then where."""
     name = facts["robot"]
     when = "" if "motion" not in facts else f" at {facts['time']:.4g} s of {facts['motion']}"
     if facts["distance"] is None:
-        console().print(f"{name}: there is nothing it could touch", markup=False)
-        return
+        return [f"{name}: there is nothing it could touch"]
     between = f"{facts['body']} and {facts['other']}"
+    apart = 1e3 * facts["distance"]
     if facts["collides"]:
-        deep = -1e3 * facts["distance"]
-        console().print(f"{name} collides: {between} overlap by {deep:.1f} mm{when}", markup=False)
+        told = [f"{name} collides: {between} overlap by {-apart:.1f} mm{when}"]
     else:
-        gap = 1e3 * facts["distance"]
-        console().print(f"{name} is free: {between} are nearest, {gap:.1f} mm apart{when}", markup=False)
+        told = [f"{name} is free: {between} are nearest, {apart:.1f} mm apart{when}"]
     if facts.get("share"):
-        console().print(f"it touches in {100.0 * facts['share']:.1f} % of {facts['instants']} instants")
-    for contact in facts.get("contacts", ()):
-        console().print(f"  {contact}", markup=False)
+        told.append(f"it touches in {100.0 * facts['share']:.1f} % of {facts['instants']} instants")
+    return told + [f"  {contact}" for contact in facts.get("contacts", ())]

@@ -9,8 +9,9 @@ import typer
 
 import linkwork as lw
 from linkwork.arguments import choice
-from linkwork.cli.arguments import Configuration, Json, RobotName, configuration
-from linkwork.cli.output import console, print_json, print_table, tidy
+from linkwork.cli.answer import Answer, Table
+from linkwork.cli.arguments import Configuration, RobotName, configuration
+from linkwork.cli.output import tidy
 from linkwork.control import (
     ConstantRate,
     ExponentialReaching,
@@ -54,8 +55,7 @@ def control(
     delay: Annotated[float, typer.Option(help=r"From measuring to acting \[s].")] = 0.0,
     duration: Annotated[float, typer.Option(help=r"How long \[s].")] = 1.0,
     step: Annotated[float, typer.Option(help=r"Step of the integrator \[s].")] = 1e-3,
-    as_json: Json = False,
-) -> None:
+) -> Answer:
     """A law that brings a robot to a configuration, run and judged; several laws side by side.
 
     Example:  linkwork control rehabilitation-arm --law pd,sliding --kp 40 --kd 5 --duration 2
@@ -72,13 +72,12 @@ def control(
             loaded, goal + offset, duration=duration, step=step, control=controller, energy_tolerance=np.inf
         )
         found[name] = judge(run, goal)
-    if as_json:
-        print_json({"robot": loaded.name, "laws": found})
-        return
+    shown: list[Table | str] = []
     for name, figures in found.items():
         rows = [[joint, *[tidy(figures[shown])[k] for shown in SHOWN]] for k, joint in enumerate(loaded.joints)]
-        print_table(f"{loaded.name} under {name}, every {period:g} s", ("joint", *SHOWN), rows)
-        console().print(f"ISE {figures['squared_error']:.4g}, effort {figures['effort']:.4g}")
+        shown.append(Table(f"{loaded.name} under {name}, every {period:g} s", ("joint", *SHOWN), rows))
+        shown.append(f"ISE {figures['squared_error']:.4g}, effort {figures['effort']:.4g}")
+    return Answer({"robot": loaded.name, "laws": found}, shown)
 
 
 def tune(
@@ -96,8 +95,7 @@ def tune(
     rounds: Annotated[int, typer.Option(help="Rounds: each draws around the best of those before.")] = 2,
     period: Annotated[float, typer.Option(help=r"Sample time of the law \[s].")] = 1e-3,
     duration: Annotated[float, typer.Option(help=r"How long \[s].")] = 1.0,
-    as_json: Json = False,
-) -> None:
+) -> Answer:
     """Gains of a law by thousands of runs at once.
 
     Example:  linkwork tune rehabilitation-arm --law pd --peak 8
@@ -121,13 +119,12 @@ def tune(
     )
     stable = f"{int(found.stable.sum())} of {len(found.stable)} sets are stable"
     front = found.pareto("squared_error", "effort")[:12]
-    if as_json:
-        print_json({"robot": loaded.name, "gains": found.gains, figure: found.score[found.best], "stable": stable})
-        return
     columns = [*found.sets.values(), found.figures["squared_error"], found.figures["effort"]]
     rows = [list(tidy(np.array([column[k] for column in columns]))) for k in front]
-    print_table(f"{loaded.name}, {law}: error against effort", (*bounds, "squared error", "effort"), rows)
-    console().print(f"best: kp {found.gains['kp']:.5g}, kd {found.gains['kd']:.5g} ({stable})")
+    table = Table(f"{loaded.name}, {law}: error against effort", (*bounds, "squared error", "effort"), rows)
+    best = f"best: kp {found.gains['kp']:.5g}, kd {found.gains['kd']:.5g} ({stable})"
+    facts = {"robot": loaded.name, "gains": found.gains, figure: found.score[found.best], "stable": stable}
+    return Answer(facts, [table, best])
 
 
 def stability(
@@ -137,19 +134,15 @@ def stability(
     half_damping: Annotated[float, typer.Option(help=r"Half-order damping \[N s^1/2/m].")] = 0.0,
     period: Annotated[float, typer.Option(help=r"Sample time \[s].")] = 1e-3,
     delay: Annotated[int, typer.Option(help="Whole periods from measuring to acting.")] = 0,
-    as_json: Json = False,
-) -> None:
+) -> Answer:
     """Whether a sampled spring with damping holds a mass, and how much damping it bears.
 
     Example:  linkwork stability 18.3 8000 --damping 7600 --period 0.005
     """
     found = sampled_stability(mass, stiffness, damping, half_damping, period, delay=delay)
     facts = {"radius": found.radius, "stable": found.stable, "largest_damping": found.largest_damping}
-    if as_json:
-        print_json(facts)
-        return
-    console().print(str(found), markup=False)
-    console().print(f"spectral radius {found.radius:.5f}, largest damping {found.largest_damping:.1f} N s/m")
+    more = f"spectral radius {found.radius:.5f}, largest damping {found.largest_damping:.1f} N s/m"
+    return Answer(facts, [str(found), more])
 
 
 def _bounds(text: str, name: str) -> tuple[float, float]:

@@ -8,8 +8,8 @@ import numpy as np
 import typer
 
 import linkwork as lw
-from linkwork.cli.arguments import Configuration, Json, RobotName, configuration, last_frame, vector
-from linkwork.cli.output import console, print_json, print_table
+from linkwork.cli.answer import Answer, Table
+from linkwork.cli.arguments import Configuration, RobotName, configuration, last_frame, vector
 from linkwork.cli.progress import working
 from linkwork.model.rotation import from_rpy
 
@@ -23,8 +23,7 @@ def ik(
     frame: Annotated[str | None, typer.Option(help="A body, frame or point; left out: the last body.")] = None,
     q: Configuration = None,
     every: Annotated[bool, typer.Option("--all", help="Every posture, where the axes have closed forms.")] = False,
-    as_json: Json = False,
-) -> None:
+) -> Answer:
     """Inverse kinematics; exit code 1 if the target is not reached.
 
     Example:  linkwork ik ur5e --xyz "0.4 0.1 0.5" --rpy "180deg 0 0" --frame tool0 --all
@@ -37,13 +36,11 @@ def ik(
         with working(f"postures of {loaded.name}"):
             found = loaded.inverse_kinematics_all(target, tip, q0=start)
         facts = {"q": found.q, "residual": found.residual, "kind": list(found.kind), "family": found.family}
-        _show(loaded, as_json, facts | {"success": len(found) > 0, "reason": found.reason}, found.q)
-        raise typer.Exit(0 if len(found) else 1)
+        return _answer(loaded, facts | {"success": len(found) > 0, "reason": found.reason}, found.q)
     with working(f"a posture of {loaded.name}"):
         one = loaded.inverse_kinematics(target, tip, q0=start)
     facts = {"q": one.q, "success": bool(one.success), "error": float(one.error), "reason": str(one.reason)}
-    _show(loaded, as_json, facts, one.q[None])
-    raise typer.Exit(0 if one.success else 1)
+    return _answer(loaded, facts, one.q[None])
 
 
 def _target(xyz: str, rpy: str | None) -> np.ndarray:
@@ -56,14 +53,13 @@ def _target(xyz: str, rpy: str | None) -> np.ndarray:
     return T
 
 
-def _show(robot: lw.Robot, as_json: bool, facts: dict[str, Any], postures: np.ndarray) -> None:
-    if as_json:
-        print_json(facts)
-        return
+def _answer(robot: lw.Robot, facts: dict[str, Any], postures: np.ndarray) -> Answer:
+    shown: list[Table | str] = []
     if len(postures):
         names = [n for n in robot.joints for _ in range(robot.index(n).stop - robot.index(n).start)]
         rows = [(k, *(round(float(x), 6) for x in q)) for k, q in enumerate(postures)]
         title = f"{len(postures)} posture{'s' if len(postures) > 1 else ''} of {robot.name} [rad, m]"
-        print_table(title, ("", *names), rows)
+        shown.append(Table(title, ("", *names), rows))
     if facts["reason"]:
-        console().print(facts["reason"], markup=False)
+        shown.append(facts["reason"])
+    return Answer(facts, shown, code=0 if facts["success"] else 1)

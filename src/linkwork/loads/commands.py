@@ -11,7 +11,7 @@ import typer
 import linkwork as lw
 from linkwork.arguments import choice
 from linkwork.cli.answer import Answer, Table
-from linkwork.cli.arguments import Json, RobotName
+from linkwork.cli.arguments import RobotName
 from linkwork.cli.motions import motion_of
 from linkwork.cli.progress import working
 from linkwork.errors import listed
@@ -29,7 +29,6 @@ def analyse(
     steps: Annotated[int, typer.Option(help="Instants of the motion.")] = 1001,
     out: Annotated[Path | None, typer.Option(help="Folder for the columns; it is made if it is not there.")] = None,
     form: Annotated[str, typer.Option("--format", help="Of the columns: csv, parquet or both.")] = "csv",
-    as_json: Json = False,
 ) -> Answer:
     """The seven steps over a motion: positions, joint loads, actuator forces, spring loads, ground forces.
 
@@ -47,7 +46,7 @@ def analyse(
     title = f"{loaded.name}, motion {chosen}: {len(analysis.time)} instants, {len(analysis.names)} columns"
     table = Table(title, ("actuator", "peak [N, N m]", "rms [N, N m]"), rows)
     lines = [f"columns: {listed(analysis.names, 8)}"]
-    return Answer({"robot": loaded.name, "motion": chosen, **facts}, [table], lines, written)
+    return Answer({"robot": loaded.name, "motion": chosen, **facts}, [table, *lines], written)
 
 
 def _written(analysis: Analysis, folder: Path, stem: str, forms: tuple[str, ...]) -> list[Path]:

@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from linkwork.cli.arguments import Json
-from linkwork.cli.output import console, print_json, print_table
+from linkwork.cli.answer import Answer, Table
 from linkwork.cli.progress import working
 from linkwork.reproduce import Paper, papers
 from linkwork.reproduce import reproduce as computed
@@ -27,8 +26,7 @@ def reproduce(
     figures: Annotated[Path | None, typer.Option(help="A folder for the papers' figures, drawn again.")] = None,
     forms: Annotated[str, typer.Option("--format", help="Of the figures, with commas.")] = "png,svg",
     failed: Annotated[bool, typer.Option("--failed", help="Show only what is missed.")] = False,
-    as_json: Json = False,
-) -> None:
+) -> Answer:
     """Compute the published numbers of the papers and draw their figures; exit code 1 if a number is missed.
 
     Example:  linkwork reproduce 04 --figures figures
@@ -41,15 +39,9 @@ def reproduce(
             tick(k + 1, len(chosen))
     written = [] if figures is None else _draw(chosen, figures, forms)
     missed = [case for p in found for case in p.cases if not case.passed]
-    if as_json:
-        numbers = [{**asdict(p), "passed": all(c.passed for c in p.cases)} for p in found]
-        print_json({"papers": numbers, "missed": len(missed), "wrote": written})
-    else:
-        _show(found, failed)
-        if figures is not None:
-            console().print(f"drew {len(written)} files into {figures}", markup=False)
-    if missed:
-        raise typer.Exit(1)
+    numbers = [{**asdict(p), "passed": all(c.passed for c in p.cases)} for p in found]
+    facts = {"papers": numbers, "missed": len(missed)}
+    return Answer(facts, _shown(found, failed), written, code=1 if missed else 0)
 
 
 def _draw(numbers: list[str], folder: Path, forms: str) -> list[Path]:
@@ -60,7 +52,7 @@ def _draw(numbers: list[str], folder: Path, forms: str) -> list[Path]:
         return write_redrawn(drawn, folder, forms.replace(",", " ").split(), tick)
 
 
-def _show(found: list[Paper], failed: bool) -> None:
+def _shown(found: list[Paper], failed: bool) -> list[Table | str]:
     """One table for all papers, then what was corrected."""
     rows = [
         (p.number, c.what, f"{c.published:.10g}", f"{c.ours:.10g}", f"{c.tolerance:.1e}", c.unit, _verdict(c.passed))
@@ -68,18 +60,17 @@ def _show(found: list[Paper], failed: bool) -> None:
         for c in p.cases
         if not (failed and c.passed)
     ]
+    shown: list[Table | str] = []
     if rows:
         header = ("paper", "what", "published", "ours", "tolerance", "unit", "")
-        print_table("published numbers beside ours", header, rows)
+        shown.append(Table("published numbers beside ours", header, rows))
     for p in found:
         reached = sum(c.passed for c in p.cases)
-        console().print(f"paper {p.number:02d}, {p.title}: {reached} of {len(p.cases)}", markup=False)
-        for note in p.corrections:
-            console().print(f"  corrected: {note}", markup=False)
-        for note in dict.fromkeys(c.note for c in p.cases if c.note):
-            console().print(f"  note: {note}", markup=False)
+        shown.append(f"paper {p.number:02d}, {p.title}: {reached} of {len(p.cases)}")
+        shown += [f"  corrected: {note}" for note in p.corrections]
+        shown += [f"  note: {note}" for note in dict.fromkeys(c.note for c in p.cases if c.note)]
     total, reached = sum(len(p.cases) for p in found), sum(c.passed for p in found for c in p.cases)
-    console().print(f"{reached} of {total} published numbers reproduced")
+    return [*shown, f"{reached} of {total} published numbers reproduced"]
 
 
 def _verdict(passed: bool) -> str:

@@ -11,7 +11,7 @@ import typer
 import linkwork as lw
 from linkwork.arguments import choice
 from linkwork.cli.answer import Answer, Table
-from linkwork.cli.arguments import Configuration, Json, RobotName, configuration, vector
+from linkwork.cli.arguments import Configuration, RobotName, configuration, vector
 from linkwork.cli.output import tidy
 from linkwork.cli.progress import working
 from linkwork.simulation import ComputedTorque, GravityCompensation
@@ -32,7 +32,6 @@ def simulate(
         bool, typer.Option("--friction/--no-friction", help="Damping and dry friction of the description.")
     ] = True,
     out: Annotated[Path | None, typer.Option(help="A CSV file for every column.")] = None,
-    as_json: Json = False,
 ) -> Answer:
     """Forward dynamics over time, with the account of energies.
 
@@ -59,4 +58,4 @@ def simulate(
     rows = zip(names, tidy(run.q[0]), tidy(run.q[-1]), strict=True)
     table = Table(f"{loaded.name}, {run.time[-1]:g} s by {run.method}", ("coordinate", "start", "end"), list(rows))
     lines = [] if drift is None else [f"energies are off by at most {drift:.2e} J"]
-    return Answer({"robot": loaded.name, **facts}, [table], lines, written)
+    return Answer({"robot": loaded.name, **facts}, [table, *lines], written)

@@ -9,8 +9,8 @@ import numpy as np
 import typer
 
 import linkwork as lw
-from linkwork.cli.arguments import Json, RobotName, value
-from linkwork.cli.output import console, print_json, print_table
+from linkwork.cli.answer import Answer, Table
+from linkwork.cli.arguments import RobotName, value
 from linkwork.cli.progress import working
 from linkwork.errors import InvalidInput
 from linkwork.formats.files import write_atomically
@@ -31,8 +31,7 @@ def sweep(
     reduce: Annotated[str, typer.Option(help="peak, max, min, mean or rms.")] = "peak",
     steps: Annotated[int, typer.Option(help="Instants of the motion.")] = 1000,
     out: Annotated[Path | None, typer.Option(help="A CSV file: one row a design.")] = None,
-    as_json: Json = False,
-) -> None:
+) -> Answer:
     """Run a motion with every design of a grid of variables.
 
     Example:  linkwork study sweep charmie --vary torso_spring=0:2000:21 --column actuator.act5
@@ -51,21 +50,17 @@ def sweep(
     best = {name: int(found.best(name)) for name in found.results}
     if out is not None:
         write_atomically(out, csv_text({**designs, **found.results}))
-    if as_json:
-        results = {"variables": designs, "results": found.results, "valid": found.valid, "best": best}
-        results |= {"wrote": [] if out is None else [out]}
-        print_json({"robot": loaded.name, **results})
-        return
     shown = sorted({*range(0, len(rows), -(-len(rows) // SHOWN)), len(rows) - 1, *best.values()})
     title = f"{len(rows)} designs of {loaded.name}" + (f", {len(shown)} shown" if len(shown) < len(rows) else "")
-    print_table(title, ["design", *header], [(k, *rows[k]) for k in shown])
+    table = Table(title, ["design", *header], [(k, *rows[k]) for k in shown])
+    lines = []
     for name, k in best.items():
         at = ", ".join(f"{variable} = {designs[variable][k]:.6g}" for variable in designs)
-        console().print(f"smallest {name}: {found.results[name][k]:.6g} at {at}")
+        lines.append(f"smallest {name}: {found.results[name][k]:.6g} at {at}")
     if not found.valid.all():
-        console().print(f"{np.count_nonzero(~found.valid)} designs are not valid: their loops do not close")
-    if out is not None:
-        console().print(f"wrote {out}", markup=False)
+        lines.append(f"{np.count_nonzero(~found.valid)} designs are not valid: their loops do not close")
+    facts = {"variables": designs, "results": found.results, "valid": found.valid, "best": best}
+    return Answer({"robot": loaded.name, **facts}, [table, *lines], [] if out is None else [out])
 
 
 def balance(
@@ -74,8 +69,7 @@ def balance(
     actuator: Annotated[list[str] | None, typer.Option(help="Whose effort counts; left out: all.")] = None,
     motion: MotionName = None,
     poses: Annotated[int, typer.Option(help="Poses of the motion at rest.")] = 21,
-    as_json: Json = False,
-) -> None:
+) -> Answer:
     """The values of springs, masses or lengths that carry a robot's weight best.
 
     Example:  linkwork study balance charmie --variable torso_spring --actuator act5
@@ -88,13 +82,10 @@ def balance(
     with working("balancing"):
         found = balanced(loaded, commands, actuators=actuator or None)
     facts = {"variables": found.variables, "saving": found.saving, "reason": found.reason}
-    if as_json:
-        print_json({"robot": loaded.name, **facts})
-        return
     present = dict(loaded.model.variables)
     rows = [(name, float(present[name]), best) for name, best in found.variables.items()]
-    print_table(f"balance of {loaded.name} over {poses} poses", ("variable [SI]", "now", "best"), rows)
-    console().print(f"rms effort at rest falls by {100 * found.saving:.1f} %")
+    table = Table(f"balance of {loaded.name} over {poses} poses", ("variable [SI]", "now", "best"), rows)
+    return Answer({"robot": loaded.name, **facts}, [table, f"rms effort at rest falls by {100 * found.saving:.1f} %"])
 
 
 def actuators(
@@ -102,8 +93,7 @@ def actuators(
     motion: MotionName = None,
     margin: Annotated[float, typer.Option(help="On effort and power.")] = 1.5,
     catalogue: Annotated[Path | None, typer.Option(help="A CSV file; left out: generic sizes.")] = None,
-    as_json: Json = False,
-) -> None:
+) -> Answer:
     """What every actuator must do over a motion, and the smallest of a catalogue that can.
 
     Example:  linkwork study actuators charmie --margin 2
@@ -118,12 +108,11 @@ def actuators(
         (n, s.duty.kind, s.duty.peak, s.duty.rms, s.duty.speed, s.duty.power, s.choice.name if s.choice else "none")
         for n, s in found.items()
     ]
-    if as_json:
-        keys = ("actuator", "kind", "peak", "rms", "speed", "power", "choice")
-        print_json({"robot": loaded.name, "actuators": [dict(zip(keys, row, strict=True)) for row in rows]})
-    else:
-        units = ("peak [N, N m]", "rms [N, N m]", "speed [m/s, rad/s]", "power [W]")
-        print_table(f"actuators of {loaded.name}, margin {margin:g}", ("actuator", "kind", *units, "choice"), rows)
+    keys = ("actuator", "kind", "peak", "rms", "speed", "power", "choice")
+    units = ("peak [N, N m]", "rms [N, N m]", "speed [m/s, rad/s]", "power [W]")
+    table = Table(f"actuators of {loaded.name}, margin {margin:g}", ("actuator", "kind", *units, "choice"), rows)
+    facts = {"robot": loaded.name, "actuators": [dict(zip(keys, row, strict=True)) for row in rows]}
+    return Answer(facts, [table])
 
 
 def _axis(text: str) -> tuple[str, np.ndarray]:

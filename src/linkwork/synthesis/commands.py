@@ -9,8 +9,7 @@ import numpy as np
 import typer
 
 import linkwork as lw
-from linkwork.cli.arguments import Json
-from linkwork.cli.output import console, print_json, print_table
+from linkwork.cli.answer import Answer, Table
 from linkwork.cli.progress import working
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.formats.files import write_atomically
@@ -29,8 +28,7 @@ Pick = Annotated[int, typer.Option(help="Which linkage of the table --out writes
 def new(
     name: Annotated[str, typer.Argument(help="Name of the task; the file is NAME.task.yaml.")],
     force: Annotated[bool, typer.Option(help="Overwrite an existing file.")] = False,
-    as_json: Json = False,
-) -> None:
+) -> Answer:
     """Write an example task to start from.
 
     Example:  linkwork synthesis new hatch
@@ -41,13 +39,10 @@ def new(
     if path.exists() and not force:
         raise InvalidInput(f"synthesis new: {path} exists; --force overwrites it")
     write_atomically(path, EXAMPLE.format(name=path.name.removesuffix(ENDING)))
-    if as_json:
-        print_json({"task": path.name.removesuffix(ENDING), "wrote": [path]})
-        return
-    console().print(f"wrote {path}", markup=False)
+    return Answer({"task": path.name.removesuffix(ENDING)}, wrote=[path])
 
 
-def solve(task: TaskPath, out: Out = None, pick: Pick = 1, as_json: Json = False) -> None:
+def solve(task: TaskPath, out: Out = None, pick: Pick = 1) -> Answer:
     """Every four-bar that meets the positions exactly, judged and ranked.
 
     Example:  linkwork synthesis solve hatch.task.yaml --out hatch.robot.yaml
@@ -59,7 +54,7 @@ def solve(task: TaskPath, out: Out = None, pick: Pick = 1, as_json: Json = False
         found = four_bars(file.task, driver=file.options.get("driver", "crank"))
         verdict = check(found.linkages, file.task)
     title = f"{file.name}: {found.family}, {found.roots} of {found.expected} roots, {len(found)} real"
-    _tell(title, file, found.linkages, verdict, {}, out, pick, as_json)
+    return _answer(title, file, found.linkages, verdict, {}, out, pick)
 
 
 def fit(
@@ -68,8 +63,7 @@ def fit(
     seed: Annotated[int | None, typer.Option(help="Same seed, same answer.")] = None,
     out: Out = None,
     pick: Pick = 1,
-    as_json: Json = False,
-) -> None:
+) -> Answer:
     """The best four-bars for more positions than one can meet.
 
     Example:  linkwork synthesis fit leg.task.yaml --starts 8000
@@ -83,16 +77,8 @@ def fit(
         found = fitted(file.task, starts=count, seed=file.options.get("seed", 0) if seed is None else seed)
         verdict = check(found.linkages)
     extra = {"rms": found.rms, "worst": found.worst}
-    _tell(
-        f"{file.name}: {len(found)} optima of {found.starts} starts",
-        file,
-        found.linkages,
-        verdict,
-        extra,
-        out,
-        pick,
-        as_json,
-    )
+    title = f"{file.name}: {len(found)} optima of {found.starts} starts"
+    return _answer(title, file, found.linkages, verdict, extra, out, pick)
 
 
 def search(
@@ -101,8 +87,7 @@ def search(
     seed: Annotated[int | None, typer.Option(help="Same seed, same answer.")] = None,
     out: Out = None,
     pick: Pick = 1,
-    as_json: Json = False,
-) -> None:
+) -> Answer:
     """Linkages without defects through positions within the tolerances.
 
     Example:  linkwork synthesis search hatch.task.yaml --samples 100000
@@ -121,15 +106,14 @@ def search(
             progress=lambda share: tick(round(100 * share), 100),
         )
     title = f"{file.name}: {found.samples} draws, {found.pairs} four-bars judged, {len(found)} kept"
-    _tell(title, file, found.linkages, found.verdict, {}, out, pick, as_json)
+    return _answer(title, file, found.linkages, found.verdict, {}, out, pick)
 
 
 def check(
     task: TaskPath,
     ground: Annotated[str, typer.Option(help='Ground pivots at position 1, "x y x y" \\[m].')],
     moving: Annotated[str, typer.Option(help='Moving pivots at position 1, "x y x y" \\[m].')],
-    as_json: Json = False,
-) -> None:
+) -> Answer:
     """Judge a four-bar: circuit, branch and order defects, transmission angles.
 
     Example:  linkwork synthesis check hatch.task.yaml --ground "0 0 0.4 0" --moving "0.1 0.1 0.4 0.2"
@@ -142,7 +126,7 @@ def check(
     fixed, carried = _pivots(ground, "--ground"), _pivots(moving, "--moving")
     linkage = four_bar(fixed, carried, file.task.positions[0], driver=file.options.get("driver", "crank"))
     many = Linkages(linkage.topology, linkage.points[None])
-    _tell(file.name, file, many, judged(many, file.task), {}, None, 1, as_json)
+    return _answer(file.name, file, many, judged(many, file.task), {}, None, 1)
 
 
 def page(
@@ -150,7 +134,7 @@ def page(
     port: Annotated[int, typer.Option(help="Port on 127.0.0.1.")] = 8080,
     background: Annotated[Path | None, typer.Option(help="A picture behind the plane, to scale.")] = None,
     picture_width: Annotated[float, typer.Option(help="Width of the picture \\[m].")] = 1.0,
-) -> None:
+) -> Answer:
     """Drag positions in the browser; dyads, curves, linkages and verdicts follow.
 
     Example:  linkwork synthesis page hatch.task.yaml
@@ -160,16 +144,15 @@ def page(
 
     file = read_task(task)
     shown = SynthesisPage(file.task, file.name, port=port, picture=background, picture_width=picture_width)
-    console().print(f"http://127.0.0.1:{shown.port}  (Ctrl-C ends it)", markup=False)
-    shown.wait()
+    address = f"http://127.0.0.1:{shown.port}"
+    return Answer({"task": file.name, "address": address}, [f"{address}  (Ctrl-C ends it)"], then=shown.wait)
 
 
 def starts(
     family: Annotated[str, typer.Argument(help='"triads", or the number of poses of a mix: 1, 2, 3, 4.')],
     seed: Annotated[int, typer.Option(help="Another seed is another generic member.")] = 1,
     out: Annotated[Path | None, typer.Option(help="An .npz file to write.")] = None,
-    as_json: Json = False,
-) -> None:
+) -> Answer:
     """Find all start solutions of a family anew by monodromy, and compare their number with those that are kept.
 
     Example:  linkwork synthesis starts 4 --seed 7
@@ -194,10 +177,8 @@ def starts(
     if out is not None:
         found.save(out)
     facts = {"found": len(found), "kept": len(kept), "loops": found.loops, "idle": found.idle, "hash": found.hash}
-    if as_json:
-        print_json({"family": family, **facts, "wrote": [] if out is None else [out]})
-    else:
-        print_table(f"starts of {family}", ("what", "value"), [(k, str(v)) for k, v in facts.items()])
+    table = Table(f"starts of {family}", ("what", "value"), [(k, str(v)) for k, v in facts.items()])
+    return Answer({"family": family, **facts}, [table], [] if out is None else [out])
 
 
 def _pivots(text: str, name: str) -> np.ndarray:
@@ -210,33 +191,30 @@ def _pivots(text: str, name: str) -> np.ndarray:
     return np.array([complex(values[0], values[1]), complex(values[2], values[3])])
 
 
-def _tell(title: str, file: Any, links: Any, verdict: Any, extra: dict, out: Any, pick: int, as_json: bool) -> None:
-    """The table, the JSON, and what --out asks for."""
+def _answer(title: str, file: Any, links: Any, verdict: Any, extra: dict, out: Any, pick: int) -> Answer:
+    """Linkages in the order of their verdicts; the one that is picked is written where --out says."""
     degrees = np.degrees(verdict.transmission_min)
     rank = np.lexsort((-degrees, ~verdict.good)) if not extra else np.arange(len(degrees))
     if out is not None:
         if not 1 <= pick <= len(rank):
             raise NotPossible(f"synthesis: --pick is {pick}, there are {len(rank)} linkages")
-        _write(out, title, file, links[int(rank[pick - 1])], as_json)
-    if as_json:
-        rows = [
-            {
-                "ground": [[p.real, p.imag] for p in links.points[k, :2]],
-                "moving": [[p.real, p.imag] for p in links.points[k, 2:4]],
-                "tracer": [links.points[k, 4].real, links.points[k, 4].imag],
-                "kind": str(verdict.kind[k]),
-                "defect": str(verdict.reasons[k]),
-                "transmission_min_deg": float(degrees[k]),
-                "rotates": bool(verdict.rotates[k]),
-                **{name: float(x[k]) for name, x in extra.items()},
-            }
-            for k in rank
-        ]
-        print_json({"task": file.name, "title": title, "linkages": rows, "wrote": [] if out is None else [out]})
-        return
+        _write(out, title, file, links[int(rank[pick - 1])])
+    linkages = [
+        {
+            "ground": [[p.real, p.imag] for p in links.points[k, :2]],
+            "moving": [[p.real, p.imag] for p in links.points[k, 2:4]],
+            "tracer": [links.points[k, 4].real, links.points[k, 4].imag],
+            "kind": str(verdict.kind[k]),
+            "defect": str(verdict.reasons[k]),
+            "transmission_min_deg": float(degrees[k]),
+            "rotates": bool(verdict.rotates[k]),
+            **{name: float(x[k]) for name, x in extra.items()},
+        }
+        for k in rank
+    ]
     header = ("#", "ground A", "ground D", "moving B", "moving C", "kind", "transmission [deg]", *extra, "defect")
     place = lambda p: f"{p.real:.5g} {p.imag:.5g}"
-    rows_ = [
+    rows = [
         (
             n + 1,
             *(place(p) for p in links.points[k, :4]),
@@ -247,12 +225,12 @@ def _tell(title: str, file: Any, links: Any, verdict: Any, extra: dict, out: Any
         )
         for n, k in enumerate(rank[:SHOWN])
     ]
-    print_table(title + (f", {SHOWN} shown" if len(rank) > SHOWN else ""), header, rows_)
-    if out is not None:
-        console().print(f"wrote {out}", markup=False)
+    table = Table(title + (f", {SHOWN} shown" if len(rank) > SHOWN else ""), header, rows)
+    facts = {"task": file.name, "title": title, "linkages": linkages}
+    return Answer(facts, [table], [] if out is None else [out])
 
 
-def _write(out: Path, title: str, file: Any, linkage: Any, quiet: bool) -> None:
+def _write(out: Path, title: str, file: Any, linkage: Any) -> None:
     from linkwork.synthesis import plates
     from linkwork.synthesis.drawings import svg
 
@@ -267,4 +245,3 @@ def _write(out: Path, title: str, file: Any, linkage: Any, quiet: bool) -> None:
         write_atomically(out, f'<!doctype html><html lang="en"><meta charset="utf-8"><body>{body}</body></html>\n')
     else:
         lw.save(lw.Robot.from_linkage(linkage, file.task), out)
-    del quiet

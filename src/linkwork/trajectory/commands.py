@@ -9,8 +9,8 @@ import numpy as np
 import typer
 
 import linkwork as lw
-from linkwork.cli.arguments import Json, RobotName, configuration, vector
-from linkwork.cli.output import console, print_json, print_table
+from linkwork.cli.answer import Answer, Table
+from linkwork.cli.arguments import RobotName, configuration, vector
 from linkwork.cli.progress import working
 from linkwork.errors import InvalidInput
 from linkwork.formats.files import write_atomically
@@ -34,8 +34,7 @@ def minimum_time(
     ] = None,
     points: Annotated[int, typer.Option(help="Points of the grid on the path.")] = 1001,
     out: Annotated[FilePath | None, typer.Option(help="A CSV file: time, q, v, a, 1001 rows.")] = None,
-    as_json: Json = False,
-) -> None:
+) -> Answer:
     """The least time along a smooth path through configurations, within torque and velocity limits.
 
     Example:  linkwork minimum-time ur5e --through "0 -1 1 0 0 0" --through "1 -1.5 0.5 0 0 0"
@@ -55,21 +54,11 @@ def minimum_time(
     peaks = np.abs(law.torque).max(axis=0)
     if out is not None:
         write_atomically(out, _rows(loaded, law))
-    if as_json:
-        facts = {
-            "duration": law.duration,
-            "peak_torque": peaks,
-            "active": law.active,
-            "wrote": [] if out is None else [out],
-        }
-        print_json({"robot": loaded.name, **facts})
-        return
+    facts = {"robot": loaded.name, "duration": law.duration, "peak_torque": peaks, "active": law.active}
     share = np.array([(law.active == k).mean() for k in range(loaded.nv)])
-    rows = zip(loaded.joints, peaks.tolist(), (100 * share).tolist(), strict=True)
+    rows = list(zip(loaded.joints, peaks.tolist(), (100 * share).tolist(), strict=True))
     header = ("joint", "peak torque [N m, N]", "decides [% of the path]")
-    print_table(f"{loaded.name}: {law.duration:.6g} s", header, rows)
-    if out is not None:
-        console().print(f"wrote {out}", markup=False)
+    return Answer(facts, [Table(f"{loaded.name}: {law.duration:.6g} s", header, rows)], [] if out is None else [out])
 
 
 def _rows(robot: lw.Robot, law: TimeLaw) -> str:

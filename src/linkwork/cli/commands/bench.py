@@ -11,8 +11,8 @@ import numpy as np
 import typer
 
 import linkwork as lw
-from linkwork.cli.arguments import Json, RobotName, last_frame
-from linkwork.cli.output import print_json, print_table
+from linkwork.cli.answer import Answer, Table
+from linkwork.cli.arguments import RobotName, last_frame
 from linkwork.cli.progress import working
 from linkwork.engine import machine
 
@@ -22,8 +22,7 @@ ROUNDS, LEAST = 5, 0.02  # rounds of at least so many seconds; the median counts
 def bench(
     robot: RobotName = "ur5e",
     samples: Annotated[int, typer.Option(min=1, help="Of the batch.")] = 16384,
-    as_json: Json = False,
-) -> None:
+) -> Answer:
     """Time the main quantities of a robot: a sample of a batch, and one call. Beside peers: make bench.
 
     Example:  linkwork bench ur5e --samples 100000
@@ -52,11 +51,9 @@ def bench(
             single = _seconds(call, tuple(x[0] for x in arguments))
             rows.append((name, batch * 1e9, single * 1e6))
     about = f"{machine.cpu()[0]}, vectors of {machine.widths()[0]} doubles, {lw.threads()} threads"
-    if as_json:
-        facts = [{"quantity": n, "batch_ns": b, "single_us": s} for n, b, s in rows]
-        print_json({"robot": loaded.name, "machine": about, "samples": samples, "quantities": facts})
-        return
-    print_table(f"{loaded.name} on {about}", ("quantity", f"1 of {samples} [ns]", "one call [us]"), rows)
+    timed = [{"quantity": n, "batch_ns": b, "single_us": s} for n, b, s in rows]
+    table = Table(f"{loaded.name} on {about}", ("quantity", f"1 of {samples} [ns]", "one call [us]"), rows)
+    return Answer({"robot": loaded.name, "machine": about, "samples": samples, "quantities": timed}, [table])
 
 
 def _seconds(call: Callable[..., Any], arguments: tuple[np.ndarray, ...]) -> float:

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 import linkwork as lw
-from linkwork.cli.arguments import Json, names
-from linkwork.cli.output import console, print_json, print_table
+from linkwork.cli.answer import Answer, Table
+from linkwork.cli.arguments import names
 from linkwork.cli.progress import working
 from linkwork.errors import InvalidInput
 from linkwork.model.validation import validated
@@ -30,8 +30,7 @@ def check(
     lenient: Annotated[
         bool, typer.Option("--lenient", help="With --beside: pass over what has a plain meaning (strict=False).")
     ] = False,
-    as_json: Json = False,
-) -> None:
+) -> Answer:
     """Validate a description: names, tree, axes, limits, mass properties; errors carry file and line.
 
     Example:  linkwork check my.robot.yaml
@@ -39,19 +38,16 @@ def check(
     if (file is None) == (beside is None):
         raise InvalidInput("check: expected a file, or --beside with a folder")
     if beside is not None:
-        _check_beside(beside, lenient, as_json)
-        return
+        return _check_beside(beside, lenient)
     assert file is not None
     with working(f"checking {file}"):
         robot = lw.load(file, check="any")
         validated(robot.model, level)
-    if as_json:
-        print_json({"file": file, "level": level, "valid": True, "bodies": len(robot.bodies), "nv": robot.nv})
-    else:
-        console().print(f"{file}: valid ({level}), {len(robot.bodies)} bodies, nv = {robot.nv}")
+    facts = {"file": file, "level": level, "valid": True, "bodies": len(robot.bodies), "nv": robot.nv}
+    return Answer(facts, [f"{file}: valid ({level}), {len(robot.bodies)} bodies, nv = {robot.nv}"])
 
 
-def _check_beside(folder: str, lenient: bool, as_json: bool) -> None:
+def _check_beside(folder: str, lenient: bool) -> Answer:
     """The table of a folder: what is loaded, refused with its reason, agrees and differs."""
     from linkwork.cli.beside import beside
 
@@ -59,11 +55,9 @@ def _check_beside(folder: str, lenient: bool, as_json: bool) -> None:
         rows = list(beside(folder, strict=False if lenient else None))
     verdicts = [row.verdict for row in rows]
     counts = {verdict: verdicts.count(verdict) for verdict in dict.fromkeys(sorted(verdicts))}
-    if as_json:
-        print_json({"folder": folder, "counts": counts, "files": [asdict(row) for row in rows]})
-        return
     shown = [row for row in rows if row.verdict != "agree"]
-    table = [(row.file, row.peer, row.verdict, f"{row.difference:.1e}", row.why) for row in shown]
-    print_table(f"{folder}: all but those that agree", ("file", "peer", "verdict", "difference", "why"), table)
+    cells = [(row.file, row.peer, row.verdict, f"{row.difference:.1e}", row.why) for row in shown]
+    table = Table(f"{folder}: all but those that agree", ("file", "peer", "verdict", "difference", "why"), cells)
     total = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-    console().print(f"{len(rows)} files: {total or 'none'}")
+    facts = {"folder": folder, "counts": counts, "files": [asdict(row) for row in rows]}
+    return Answer(facts, [table, f"{len(rows)} files: {total or 'none'}"])

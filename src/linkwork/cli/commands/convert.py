@@ -8,16 +8,15 @@ from typing import Annotated
 import typer
 
 import linkwork as lw
-from linkwork.cli.arguments import Json, names
-from linkwork.cli.output import console, print_json
+from linkwork.cli.answer import Answer
+from linkwork.cli.arguments import names
 from linkwork.cli.progress import working
 
 
 def convert(
     source: Annotated[str, typer.Argument(help="A built-in name or a file.", autocompletion=names)],
     target: Annotated[Path, typer.Argument(help="The file to write: .urdf, .xml or .robot.yaml.")],
-    as_json: Json = False,
-) -> None:
+) -> Answer:
     """Write a robot in another format; refuses, with the reasons, what that format cannot hold.
 
     Example:  linkwork convert ur5e ur5e.urdf
@@ -25,7 +24,5 @@ def convert(
     with working(f"converting {source}"):
         robot = lw.load(source)
         lw.save(robot, target)
-    if as_json:
-        print_json({"wrote": target, "bodies": len(robot.bodies), "nv": robot.nv})
-    else:
-        console().print(f"wrote {target}: {len(robot.bodies)} bodies, nv = {robot.nv}", markup=False)
+    facts = {"robot": robot.name, "bodies": len(robot.bodies), "nv": robot.nv}
+    return Answer(facts, [f"{robot.name}: {len(robot.bodies)} bodies, nv = {robot.nv}"], [target])

@@ -10,8 +10,7 @@ import numpy as np
 import typer
 
 import linkwork as lw
-from linkwork.cli.arguments import Json
-from linkwork.cli.output import console, print_json, print_table
+from linkwork.cli.answer import Answer, Table
 from linkwork.cli.progress import working
 from linkwork.engine import cache, machine, python_call
 from linkwork.errors import ComputationError
@@ -33,19 +32,16 @@ PACKAGES = (
 
 def doctor(
     clear_cache: Annotated[bool, typer.Option("--clear-cache", help="Remove every compiled object.")] = False,
-    as_json: Json = False,
-) -> None:
+) -> Answer:
     """Show CPU, vector width, cache and versions, and run a self-test.
 
     Example:  linkwork doctor --clear-cache
     """
-    if clear_cache:
-        removed = cache.clear()
-        if not as_json:
-            console().print(f"removed {removed} compiled objects")
+    removed = {"removed objects": cache.clear()} if clear_cache else {}
     with working("self-test"):
         verdict = _self_test()
     facts = {
+        **removed,
         "cpu": machine.cpu()[0],
         "vector width": machine.widths()[0],
         "threads": lw.threads(),
@@ -56,10 +52,7 @@ def doctor(
         **{name: _version(name) for name in PACKAGES},
         "self-test": verdict,
     }
-    if as_json:
-        print_json(facts)
-    else:
-        print_table("linkwork doctor", ("what", "value"), facts.items())
+    return Answer(facts, [Table("linkwork doctor", ("what", "value"), list(facts.items()))])
 
 
 def _version(name: str) -> str:

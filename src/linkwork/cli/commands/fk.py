@@ -9,7 +9,7 @@ import typer
 
 import linkwork as lw
 from linkwork.cli.answer import Answer, Table
-from linkwork.cli.arguments import Configuration, Json, RobotName, configuration
+from linkwork.cli.arguments import Configuration, RobotName, configuration
 from linkwork.cli.output import tidy
 from linkwork.cli.progress import working
 
@@ -18,7 +18,6 @@ def fk(
     robot: RobotName,
     q: Configuration = None,
     frame: Annotated[str | None, typer.Option(help="A body, frame or point; left out: every body.")] = None,
-    as_json: Json = False,
 ) -> Answer:
     """Forward kinematics: poses at a configuration.
 

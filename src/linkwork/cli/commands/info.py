@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from rich.markup import escape
-from rich.tree import Tree
 
 import linkwork as lw
-from linkwork.cli.arguments import Json, RobotName
-from linkwork.cli.output import console, print_json, print_table
+from linkwork.cli.answer import Answer, Branch, Table
+from linkwork.cli.arguments import RobotName
 from linkwork.cli.progress import Tick, working
 from linkwork.errors import LinkworkError
 from linkwork.quantities import kernel_of, quantity
@@ -20,7 +18,7 @@ DYNAMIC = ("gravity_torque", "inverse_dynamics", "mass_matrix", "forward_dynamic
 """Quantities whose kernels are shown."""
 
 
-def info(robot: RobotName, as_json: Json = False) -> None:
+def info(robot: RobotName) -> Answer:
     """Show a robot: its tree, coordinates, limits, masses, DH table, closed forms, kernels, sources.
 
     Example:  linkwork info ur5e
@@ -28,20 +26,18 @@ def info(robot: RobotName, as_json: Json = False) -> None:
     loaded = lw.load(robot)
     with working(f"compiling for {loaded.name}") as tick:
         facts = _facts(loaded, tick)
-    if as_json:
-        print_json(facts)
-        return
-    console().print(_tree(loaded))
-    _show_joints(facts)
-    _show_bodies(facts)
-    _show_dh(facts["dh"])
-    _show_loops(facts)
-    _show_closed_form(facts["inverse_kinematics"])
-    print_table("kernels", ("quantity", "operations a sample"), facts["kernels"].items())
+    shown: list[Table | Branch | str] = [
+        _tree(loaded),
+        _joints(facts),
+        _bodies(facts),
+        _dh_table(facts["dh"]),
+        *_loops(facts),
+    ]
+    shown.append(_solver(facts["inverse_kinematics"]))
+    shown.append(Table("kernels", ("quantity", "operations a sample"), list(facts["kernels"].items())))
     if facts["variables"]:
-        print_table("variables", ("name", "value [SI]"), facts["variables"].items())
-    for note in facts["notes"]:
-        console().print(f"- {escape(note)}")
+        shown.append(Table("variables", ("name", "value [SI]"), list(facts["variables"].items())))
+    return Answer(facts, [*shown, *(f"- {note}" for note in facts["notes"])])
 
 
 def _facts(robot: lw.Robot, tick: Tick) -> dict[str, Any]:
@@ -110,13 +106,13 @@ def _kernels(robot: lw.Robot, tick: Tick) -> dict[str, int]:
     return counted
 
 
-def _show_joints(facts: dict[str, Any]) -> None:
+def _joints(facts: dict[str, Any]) -> Table:
     header = ("joint", "type", "q", "lower", "upper", "velocity", "effort")
     rows = [
         (j["name"], j["type"], j["q"], *(_range(j[key]) for key in ("lower", "upper", "velocity", "effort")))
         for j in facts["joints"]
     ]
-    print_table(f"{facts['nv']} degrees of freedom, nq = {facts['nq']} [rad, m, s, N m, N]", header, rows)
+    return Table(f"{facts['nv']} degrees of freedom, nq = {facts['nq']} [rad, m, s, N m, N]", header, rows)
 
 
 def _range(values: list[float]) -> str:
@@ -125,48 +121,43 @@ def _range(values: list[float]) -> str:
     return " ".join(known)
 
 
-def _show_bodies(facts: dict[str, Any]) -> None:
+def _bodies(facts: dict[str, Any]) -> Table | str:
     if facts["mass"] is None:
-        console().print(f"{len(facts['bodies'])} bodies, no mass properties are known")
-        return
+        return f"{len(facts['bodies'])} bodies, no mass properties are known"
     rows = [(b["name"], b["mass"], *b["com"]) for b in facts["bodies"]]
     title = f"{len(rows)} bodies, {facts['mass']:.6g} kg"
-    print_table(title, ("body", "mass [kg]", "com x [m]", "com y [m]", "com z [m]"), rows)
+    return Table(title, ("body", "mass [kg]", "com x [m]", "com y [m]", "com z [m]"), rows)
 
 
-def _show_dh(dh: dict[str, Any]) -> None:
+def _dh_table(dh: dict[str, Any]) -> Table | str:
     if dh["rows"] is None:
-        console().print(f"no DH table: {dh['reason']}", markup=False)
-        return
+        return f"no DH table: {dh['reason']}"
     rows = [(r["joint"], *(float(r[k]) for k in ("a", "alpha", "d", "theta", "offset"))) for r in dh["rows"]]
-    print_table("DH table, standard [m, rad]", ("joint", "a", "alpha", "d", "theta", "offset"), rows)
+    return Table("DH table, standard [m, rad]", ("joint", "a", "alpha", "d", "theta", "offset"), rows)
 
 
-def _show_loops(facts: dict[str, Any]) -> None:
+def _loops(facts: dict[str, Any]) -> list[Table | str]:
+    shown: list[Table | str] = []
     if facts["loop_elements"]:
-        print_table("loop elements", ("kind", "name"), [tuple(e.values()) for e in facts["loop_elements"]])
-        console().print(f"commands: {', '.join(facts['actuators'])}", markup=False)
+        shown.append(Table("loop elements", ("kind", "name"), [tuple(e.values()) for e in facts["loop_elements"]]))
+        shown.append(f"commands: {', '.join(facts['actuators'])}")
     if facts["motions"]:
-        console().print(f"motions: {', '.join(facts['motions'])}", markup=False)
+        shown.append(f"motions: {', '.join(facts['motions'])}")
+    return shown
 
 
-def _show_closed_form(found: dict[str, Any]) -> None:
+def _solver(found: dict[str, Any]) -> str:
     how = "numeric" if found["family"] == "none" else f"{found['family']}{'' if found['exact'] else ', nominal'}"
-    console().print(f"inverse kinematics of {found['frame']}: {found['title']} ({how})", markup=False)
+    return f"inverse kinematics of {found['frame']}: {found['title']} ({how})"
 
 
-def _tree(robot: lw.Robot) -> Tree:
-    carried: dict[str | None, list[Any]] = {}
-    for joint in robot.model.joints:
-        carried.setdefault(joint.parent, []).append(joint)
-    children = {joint.child for joint in robot.model.joints}
-    root = Tree(f"[bold]{escape(robot.name)}[/bold]")
-    stack = [(root.add(escape(b.name)), b.name) for b in robot.model.bodies if b.name not in children]
-    stack += [
-        (root.add(f"{escape(j.child)}  [dim]{escape(j.name)} ({j.type})[/dim]"), j.child) for j in carried.get(None, [])
-    ]
-    while stack:
-        branch, body = stack.pop()
-        for j in carried.get(body, []):
-            stack.append((branch.add(f"{escape(j.child)}  [dim]{escape(j.name)} ({j.type})[/dim]"), j.child))
-    return root
+def _tree(robot: lw.Robot) -> Branch:
+    """Bodies below the bodies that carry them, with the joint between."""
+    model = robot.model
+    above = {joint.child: joint for joint in model.joints}
+    carried: dict[str | None, list[Branch]] = {None: [], **{body.name: [] for body in model.bodies}}
+    for body in model.bodies:
+        joint = above.get(body.name)
+        note = "" if joint is None else f"{joint.name} ({joint.type})"
+        carried[None if joint is None else joint.parent].append(Branch(body.name, note, carried[body.name]))
+    return Branch(robot.name, branches=carried[None])

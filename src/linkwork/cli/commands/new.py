@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 import linkwork as lw
-from linkwork.cli.arguments import Json, value
-from linkwork.cli.output import console, print_json
+from linkwork.cli.answer import Answer
+from linkwork.cli.arguments import value
 from linkwork.errors import InvalidInput
 from linkwork.formats.files import write_atomically
 
@@ -26,8 +26,7 @@ def new(
     length: Annotated[str | None, typer.Option(help="Of each link: 0.3 or 300mm.")] = None,
     mass: Annotated[float | None, typer.Option(help=r"Of each link \[kg].")] = None,
     force: Annotated[bool, typer.Option("--force", help="Write over a file that exists.")] = False,
-    as_json: Json = False,
-) -> None:
+) -> Answer:
     """Start the description of a serial robot; what is not given is asked. Edit the file from there.
 
     Example:  linkwork new arm.robot.yaml --joints rrr --length 300mm --mass 1.2
@@ -45,10 +44,8 @@ def new(
         raise InvalidInput(f"new: length {long:g} m and mass {heavy:g} kg, expected positive numbers")
     write_atomically(target, _text(target.name.removesuffix(".robot.yaml"), kinds, long, float(heavy)))
     made = lw.load(target)
-    if as_json:
-        print_json({"wrote": target, "name": made.name, "joints": made.joints})
-    else:
-        console().print(f"wrote {target}: {made.nv} joints; see it with: linkwork view {target}", markup=False)
+    facts = {"name": made.name, "joints": made.joints}
+    return Answer(facts, [f"{made.name}: {made.nv} joints; see it with: linkwork view {target}"], [target])
 
 
 def _text(name: str, kinds: str, length: float, mass: float) -> str:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import linkwork as lw
-from linkwork.cli.arguments import Json
-from linkwork.cli.output import print_json, print_table
+from linkwork.cli.answer import Answer, Table
 
 
-def robots(as_json: Json = False) -> None:
+def robots() -> Answer:
     """List the built-in robots, one line each.
 
     Example:  linkwork robots --json
     """
     found = lw.robots()
-    if as_json:
-        print_json(found)
-    else:
-        print_table(f"{len(found)} built-in robots", ("name", "what it is"), found.items())
+    return Answer(found, [Table(f"{len(found)} built-in robots", ("name", "what it is"), list(found.items()))])

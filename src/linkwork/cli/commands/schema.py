@@ -8,15 +8,13 @@ from typing import Annotated
 
 import typer
 
-from linkwork.cli.arguments import Json
-from linkwork.cli.output import console, print_json
+from linkwork.cli.answer import Answer
 from linkwork.formats.files import write_atomically
 
 
 def schema(
     target: Annotated[Path | None, typer.Argument(help="The file to write; without it the schema is printed.")] = None,
-    as_json: Json = False,
-) -> None:
+) -> Answer:
     """Export the JSON schema of .robot.yaml, so that an editor completes and checks what one types.
 
     Example:  linkwork schema robot.schema.json
@@ -25,11 +23,9 @@ def schema(
     """
     from linkwork.formats.robot_yaml import json_schema
 
+    schema = json_schema()
+    text = json.dumps(schema, indent=1)
     if target is None:
-        print_json(json_schema())
-        return
-    write_atomically(target, json.dumps(json_schema(), indent=1) + "\n")
-    if as_json:
-        print_json({"wrote": target})
-    else:
-        console().print(f"wrote {target}", markup=False)
+        return Answer(schema, [text])
+    write_atomically(target, text + "\n")
+    return Answer({}, wrote=[target])
