@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from linkwork.inverse.tasks import Task
     from linkwork.studies.bounds import ChristoffelBounds
     from linkwork.synthesis.linkage import Linkage
+    from linkwork.synthesis.spatial import FiveLegs, SphericalFourBar
     from linkwork.synthesis.task import PlanarTask
 
 
@@ -73,7 +74,7 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
     @classmethod
     def from_linkage(
         cls,
-        linkage: Linkage,
+        linkage: Linkage | SphericalFourBar | FiveLegs,
         task: PlanarTask | None = None,
         *,
         plane: str = "xz",

@@ -11,6 +11,7 @@ from_loops, six_bars         linkages from rows of vectors; six- and eight-bars 
 fit                          the best four-bars for any number of poses and points
 search, rank, sensitivity    tolerance zones, criteria and Pareto fronts, exact derivatives by dimensions
 function_generator           four-bars for pairs of angles
+spherical_four_bars, legs    spherical four-bars through five orientations, bodies on five legs through seven poses
 plates, svg, read_task       parts to cut as DXF and SVG, pictures, .task.yaml files
 """
 
@@ -32,6 +33,16 @@ from linkwork.synthesis.search import Found, search
 from linkwork.synthesis.sensitivities import Sensitivity, monte_carlo, sensitivity, tolerance_band
 from linkwork.synthesis.six_bars import eight_bars, six_bars
 from linkwork.synthesis.sliders import Sliders, slider_circle
+from linkwork.synthesis.spatial import (
+    FiveLegs,
+    Legs,
+    SphericalDyads,
+    SphericalFourBar,
+    five_legs,
+    legs,
+    spherical_dyads,
+    spherical_four_bars,
+)
 from linkwork.synthesis.task import PlanarTask
 from linkwork.synthesis.task_files import TaskFile, read_task, write_task
 from linkwork.synthesis.triads import Triads, triads
@@ -42,9 +53,11 @@ __all__ = [
     "Curves",
     "Dyads",
     "Fits",
+    "FiveLegs",
     "Found",
     "FourBars",
     "FunctionGenerators",
+    "Legs",
     "Linkage",
     "Linkages",
     "PlanarTask",
@@ -52,6 +65,8 @@ __all__ = [
     "Ranking",
     "Sensitivity",
     "Sliders",
+    "SphericalDyads",
+    "SphericalFourBar",
     "TaskFile",
     "Topology",
     "Triads",
@@ -66,12 +81,14 @@ __all__ = [
     "dyads",
     "eight_bars",
     "fit",
+    "five_legs",
     "four_bar",
     "four_bars",
     "from_dyads",
     "from_loops",
     "function_generator",
     "image_poles",
+    "legs",
     "monte_carlo",
     "opposite_points",
     "plates",
@@ -82,6 +99,8 @@ __all__ = [
     "sensitivity",
     "six_bars",
     "slider_circle",
+    "spherical_dyads",
+    "spherical_four_bars",
     "svg",
     "tolerance_band",
     "topologies",

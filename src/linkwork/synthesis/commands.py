@@ -149,7 +149,7 @@ def page(
 
 
 def starts(
-    family: Annotated[str, typer.Argument(help='"triads", or the number of poses of a mix: 1, 2, 3, 4.')],
+    family: Annotated[str, typer.Argument(help='"triads", "spherical", "ss", or the poses of a mix: 1, 2, 3, 4.')],
     seed: Annotated[int, typer.Option(help="Another seed is another generic member.")] = 1,
     out: Annotated[Path | None, typer.Option(help="An .npz file to write.")] = None,
 ) -> Answer:
@@ -157,7 +157,7 @@ def starts(
 
     Example:  linkwork synthesis starts 4 --seed 7
     """
-    from linkwork.synthesis import mixes
+    from linkwork.synthesis import bilinear, mixes
     from linkwork.synthesis.four_bars import starts as kept_mixes
     from linkwork.synthesis.triads import generic as generic_triad
     from linkwork.synthesis.triads import starts as kept_triads
@@ -170,8 +170,12 @@ def starts(
         poses = int(family)
         system, generic = mixes.system(poses), mixes.generic(poses, seed)
         symmetry, kept = mixes.symmetry(poses), kept_mixes(poses)
+    elif family in bilinear.NAMES.values():
+        k = next(k for k, name in bilinear.NAMES.items() if name == family)
+        system, generic, kept = bilinear.system(k), bilinear.generic(k, seed), bilinear.starts(k)
     else:
-        raise InvalidInput(f'synthesis starts: family is "{family}", expected "triads", "1", "2", "3" or "4"')
+        known = ("triads", "spherical", "ss", "1", "2", "3", "4")
+        raise InvalidInput(f'synthesis starts: family is "{family}", expected one of {", ".join(known)}')
     with working("monodromy"):
         found = system.monodromy(*generic, seed, symmetry)
     if out is not None:

@@ -17,6 +17,8 @@ from linkwork.errors import InvalidInput, NotPossible
 from linkwork.formats.robot_yaml import Description
 from linkwork.synthesis.kinematics import rotations_at
 from linkwork.synthesis.linkage import Linkage, as_linkages
+from linkwork.synthesis.spatial import FiveLegs, SphericalFourBar
+from linkwork.synthesis.spatial_robots import legs_description, spherical_description
 from linkwork.synthesis.task import PlanarTask
 
 PLANES = {"xz": ("-y", (0, 2)), "xy": ("z", (0, 1)), "yz": ("x", (1, 2))}
@@ -28,7 +30,7 @@ CYCLE = 2.0
 
 
 def description(
-    linkage: Linkage,
+    linkage: Linkage | SphericalFourBar | FiveLegs,
     task: PlanarTask | None = None,
     *,
     plane: str = "xz",
@@ -36,13 +38,17 @@ def description(
     name: str | None = None,
     reach: tuple[float, float] | None = None,
 ) -> Description:
-    """The .robot.yaml of a linkage.
+    """The .robot.yaml of a linkage; spatial ones (spatial_robots.py) have their positions in themselves.
 
     task      its positions become the configurations "position_1" ... (where the linkage meets them)
     plane     "xz", "xy" or "yz": where the linkage lies
     density   mass of the bars: one number [kg/m], or (kg/m^3, width, thickness); None: a robot without masses
     reach     (low, high) of the driver [rad] for the motion "cycle"; None: all round
     """
+    if isinstance(linkage, SphericalFourBar):
+        return spherical_description(linkage, density)
+    if isinstance(linkage, FiveLegs):
+        return legs_description(linkage, density)
     linkage = as_linkages(linkage, "from_linkage")  # type: ignore[assignment]
     if linkage.batch:
         raise NotPossible(f"from_linkage: got {len(linkage)} linkages, expected one: linkages[0]")
