@@ -1,4 +1,4 @@
-"""Identification: masses and inertias from noisy torques, by the regressor, and how well they predict.
+"""Identification: masses, inertias and friction from noisy torques, and how well they predict.
 
 python examples/identify.py
 """
@@ -9,29 +9,28 @@ import numpy as np
 
 import linkwork as lw
 
-NOISE = 0.05  # N m
-
 
 def main() -> None:
     robot = lw.load("ur5e")
-    rng = np.random.default_rng(0)
+    motion = lw.studies.excitation(robot, duration=10.0, rate=200.0)
+    print(motion)
 
-    def measured(n: int) -> tuple[np.ndarray, np.ndarray]:
-        """Regressor and torques of n random states."""
-        q, v, a = robot.random(n, seed=int(rng.integers(1 << 30))), rng.normal(size=(n, 6)), rng.normal(size=(n, 6))
-        return robot.regressor(q, v, a), robot.inverse_dynamics(q, v, a)
+    tau = robot.inverse_dynamics(motion.q, motion.v, motion.a) + 3.0 * motion.v + np.sign(motion.v)
+    noise = 0.01 * tau.std(axis=0)
+    noisy = tau + noise * np.random.default_rng(0).normal(size=tau.shape)
+    found = lw.studies.identify(robot, motion.q, motion.v, motion.a, noisy)
+    print(found)
+    for name, value, deviation in zip(found.base.names[:5], found.values, found.deviation):
+        print(f"  {value:9.5f} +- {deviation:.5f}  {name[:80]}")
 
-    Y, tau = measured(2000)
-    noisy = (tau + NOISE * rng.normal(size=tau.shape)).ravel()
-    found, _, rank, _ = np.linalg.lstsq(Y.reshape(len(noisy), -1), noisy, rcond=1e-9)
-    print(f"{Y.shape[-1]} parameters, of which {rank} combinations can be seen in the torques")
-
-    Y_new, tau_new = measured(500)
-    error = Y_new @ found - tau_new
-    print(f"torques of states not seen before are predicted within {np.abs(error).max():.3f} N m (noise {NOISE} N m)")
-    print("rms error by joint [N m]:", np.sqrt((error**2).mean(axis=0)).round(4))
-    if np.abs(error).max() > 3 * NOISE:
-        raise SystemExit("the identified parameters predict worse than the noise they were measured with")
+    better = robot.with_parameters(found)
+    other = lw.studies.excitation(robot, seed=7)
+    true = robot.inverse_dynamics(other.q, other.v, other.a) + 3.0 * other.v + np.sign(other.v)
+    error = better.inverse_dynamics(other.q, other.v, other.a) + better.friction_torque(other.v) - true
+    worst = float((np.abs(error) / noise).max())
+    print(f"torques of a motion not seen before are within {worst:.2f} times the noise")
+    if worst > 2.0:
+        raise SystemExit("the identified parameters predict worse than twice the noise they were measured with")
 
 
 if __name__ == "__main__":

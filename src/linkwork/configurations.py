@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwork.arguments import finite
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.model import Joint
 from linkwork.results import JointLimits
@@ -103,3 +104,18 @@ def table(subject: Subject) -> str:
     widths = [max(len(str(row[c])) for row in rows) for c in range(len(rows[0]))]
     lines += ["  ".join(str(cell).ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
     return "\n".join(lines)
+
+
+def parameter_changes(subject: Subject, given: Any) -> dict[str, Any]:
+    """Arguments of `edit.with_parameters` from an array (10 nb,), or from what identification found."""
+    numbers = finite(
+        getattr(given, "parameters", given), (10 * len(subject.model.bodies),), "with_parameters: parameters"
+    )
+    changes: dict[str, Any] = {"parameters": tuple(numbers.tolist())}
+    if hasattr(given, "parameters"):
+        single = [(joint.name, at.start) for joint, _, at in places(subject) if at.stop - at.start == 1]
+        changes["order"] = tuple(name for name, _ in single)
+        for label in ("damping", "friction", "armature"):
+            values = finite(getattr(given, label), (subject.nv,), f"with_parameters: {label}")
+            changes[label] = tuple(float(values[at]) for _, at in single)
+    return changes

@@ -241,6 +241,13 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
         model = parametric.build({**present, **{k: number(v, f"with_variables: {k}") for k, v in values.items()}})
         return Robot(model, parametric, self.subject.live)
 
+    def with_parameters(self, parameters: Any) -> Robot:
+        """The robot with other inertial parameters: ten a body (10 nb,), in the order of `parameters()`.
+
+        What `lw.studies.identify` found is taken whole: its friction and rotor inertias come along.
+        """
+        return self._edited(edit.with_parameters, **configurations.parameter_changes(self.subject, parameters))
+
     # inverse kinematics
 
     def singularity(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from linkwork.errors import InvalidInput, InvalidModel, NotPossible, UnknownName, did_you_mean, listed
 from linkwork.model.body import Body
+from linkwork.model.inertia import from_parameters
 from linkwork.model.joint import Joint, Mimic, resolved_mimic
 from linkwork.model.model import Configurations, Frame, Model
 from linkwork.model.motion import joint_motion
@@ -58,6 +60,34 @@ def with_gravity(model: Model, gravity: Vector) -> Model:
 def without_gravity(model: Model) -> Model:
     """The model in free fall."""
     return with_gravity(model, (0.0, 0.0, 0.0))
+
+
+def with_parameters(
+    model: Model,
+    parameters: tuple[float, ...],
+    damping: tuple[float, ...] | None = None,
+    friction: tuple[float, ...] | None = None,
+    armature: tuple[float, ...] | None = None,
+    order: tuple[str, ...] = (),
+) -> Model:
+    """The model with other inertial parameters, ten a body in its order; joints of one coordinate in `order` get others
+    of damping, dry friction and rotor inertia."""
+    if len(parameters) != 10 * len(model.bodies):
+        raise InvalidInput(
+            f"with_parameters: {len(parameters)} parameters, expected {10 * len(model.bodies)}: ten a body of robot "
+            f'"{model.name}", as robot.parameters() has them'
+        )
+    properties = [from_parameters(parameters[k : k + 10]) for k in range(0, len(parameters), 10)]
+    for body, found in zip(model.bodies, properties, strict=True):
+        if problem := found.problem("any"):
+            raise InvalidInput(f'with_parameters: body "{body.name}": {problem}')
+    bodies = tuple(replace(body, mass_properties=found) for body, found in zip(model.bodies, properties, strict=True))
+    changes: dict[str, dict[str, Any]] = {name: {} for name in order}
+    for label, numbers in (("damping", damping), ("friction", friction), ("armature", armature)):
+        for name, value in zip(order, numbers or ()):
+            changes[name][label] = value
+    joints = tuple(replace(joint, **changes.get(joint.name, {})) for joint in model.joints)
+    return well_formed(replace(model, bodies=bodies, joints=joints))
 
 
 def locked(model: Model, joints: Mapping[str, float | Sequence[float]]) -> Model:

@@ -101,6 +101,18 @@ class MassProperties:
         return None
 
 
+def from_parameters(parameters: tuple[float, ...]) -> MassProperties:
+    """The mass properties of ten parameters, as `MassProperties.parameters` gives them."""
+    m, hx, hy, hz, xx, xy, yy, xz, yz, zz = (float(x) for x in parameters)
+    about_origin = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+    if m == 0.0:
+        return MassProperties(0.0, ZERO, about_origin)
+    com = (hx / m, hy / m, hz / m)
+    moved = steiner(m, com)
+    rows = [[about_origin[i][j] - moved[i][j] for j in range(3)] for i in range(3)]
+    return MassProperties(m, com, tuple(tuple(row) for row in rows))  # type: ignore[arg-type]
+
+
 def steiner(mass: Number, r: Vector) -> Matrix:
     """Inertia of a point mass at r about the origin: m (r.r 1 - r r')."""
     rr = dot(r, r)

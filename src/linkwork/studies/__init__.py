@@ -1,22 +1,31 @@
-"""Design studies: bounds, actuator selection, static balancing, sweeps over live variables."""
+"""Design studies: bounds, actuator selection, static balancing, sweeps over live variables, identification."""
 
 from linkwork.doors import open_doors
 from linkwork.studies.actuators import Actuator, Duty, Selection, catalogue, duties, select
 from linkwork.studies.balancing import Balance, balance
+from linkwork.studies.base_parameters import BaseParameters, base_parameters
 from linkwork.studies.bounds import ChristoffelBounds, christoffel_bounds
+from linkwork.studies.excitation import Excitation, excitation
+from linkwork.studies.identification import Identification, identify
 from linkwork.studies.sweep import Sweep, sweep
 
 __all__ = [
     "Actuator",
     "Balance",
+    "BaseParameters",
     "ChristoffelBounds",
     "Duty",
+    "Excitation",
+    "Identification",
     "Selection",
     "Sweep",
     "balance",
+    "base_parameters",
     "catalogue",
     "christoffel_bounds",
     "duties",
+    "excitation",
+    "identify",
     "select",
     "sweep",
 ]
