@@ -7,6 +7,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.errors import UnknownName
+from linkwork.inverse.analytic.classify import families
 from tests.inverse.arms import TABLES, arm, disguised, nearest, tip
 from tests.robots_list import robot as published
 
@@ -128,3 +129,12 @@ def test_no_family_is_an_answer_too():
 def test_unknown_frame():
     with pytest.raises(UnknownName, match="tool0"):
         lw.classify(lw.load("ur5e"), "tool_0")
+
+
+def test_families_are_found_by_class_simpler_ones_first():
+    order = "planar_2r planar_3r ur offset_wrist spherical_wrist spherical_shoulder seven_axis seven_axis_locked"
+    assert [family.name for family in families()] == [*order.split(), "general_6r"]
+    assert [family.name for family in families(position=True)] == ["planar_2r", "planar_3r", "positioning_3r"]
+    home = "linkwork.inverse.analytic."
+    assert all(family.__module__.startswith(home) for family in (*families(), *families(position=True)))
+    assert lw.classify(lw.load("ur5e"), "tool0").others.keys() == {family.name for family in families()} - {"ur"}

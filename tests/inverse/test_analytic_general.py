@@ -10,8 +10,8 @@ import pytest
 import linkwork as lw
 from linkwork.inverse.analytic.candidates import Canonical
 from linkwork.inverse.analytic.denavit import frames
+from linkwork.inverse.analytic.general_6r import General6R, best_cut
 from linkwork.inverse.analytic.screws import chain_of
-from linkwork.inverse.analytic.solvers.general_6r import General6R, best_cut
 from tests.inverse.arms import apart, arm, disguised, from_table, nearest, searched, tip
 from tests.robots_list import robot as published
 

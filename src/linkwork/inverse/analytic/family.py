@@ -13,8 +13,10 @@ from casadi import SX
 
 from linkwork import configurations
 from linkwork.engine.kernel import Kernel, Signature
+from linkwork.inverse.analytic import ideal
 from linkwork.inverse.analytic.angles import EXACT, SLACK, SPREADS, Margin
 from linkwork.inverse.analytic.candidates import ISOLATED, TOLERANCE, Canonical, Found, Layout, orthonormal, rows_kernel
+from linkwork.inverse.analytic.denavit import Frames
 from linkwork.inverse.analytic.polish import distinct, jacobian_kernel, kinds, polished
 from linkwork.inverse.analytic.screws import Chain
 from linkwork.spatial import Transform
@@ -63,8 +65,50 @@ class Rows:
 
 
 @dataclass(frozen=True)
+class Geometry:
+    """How a family is told from the axes of a chain.
+
+    recognise   the lines with every relation of the family applied; how far they were from it is theirs to say
+    canonical   the frames of those lines and the numbers of the arm
+    backward    the chain is seen from its frame
+    refused     why an arm of these numbers is not solved as this family, "" where it is
+    """
+
+    recognise: Callable[[ideal.Lines], ideal.Lines]
+    canonical: Callable[[ideal.Lines], tuple[Frames, Any]]
+    backward: bool = False
+    refused: Callable[[Any], str] = lambda size: ""
+
+    def solver(self, family: type[Family], subject: Subject, chain: Chain) -> tuple[float, Family | str]:
+        """How far the axes are from the family's, and its solver, or the reason why there is none."""
+        lines = self.recognise(ideal.Lines(chain.backward() if self.backward else chain))
+        deviation, why = lines.worst
+        if deviation > ideal.NEAR:
+            return deviation, why
+        placed, size = self.canonical(lines)
+        no = self.refused(size)
+        if no:
+            return 1.0, no
+        return deviation, family(subject, chain, Canonical(placed, self.backward), size, deviation <= ideal.EXACT)
+
+
+def short(*names: str) -> Callable[[Any], str]:
+    """`refused` of a `Geometry`: an arm one of whose needed lengths is zero."""
+
+    def refused(size: Any) -> str:
+        zero = [n for n in names if abs(getattr(size, n)) < 1e-9 * size.scale]
+        return f"{' and '.join(zero)} = 0" if zero else ""
+
+    return refused
+
+
+@dataclass(frozen=True)
 class Family:
-    """One recognised robot; a subclass for each family.
+    """One recognised robot; a subclass for each family, found by its `axes` (classify.families).
+
+    axes, rank   of how many axes the family is, and its place in the order in which families are tried
+    geometry     how it is recognised; a family with another way has its own `ways`
+    last_resort  tried only where no other family fits
 
     canonical   between the robot and the frames in which the family is solved
     size        the numbers of the canonical arm
@@ -85,11 +129,20 @@ class Family:
 
     name: ClassVar[str]
     title: ClassVar[str]
+    axes: ClassVar[int] = 0
+    rank: ClassVar[int] = 0
+    geometry: ClassVar[Geometry]
+    last_resort: ClassVar[bool] = False
     slots: ClassVar[int]
     position: ClassVar[bool] = False
     free: ClassVar[str] = ""
     branches: ClassVar[tuple[tuple[int, ...], ...] | None] = None
     branch_names: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def ways(cls) -> tuple[Callable[[Subject, Chain], tuple[float, Family | str]], ...]:
+        """How it may be recognised: (subject, chain) -> how far the axes are off, and the solver or why not."""
+        return (lambda subject, chain: cls.geometry.solver(cls, subject, chain),)
 
     @property
     def held(self) -> int | None:

@@ -8,49 +8,32 @@ roots are false (carbonari.py); with theta5, theta6 as unknowns the same constra
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import functools
+from dataclasses import replace
+from typing import NamedTuple
 
 import casadi
 import numpy as np
-from casadi import SX, atan2, fabs, fmax, sqrt
+from casadi import SX, atan2, fabs, fmax, sqrt, sumsqr
 
-from linkwork.inverse.analytic.angles import FREE, any_of, both, clamped, either, root
-from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Found
-from linkwork.inverse.analytic.crossings import within
+from linkwork.engine.compile import compile as compile_function
+from linkwork.engine.kernel import Kernel
+from linkwork.inverse.analytic import crossings, wrist_angles
+from linkwork.inverse.analytic.angles import FREE, both, either
+from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Found, Layout, orthonormal
 from linkwork.inverse.analytic.denavit import Frames, frames
+from linkwork.inverse.analytic.family import Family, Geometry, Rows, Shapes, merge, short
 from linkwork.inverse.analytic.ideal import Lines
+from linkwork.inverse.analytic.polish import kinds
+from linkwork.inverse.analytic.roots import trigonometric_roots
 from linkwork.inverse.analytic.spherical import exact_cos, exact_sin
-from linkwork.inverse.analytic.trigonometric import Trig
+from linkwork.inverse.analytic.wrist_angles import ROOTS, Dimensions, direction
 from linkwork.spatial import Transform
 
-ROOTS = 8
-SAME = 1e-6
-"""Angles this near [rad] are one root."""
-SINGULAR = 1e-6
-"""Determinant of the two scaled constraints below which their root is a double one."""
-CROWD = 0.02
-"""Roots this near to each other may be one of higher multiplicity."""
-ON_CIRCLE = 1e-4
-"""A root this near to the unit circle is real, unless a pair of complex ones is very near to being so."""
 UPRIGHT = 1e-9
 """Lengths [of the arm's] and cosines that may be off where both arms stand on axis 1."""
 VOID = 1e-12
 """Coefficients of the scaled polynomial below which it vanishes: theta6 is free."""
-
-
-@dataclass(frozen=True)
-class Dimensions:
-    """Lengths [m] and twists [rad] of the canonical arm."""
-
-    a2: float
-    d4: float
-    d5: float
-    alpha4: float
-    alpha5: float
-
-    @property
-    def scale(self) -> float:
-        return abs(self.a2) + abs(self.d4) + abs(self.d5)
 
 
 def recognise(lines: Lines) -> Lines:
@@ -68,258 +51,12 @@ def canonical(lines: Lines) -> tuple[Frames, Dimensions]:
     return placed, Dimensions(a2, d4, d5, float(placed.alpha[3]), float(placed.alpha[4]))
 
 
-@dataclass(frozen=True)
-class Constraint:
-    """cosine(theta6) cos theta5 + sine(theta6) sin theta5 + constant(theta6) = 0, scaled."""
-
-    cosine: Trig
-    sine: Trig
-    constant: Trig
-
-
-def constraints(size: Dimensions, T: Transform) -> tuple[Constraint, Constraint]:
-    """Phi4 (the forearm's axis lies in a plane with axis 1) and Phi6 (the upper arm has its length), scaled.
-
-        z4 = s_a5 y5 + c_a5 z6,   X = x5,   Y = c_a5 y5 - s_a5 z6,   y4 = s5 X + c5 Y,   z3 = s_a4 y4 + c_a4 z4
-        Phi4 = z3 . (P4 x z0),    Phi6 = |P3|^2 - a2^2,    P4 = P5 - d5 z4,    P3 = P4 - d4 z3            (13, 17)
-
-    with x5, y5 affine in (cos theta6, sin theta6), so that both are affine in (c5, s5) and in (c6, s6).
-    """
-    L = size.scale
-    a2, d4, d5, w = size.a2 / L, size.d4 / L, size.d5 / L, T.p / L
-    s4, c4, s5, c5 = (f(x) for x in (size.alpha4, size.alpha5) for f in (exact_sin, exact_cos))
-    x6, y6, z6 = T.R[:, 0], T.R[:, 1], T.R[:, 2]
-    m = casadi.vertcat(w[1], -w[0], 0)
-
-    def along(v: SX) -> tuple[Trig, Trig, Trig]:
-        """v . X, v . Y, v . z4 as functions of theta6."""
-        a, b, c = casadi.dot(v, x6), casadi.dot(v, y6), casadi.dot(v, z6)
-        X = Trig.affine(SX(0), a, -b)
-        y5 = (SX(0), b, a)
-        Y = Trig.affine(-s5 * c, *(c5 * e for e in y5[1:]))
-        return X, Y, Trig.affine(c5 * c, *(s5 * e for e in y5[1:]))
-
-    def times(k: float | SX, t: Trig) -> Trig:
-        return Trig(tuple(k * a for a in t.cosines), tuple(k * b for b in t.sines))
-
-    mX, mY, mZ = along(m)
-    zX, zY, _ = along(SX(casadi.DM([0, 0, 1])))
-    wX, wY, wZ = along(w)
-    plane = Constraint(times(s4, mY - times(d5, zX)), times(s4, mX + times(d5, zY)), times(c4, mZ))
-    square = casadi.sumsqr(w) + d5**2 + d4**2 - a2**2 + 2 * d4 * d5 * c4
-    length = Constraint(
-        times(-2 * d4 * s4, wY),
-        times(-2 * d4 * s4, wX),
-        Trig.affine(square, SX(0), SX(0)) + times(-2 * d5 - 2 * d4 * c4, wZ),
-    )
-    return plane, length
-
-
-def polynomial(size: Dimensions, T: Transform) -> Trig:
-    """f(theta6) of degree 4: Cramer's rule for (cos theta5, sin theta5) and cos^2 + sin^2 = 1."""
-    p, q = constraints(size, T)
-    sine_part = p.sine * q.constant - q.sine * p.constant
-    cosine_part = p.constant * q.cosine - q.constant * p.cosine
-    both_part = p.cosine * q.sine - q.cosine * p.sine
-    return sine_part * sine_part + cosine_part * cosine_part - both_part * both_part
-
-
-def packed(e: Constraint) -> SX:
-    """(3, 3): rows for cosine, sine and constant of theta5, columns (constant, cosine, sine) of theta6."""
-    rows = [(t.cosines[0], t.cosines[1], t.sines[1]) for t in (e.cosine, e.sine, e.constant)]
-    return casadi.vertcat(*[casadi.horzcat(*(SX(x) for x in row)) for row in rows])
-
-
-def unpacked(M: SX) -> Constraint:
-    """The inverse of `packed`."""
-    return Constraint(*(Trig.affine(M[k, 0], M[k, 1], M[k, 2]) for k in range(3)))
-
-
-def joined(plane: Constraint, length: Constraint, f: Trig) -> SX:
-    """(28,): both constraints and their polynomial, for `parts`."""
-    return casadi.vertcat(*(casadi.vec(M) for M in (packed(plane), packed(length), f.pairs())))
-
-
-def parts(known: SX) -> tuple[Constraint, Constraint, Trig]:
-    """The inverse of `joined`."""
-    plane, length = (unpacked(casadi.reshape(known[k : k + 9], 3, 3)) for k in (0, 9))
-    degree = ROOTS // 2
-    a, b = ([known[18 + (degree + 1) * k + j] for j in range(degree + 1)] for k in (0, 1))
-    return plane, length, Trig(tuple(a), (0, *b[1:]))
-
-
-@dataclass(frozen=True)
-class Trial:
-    """keep: how far from the unit circle a root is still tried, because double ones are known to half the digits only.
-
-    accuracy: scaled constraints below which a pair of angles is a solution after so many of Newton's steps.
-    nominal: the true arm is only nearly this one, and what is found here will be polished there.
-    """
-
-    keep: float
-    accuracy: float
-    steps: int
-    nominal: bool
-
-
-def tried(plane: Constraint, length: Constraint, z: SX, seed: SX, trial: Trial) -> SX:
-    """(2, 6): what one root z of `polynomial` leads to, rows (c5, s5, c6, s6, error, double); error 1 means none.
-
-    seed: theta5 where it is free.
-    """
-    r = sqrt(z[0] * z[0] + z[1] * z[1])
-    inverse = 1.0 / fmax(r, 1e-9)
-    near, c6, s6 = fabs(r - 1.0) < trial.keep, z[0] * inverse, z[1] * inverse
-    if trial.nominal:
-        # a complex pair of the nominal arm may be real on the true one: two starts as far apart as its halves
-        c6, s6 = _unit(*_turned(c6, s6, r - 1.0))
-    found = []
-    for sign in (1, -1):
-        start = (*_from_stronger(plane, length, c6, s6, sign, seed), c6, s6)
-        stays = fabs(r - 1.0) > 1e-3 if trial.nominal else SX(0)
-        found.append(casadi.horzcat(*_polished(plane, length, start, near, stays, trial)))
-    return casadi.vertcat(*found)
-
-
-def at_crossing(plane: Constraint, length: Constraint, f: Trig, middle: SX, trial: Trial) -> SX:
-    """(6,): the row (c5, s5, c6, s6, exists, double) of the only root of f in a bin; see crossings.within.
-
-    At a simple root one theta5 fulfils both constraints: the one of two from the stronger that the other likes better.
-    It does not exist where Newton's steps leave the bin or end at a root that is nearly double.
-    """
-    c6, s6 = within(f, middle, 4)
-    starts = [_from_stronger(plane, length, c6, s6, sign, SX(0)) for sign in (1, -1)]
-    errors = []
-    for c5, s5 in starts:
-        value = _linearised(plane, length, c5, s5, c6, s6)[0]
-        errors.append(fmax(fabs(value[0]), fabs(value[1])))
-    first = errors[0] <= errors[1]
-    start = tuple(either(first, x, y) for x, y in zip(*starts, strict=True))
-    *pair, error, double = _polished(plane, length, (*start, c6, s6), SX(1), SX(0), trial)
-    sine = fabs(pair[3] * middle[0] - pair[2] * middle[1])
-    stayed = both(sine < middle[2] + 1e-9, pair[2] * middle[0] + pair[3] * middle[1] > 0)
-    return casadi.vertcat(*pair, both(error < 1.0, stayed, 1 - double), 0)
-
-
-def _from_stronger(plane: Constraint, length: Constraint, c6: SX, s6: SX, sign: int, seed: SX) -> tuple[SX, SX]:
-    """theta5 as (cos, sin): one of the two solutions of the constraint that says more about it.
-
-    A true solution fulfils both constraints, so it is among the two of either. Where both are void theta5 is free.
-    """
-    A, B, C = (t.at(c6, s6) for t in (plane.cosine, plane.sine, plane.constant))
-    D, E, F = (t.at(c6, s6) for t in (length.cosine, length.sine, length.constant))
-    stronger = A * A + B * B > D * D + E * E
-    A, B, C = either(stronger, A, D), either(stronger, B, E), either(stronger, C, F)
-    r2 = A * A + B * B
-    void = r2 < 1e-20
-    r2 = either(void, 1.0, r2)
-    h = root(r2 - C * C)
-    size = 1.0 / sqrt(r2 * (C * C + h * h))
-    c, s = (-A * C - sign * B * h) * size, (-B * C + sign * A * h) * size
-    return either(void, casadi.cos(seed), c), either(void, casadi.sin(seed), s)
-
-
-def _polished(
-    plane: Constraint, length: Constraint, start: tuple[SX, ...], near: SX, stays: SX, trial: Trial
-) -> tuple[SX, ...]:
-    """(c5, s5, c6, s6, error, double) after Newton's steps on both constraints (none where it stays at its start)."""
-    c5, s5, c6, s6 = start
-    first = _linearised(plane, length, c5, s5, c6, s6)[0]
-    for _ in range(trial.steps):
-        value, by5, by6 = _linearised(plane, length, c5, s5, c6, s6)
-        det = by5[0] * by6[1] - by5[1] * by6[0]
-        inverse = either(det == 0, 0.0, 1.0 / either(det == 0, 1.0, det))
-        # no step is longer than 0.1 rad: a root that was near stays near
-        c5, s5 = _turned(c5, s5, clamped((value[1] * by6[0] - value[0] * by6[1]) * inverse, -0.1, 0.1))
-        c6, s6 = _turned(c6, s6, clamped((by5[1] * value[0] - by5[0] * value[1]) * inverse, -0.1, 0.1))
-    (c5, s5), (c6, s6) = _unit(c5, s5), _unit(c6, s6)
-    value, by5, by6 = _linearised(plane, length, c5, s5, c6, s6)
-    det = by5[0] * by6[1] - by5[1] * by6[0]
-    error, before = fmax(fabs(value[0]), fabs(value[1])), fmax(fabs(first[0]), fabs(first[1]))
-    # at a multiple root the steps divide noise by noise: the start may have been better
-    better = both(error <= before, 1 - stays)
-    error = either(better, error, before)
-    turns = [either(better, new, old) for new, old in zip((c5, s5, c6, s6), start)]
-    return *turns, either(both(near, error < either(stays, 0.05, trial.accuracy)), error, 1.0), fabs(det) < SINGULAR
-
-
-def _linearised(
-    plane: Constraint, length: Constraint, c5: SX, s5: SX, c6: SX, s6: SX
-) -> tuple[list[SX], list[SX], list[SX]]:
-    """Values of both constraints, and their derivatives by theta5 and by theta6."""
-    value, by5, by6 = [], [], []
-    for e in (plane, length):
-        A, B, C = (t.at(c6, s6) for t in (e.cosine, e.sine, e.constant))
-        dA, dB, dC = (t.slope(c6, s6) for t in (e.cosine, e.sine, e.constant))
-        value.append(A * c5 + B * s5 + C)
-        by5.append(B * c5 - A * s5)
-        by6.append(dA * c5 + dB * s5 + dC)
-    return value, by5, by6
-
-
-def _turned(c: SX, s: SX, step: SX) -> tuple[SX, SX]:
-    """A unit vector turned by atan(step), its length kept to step^4."""
-    c, s = c - s * step, s + c * step
-    size = 1.5 - 0.5 * (c * c + s * s)
-    return c * size, s * size
-
-
-def _unit(c: SX, s: SX) -> tuple[SX, SX]:
-    size = 1.0 / sqrt(c * c + s * s)
-    return c * size, s * size
-
-
-def _direction(c: SX, s: SX) -> tuple[SX, SX]:
-    """As `_unit`, and (1, 0) for nothing."""
-    none = c * c + s * s < 1e-20
-    return _unit(either(none, 1.0, c), either(none, 0.0, s))
-
-
-def crowds(roots: SX, tried: SX) -> tuple[SX, SX]:
-    """(means (8, 2), doubtful): for each root the mean of those within CROWD of it; whether a multiple root is likely.
-
-    A root of multiplicity m is known to the m-th root of rounding only, but the mean of what it splits into is known
-    well. Doubtful is a crowd of three or more that led to something singular, and a root on the unit circle that led
-    nowhere.
-    """
-    rows = [[roots[i, 0], roots[i, 1]] for i in range(ROOTS)]
-    far = [fabs(sqrt(x * x + y * y) - 1.0) for x, y in rows]
-    near = [r < CROWD for r in far]
-    sums, counts = [list(row) for row in rows], [SX(1)] * ROOTS
-    doubtful = SX(0)
-    for i in range(ROOTS):
-        nowhere = both(tried[2 * i, 4] >= 1.0, tried[2 * i + 1, 4] >= 1.0)
-        doubtful = any_of(doubtful, both(nowhere, far[i] < ON_CIRCLE))
-        for j in range(i):
-            apart = (rows[i][0] - rows[j][0]) ** 2 + (rows[i][1] - rows[j][1]) ** 2
-            joined = both(near[i], near[j], apart < CROWD**2)
-            for a, b in ((i, j), (j, i)):
-                sums[a] = [s + casadi.if_else(joined, x, 0) for s, x in zip(sums[a], rows[b])]
-                counts[a] = counts[a] + joined
-    means = [casadi.horzcat(s[0] / n, s[1] / n) for s, n in zip(sums, counts)]
-    for k, n in enumerate(counts):
-        doubtful = any_of(doubtful, both(n > 2, any_of(tried[2 * k, 5], tried[2 * k + 1, 5])))
-    return casadi.vertcat(*means), doubtful
-
-
-def kept(tried: SX) -> SX:
-    """(16,): 1 for rows (c5, s5, c6, s6, error, double) of `tried` that are solutions, of equal ones for the best.
-
-    Rows are compared by two projections of their four numbers: others are as near in both once in 1e11 pairs.
-    """
-    rows = [[tried[i, k] for k in range(6)] for i in range(2 * ROOTS)]
-    keys = [[sum(w * x for w, x in zip(weights, row[:4])) for weights in _PROJECTIONS] for row in rows]
-    keep = [row[4] < 1.0 for row in rows]
-    for i in range(len(rows)):
-        for j in range(i):
-            same = SX((keys[i][0] - keys[j][0]) ** 2 + (keys[i][1] - keys[j][1]) ** 2 < SAME**2)
-            worse = rows[i][4] >= rows[j][4]
-            keep[i] = both(keep[i], 1 - both(same, worse))
-            keep[j] = both(keep[j], 1 - both(same, 1 - worse))
-    return casadi.vertcat(*keep)
-
-
-_PROJECTIONS = ((0.61, 0.47, -0.53, 0.34), (0.29, -0.71, 0.43, 0.48))
+def _refused(size: Dimensions) -> str:
+    if abs(size.d5) < 1e-9 * size.scale:
+        return "d5 = 0: the wrist is spherical"
+    if abs(np.sin(size.alpha4)) < 1e-6 or abs(np.sin(size.alpha5)) < 1e-6:
+        return "neighbouring wrist axes are parallel"
+    return short("a2", "d4")(size)
 
 
 def solve(size: Dimensions, T: Transform, seed: SX, pair: SX, on_axis: float = FREE) -> Found:
@@ -380,10 +117,10 @@ def uprights(size: Dimensions, T: Transform) -> list[SX]:
             z4 = (T.p - casadi.vertcat(0, 0, up * size.a2 + on * size.d4)) / size.d5
             off = fabs(sqrt(casadi.sumsqr(z4)) - 1.0) * abs(size.d5) / L
             lean = fmax(fabs(casadi.dot(z4, z6) - ca5), fabs(casadi.dot(z4, z3) - ca4))
-            c6, s6 = _direction(casadi.dot(z4, y6) / sa5, casadi.dot(z4, x6) / sa5)
+            c6, s6 = direction(casadi.dot(z4, y6) / sa5, casadi.dot(z4, x6) / sa5)
             x5, Y = c6 * x6 - s6 * y6, ca5 * (s6 * x6 + c6 * y6) - sa5 * z6
             y4 = (z3 - ca4 * z4) / sa4
-            c5, s5 = _direction(casadi.dot(y4, Y), casadi.dot(y4, x5))
+            c5, s5 = direction(casadi.dot(y4, Y), casadi.dot(y4, x5))
             exists = both(off < UPRIGHT, lean < UPRIGHT)
             pairs.append(casadi.vertcat(c5, s5, c6, s6, exists, 1))
     return pairs
@@ -399,3 +136,295 @@ def determinant(size: Dimensions, theta: SX) -> SX:
     return size.a2 * (
         r4 * s[4] * (size.d4 * c[2] - size.d5 * s[2] * s[3]) - size.a2 * size.d5 * c[1] * c[2] * s[3] * c[3] * c[4]
     )
+
+
+CERTAIN = wrist_angles.Trial(1.0, 1e-14, 2, False)
+EXACT, NOMINAL = wrist_angles.Trial(1e-2, 1e-12, 3, False), wrist_angles.Trial(0.15, 1e-6, 6, True)
+STANDING = (1, 2, 4, 5)
+"""The angles that theta1 does not change where both arms stand on axis 1; theta4 turns back what theta1 turns."""
+CHUNK = 4096
+"""Targets solved at once: what passes between the kernels then stays in the cache."""
+
+
+class Asked(NamedTuple):
+    """What targets (N, 4, 4) ask for: both constraints (N, 3, 3) and the coefficients (N, 5, 2) of their polynomial.
+
+    distance (N,): of the wrist from the shoulder [m]; defect (N,): how far the target is from a rigid motion.
+    """
+
+    plane: np.ndarray
+    length: np.ndarray
+    coefficients: np.ndarray
+    distance: np.ndarray
+    defect: np.ndarray
+
+
+class OffsetWrist(Family):
+    name, title = "offset_wrist", "offset wrist: FANUC CRX type, axes 4-5 and 5-6 meet in two points"
+    axes, rank, geometry = 6, 21, Geometry(recognise, canonical, refused=_refused)
+    slots = 2 * ROOTS
+    size: Dimensions
+
+    def propose(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None) -> Rows:
+        found = self._none(len(target))
+        left = np.arange(len(target))
+        if self.exact:
+            done = [self._quick(found.part(w), target[w], _own(q0, w)) for w in _chunks(len(target))]
+            left = np.flatnonzero(~np.concatenate([np.zeros(0, dtype=bool), *done]))
+        if len(left):
+            found.put(left, self._careful(target[left], _own(q0, left)))
+        if self.exact and len(left):
+            self._stand(found, left, target, q0)
+        return found
+
+    def _stand(self, found: Rows, left: np.ndarray, target: np.ndarray, q0: np.ndarray) -> None:
+        """Put postures with both arms on axis 1, of which there are infinitely many, in the place of what is near them.
+
+        They are multiple roots, so `left` has them all.
+        """
+        goal = np.ascontiguousarray(target[left])
+        own = np.ascontiguousarray(np.broadcast_to(_own(q0, left), (len(left), 6)))
+        some = Rows(*self.of_uprights(goal, own))
+        stands = np.flatnonzero((some.state > 0).any(axis=1))
+        if not len(stands):
+            return
+        where, some = left[stands], Rows(*(getattr(some, name)[stands] for name in vars(some)))
+        angles = [5 - k for k in STANDING] if self.canonical.backward else list(STANDING)
+        turns = found.q[where][:, :, None, angles] - some.q[:, None, :, angles]
+        near = (np.abs((turns + np.pi) % (2 * np.pi) - np.pi) < wrist_angles.CROWD).all(axis=-1)
+        repeated = (near & (some.state[:, None] > 0)).any(axis=-1)
+        found.state[where] = np.where(repeated, 0.0, found.state[where])
+        merge(found, some, where)
+
+    def _none(self, targets: int) -> Rows:
+        """No row yet; with twice the room for a nominal arm, whose complex roots are tried too."""
+        return Rows.none(targets, self.slots if self.exact else 2 * self.slots, 6, 1)
+
+    def polish(self, found: Rows, target: np.ndarray) -> Rows:
+        return super().polish(found, target).first(self.slots)
+
+    def _quick(self, found: Rows, target: np.ndarray, q0: np.ndarray) -> np.ndarray:
+        """Put the rows of some targets into `found`; gives which of them are complete, each root proven to be alone."""
+        known, roots, unclear, distance, defect = self.sampled()(target)
+        found.distances[:, 0], found.defect[:] = distance, defect
+        row, at = crossings.bins(roots)
+        middle = crossings.COARSE.take(at, axis=0)
+        done = np.ones(len(target), dtype=bool)
+        open_row, open_at = crossings.bins(unclear)
+        if len(open_row):
+            words, undecided = _cut()(known.take(open_row, axis=0), crossings.COARSE.take(open_at, axis=0))
+            done[open_row[undecided > 0]] = False
+            of, part = crossings.fine_bins(words)
+            row = np.concatenate([row, open_row[of]])
+            more = crossings.FINE.take(open_at[of] * crossings.CUTS + part, axis=0)
+            order = np.argsort(row, kind="stable")
+            order = order[done[row[order]]]
+            row, middle = row[order], np.concatenate([middle, more]).take(order, axis=0)
+        if not len(row):
+            return done
+        own = np.repeat(q0[None], len(row), axis=0) if q0.ndim == 1 else q0.take(row, axis=0)
+        q, state, residual, _, _ = self.of_roots(target.take(row, axis=0), own, known.take(row, axis=0), middle)
+        done[row[(state == 0.0).any(axis=1)]] = False
+        self._scatter(found, row, q, state, residual)
+        return done
+
+    def _scatter(self, found: Rows, row: np.ndarray, *pairs: np.ndarray) -> None:
+        """Both postures of each pair (q, state, residual), in order of their targets, into the first slots of these."""
+        room = found.state.shape[1] // 2
+        counts = np.bincount(row, minlength=len(found.state))
+        rank = np.arange(len(row)) - (np.cumsum(counts) - counts)[row]
+        if counts.max(initial=0) > room:
+            few = rank < room
+            row, rank, pairs = row[few], rank[few], tuple(x[few] for x in pairs)
+        slot = row * room + rank
+        for whole, part in zip((found.q, found.state, found.residual), pairs, strict=True):
+            whole.reshape(len(found.state) * room, -1)[slot] = part.reshape(len(row), -1)
+
+    def _careful(self, target: np.ndarray, q0: np.ndarray) -> Rows:
+        """Rows from all roots, complex ones too: the arm decides which are double, or real but for rounding."""
+        found = self._none(len(target))
+        doubtful = [self._fill(found.part(w), target[w], _own(q0, w)) for w in _chunks(len(target))]
+        some = np.flatnonzero(np.concatenate(doubtful))
+        if len(some):
+            # what lies beside a singular row found again is that row, from a root which rounding has moved
+            again = self._from_means(target[some], _own(q0, some))
+            merge(found, again, some, np.where(again.state % 4 > ISOLATED, wrist_angles.CROWD, wrist_angles.SAME))
+        return found
+
+    def _fill(self, found: Rows, target: np.ndarray, q0: np.ndarray) -> np.ndarray:
+        """Put the rows of some targets into `found`; gives which of them may have multiple roots."""
+        asked = Asked(*self.constraints()(target))
+        roots, void = self._pinned(asked.coefficients, trigonometric_roots(asked.coefficients), q0)
+        tried = self._tried(asked, roots, q0)
+        self._put(found, target, q0, asked, tried)
+        if void.any():
+            np.copyto(found.state, CONTINUUM + 4.0, where=void[:, None] & (found.state > 0))
+        if not self.exact:
+            return np.zeros(len(target), dtype=bool)
+        self._settle(found, target)
+        return (_crowds()(roots, tried)[1] > 0) & ~void
+
+    def _tried(self, asked: Asked, roots: np.ndarray, q0: np.ndarray) -> np.ndarray:
+        """(N, 16, 6): what the roots lead to."""
+        seed = self._seed(q0, 4)
+        trial = _tried(EXACT if self.exact else NOMINAL)
+        plane, length = asked.plane[:, None], asked.length[:, None]
+        found = trial(plane, length, roots, seed if seed.ndim == 0 else seed[:, None])
+        return found.reshape(len(roots), 2 * ROOTS, 6)
+
+    def _put(self, found: Rows, target: np.ndarray, q0: np.ndarray, asked: Asked, tried: np.ndarray) -> None:
+        """Both postures of everything tried that is kept, into the first slots of its target."""
+        found.distances[:, 0], found.defect[:] = asked.distance, asked.defect
+        at = np.flatnonzero(_kept()(tried) > 0.0)
+        if not len(at):
+            return
+        row = at // (2 * ROOTS)
+        pairs = tried.reshape(-1, 6).take(at, axis=0)
+        pairs[:, 4] = 1.0
+        own = np.repeat(q0[None], len(row), axis=0) if q0.ndim == 1 else q0.take(row, axis=0)
+        q, state, residual, _, _ = self.of_pairs(target.take(row, axis=0), own, pairs)
+        self._scatter(found, row, q, state, residual)
+
+    def _from_means(self, target: np.ndarray, q0: np.ndarray) -> Rows:
+        """Rows from the means of crowded roots, taken as nominal ones and polished on the arm itself."""
+        loose = replace(self, exact=False)
+        asked = Asked(*self.constraints()(target))
+        roots = trigonometric_roots(asked.coefficients)
+        means = _crowds()(roots, self._tried(asked, roots, q0))[0]
+        found = loose._none(len(target))
+        loose._put(found, target, q0, asked, loose._tried(asked, means, q0))
+        return loose.polish(found, target)
+
+    def _settle(self, found: Rows, target: np.ndarray) -> None:
+        """Decide on the true arm about rows whose constraints are nearly singular."""
+        doubled = found.state == TANGENT + 8.0
+        some = np.flatnonzero(doubled.any(axis=1))
+        if len(some):
+            tangent = np.where(doubled[some], found.state[some], 0.0)
+            decided = kinds(self.subject, self.chain, found.q[some], target[some], tangent)
+            found.state[some] = np.where(doubled[some], decided, found.state[some])
+
+    def traced(self, goal: Transform, q0: SX, pair: SX) -> Found:
+        T, seed = self.canonical.goal(goal), self.canonical.angles(q0)
+        on_axis = FREE if self.exact else 1e-4
+        return self.canonical.rows(solve(self.size, T, seed, pair, on_axis))
+
+    @functools.cached_property
+    def of_roots(self) -> Kernel:
+        """target, q0, constraints with polynomial, middle of a bin -> both postures of its root."""
+        return self.rows_kernel(Layout(2, 0, (("known", (28,)), ("middle", (3,)))), self.traced_root)
+
+    @functools.cached_property
+    def of_uprights(self) -> Kernel:
+        """target, q0 -> postures with both arms on axis 1."""
+        return self.rows_kernel(Layout(8), self.traced_uprights)
+
+    def traced_uprights(self, goal: Transform, q0: SX) -> Found:
+        T, seed = self.canonical.goal(goal), self.canonical.angles(q0)
+        pairs = uprights(self.size, T)
+        rows = [row for pair in pairs for row in solve(self.size, T, seed, pair, 1e-8).rows]
+        return self.canonical.rows(Found(rows))
+
+    @functools.cached_property
+    def of_pairs(self) -> Kernel:
+        """target, q0, a row of what was tried -> both postures of it."""
+        return self.rows_kernel(Layout(2, 0, (("pair", (6,)),)), self.traced)
+
+    def traced_root(self, goal: Transform, q0: SX, known: SX, middle: SX) -> Found:
+        plane, length, f = wrist_angles.parts(known)
+        return self.traced(goal, q0, wrist_angles.at_crossing(plane, length, f, middle, CERTAIN))
+
+    def sampled(self) -> Kernel:
+        """target -> constraints with polynomial (28,), bins with roots (2,), open ones (2,), distance and defect."""
+
+        def trace(target: SX) -> tuple[SX, ...]:
+            goal, defect = orthonormal(target)
+            T = self.canonical.goal(goal)
+            f = wrist_angles.polynomial(self.size, T)
+            known = wrist_angles.joined(*wrist_angles.constraints(self.size, T), f)
+            return known, *crossings.crossings(f), sqrt(sumsqr(T.p)), defect
+
+        outputs: Shapes = (("known", (28,)), ("roots", (2,)), ("unclear", (2,)), ("distance", ()), ("defect", ()))
+        return self.side_kernel("sampled", (("target", (4, 4)),), outputs, trace)
+
+    def constraints(self) -> Kernel:
+        """target -> `Asked`."""
+
+        def trace(target: SX) -> tuple[SX, ...]:
+            goal, defect = orthonormal(target)
+            T = self.canonical.goal(goal)
+            p, q = wrist_angles.constraints(self.size, T)
+            f = wrist_angles.polynomial(self.size, T).pairs()
+            return wrist_angles.packed(p), wrist_angles.packed(q), f, sqrt(sumsqr(T.p)), defect
+
+        outputs: Shapes = (("plane", (3, 3)), ("length", (3, 3)), ("coefficients", (ROOTS // 2 + 1, 2)))
+        outputs = (*outputs, ("distance", ()), ("defect", ()))
+        return self.side_kernel("constraints", (("target", (4, 4)),), outputs, trace)
+
+    def _pinned(self, coefficients: np.ndarray, z: np.ndarray, q0: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Roots with theta6 at the seed where the polynomial vanishes altogether: there the arm moves within itself."""
+        void = np.abs(coefficients).max(axis=(-1, -2)) < VOID
+        if void.any():
+            seed = self._seed(q0, 5)
+            pinned = np.zeros_like(z)
+            pinned[:, 0] = np.stack([np.cos(seed), np.sin(seed)], axis=-1)
+            z = np.where(void[:, None, None], pinned, z)
+        return z, void
+
+    def _seed(self, q0: np.ndarray, k: int) -> np.ndarray:
+        placed = self.canonical.placed
+        return placed.sign[k] * q0[..., k] + placed.offset[k]
+
+    def reason(self, distances: np.ndarray) -> str:
+        far, longest = float(distances[0]), self.size.scale
+        if far > longest:
+            return f"out of reach: wrist {far:.4g} m from the shoulder, the arm is {longest:.4g} m long"
+        return "out of reach: no angles of axes 5 and 6 give both arms their lengths in one plane with axis 1"
+
+    def determinant(self, theta: SX) -> tuple[SX, dict[str, SX]] | None:
+        right = np.allclose((self.size.alpha4, self.size.alpha5), (-np.pi / 2, np.pi / 2), atol=1e-12)
+        return (determinant(self.size, theta), {}) if right else None
+
+
+def _own(q0: np.ndarray, where: slice | np.ndarray) -> np.ndarray:
+    """The seeds (n,) of all targets, or those of some of (N, n)."""
+    return q0 if q0.ndim == 1 else q0[where]
+
+
+def _chunks(count: int) -> list[slice]:
+    return [slice(begin, begin + CHUNK) for begin in range(0, count, CHUNK)]
+
+
+# Kernels that know no robot are shared by all.
+
+
+@functools.cache
+def _cut() -> Kernel:
+    """Both constraints with their polynomial, the middle of an open bin -> its roots; see crossings.cut."""
+
+    def trace(known: SX, middle: SX) -> tuple[SX, SX]:
+        return crossings.cut(wrist_angles.parts(known)[2], middle)
+
+    return compile_function(trace, {"known": 28, "middle": 3}, "cut")
+
+
+@functools.cache
+def _tried(trial: wrist_angles.Trial) -> Kernel:
+    """Both constraints and one root -> what it leads to; see wrist_angles.tried."""
+
+    def trace(p: SX, q: SX, z: SX, seed: SX) -> SX:
+        return wrist_angles.tried(wrist_angles.unpacked(p), wrist_angles.unpacked(q), z, seed, trial)
+
+    return compile_function(trace, {"plane": (3, 3), "length": (3, 3), "root": 2, "seed": ()}, "tried")
+
+
+@functools.cache
+def _kept() -> Kernel:
+    """All that was tried -> which are kept; see wrist_angles.kept."""
+    return compile_function(wrist_angles.kept, {"tried": (2 * ROOTS, 6)}, "kept")
+
+
+@functools.cache
+def _crowds() -> Kernel:
+    """Roots and what they led to -> means of crowds, and whether a multiple root is likely."""
+    return compile_function(wrist_angles.crowds, {"roots": (ROOTS, 2), "tried": (2 * ROOTS, 6)}, "crowds")

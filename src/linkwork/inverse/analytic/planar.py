@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+import casadi
 import numpy as np
 from casadi import SX, atan2, cos, fabs, sin, sqrt
 
 from linkwork.inverse.analytic.angles import FREE, Margin, both, either, root
-from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Found
+from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Found, Layout
 from linkwork.inverse.analytic.denavit import Frames, frames
+from linkwork.inverse.analytic.family import ClosedForm, Geometry, Rows, over_free, own_free
 from linkwork.inverse.analytic.ideal import Lines
 from linkwork.spatial import Transform
 
@@ -103,3 +106,86 @@ def reason(what: str, links: tuple[float, float], distances: np.ndarray) -> str:
     if far < shortest:
         return f"{what} {far:.4g} m from axis 1, needs >= {shortest:.4g} m"
     return "the target does not lie in the plane of the arm"
+
+
+def _short(*names: str) -> Callable[[Dimensions], str]:
+    """An arm one of whose needed lengths is zero, beside the longest."""
+
+    def refused(size: Dimensions) -> str:
+        longest = max(size.a1, size.a2, size.tip, 1e-300)
+        zero = [n for n in names if getattr(size, n) < 1e-9 * longest]
+        return f"{' and '.join(zero)} = 0" if zero else ""
+
+    return refused
+
+
+class Planar3R(ClosedForm):
+    name, title = "planar_3r", "planar: three parallel axes"
+    axes, rank, geometry = 3, 11, Geometry(recognise, canonical, refused=_short("a1", "a2"))
+    slots = 2
+    branches, branch_names = ((1,), (-1,)), ("elbow",)
+    size: Dimensions
+
+    def found(self, T: Transform, seed: SX) -> Found:
+        return pose_3r(self.size, T, seed, self.margin)
+
+    def reason(self, distances: np.ndarray) -> str:
+        return reason("axis 3", (self.size.a1, self.size.a2), distances)
+
+    def determinant(self, theta: SX) -> tuple[SX, dict[str, SX]]:
+        elbow = casadi.sin(theta[1])
+        return self.size.a1 * self.size.a2 * elbow, {"elbow": elbow}
+
+
+class Planar2R(ClosedForm):
+    name, title = "planar_2r", "planar: two parallel axes"
+    axes, rank, geometry = 2, 10, Geometry(recognise, canonical, refused=_short("a1"))
+    slots = 1
+    size: Dimensions
+
+    def found(self, T: Transform, seed: SX) -> Found:
+        return pose_2r(T)
+
+    def reason(self, distances: np.ndarray) -> str:
+        return reason("axis 2", (self.size.a1, 0.0), distances)
+
+
+class PlanarPoint2R(ClosedForm):
+    name, title = "planar_2r", "planar: two parallel axes, position alone"
+    axes, rank, geometry = 2, 10, Geometry(recognise, canonical, refused=_short("a1", "tip"))
+    slots, position = 2, True
+    branches, branch_names = ((1,), (-1,)), ("elbow",)
+    size: Dimensions
+
+    def found(self, T: Transform, seed: SX) -> Found:
+        return point_2r(self.size, T.p, seed, self.margin)
+
+    def reason(self, distances: np.ndarray) -> str:
+        return reason("target", (self.size.a1, self.size.tip), distances)
+
+    def determinant(self, theta: SX) -> tuple[SX, dict[str, SX]]:
+        elbow = casadi.sin(theta[1] + self.size.lead)
+        return self.size.a1 * self.size.tip * elbow, {"elbow": elbow}
+
+
+class PlanarPoint3R(ClosedForm):
+    name, title = "planar_3r", "planar: three parallel axes, position alone"
+    axes, rank, geometry = 3, 11, Geometry(recognise, canonical, refused=_short("a1", "a2"))
+    slots, position = 2, True
+    branches, branch_names = ((1,), (-1,)), ("elbow",)
+    free = "sum of the three angles, the direction of the last link [rad]"
+    size: Dimensions
+
+    def propose(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None) -> Rows:
+        kernel = self.rows_kernel(Layout(self.slots, 1, (("free", ()),), position=True), self.turned)
+        if free is None:
+            placed = self.canonical.placed
+            free = own_free(np.sum(placed.sign * q0 + placed.offset, axis=-1), len(target))
+        return over_free(kernel, target, q0, free)
+
+    def turned(self, goal: Transform, q0: SX, free: SX) -> Found:
+        P, seed = self.canonical.point(goal.p), self.canonical.angles(q0)
+        return self.canonical.rows(point_3r(self.size, P, seed, free, self.margin))
+
+    def reason(self, distances: np.ndarray) -> str:
+        return reason("axis 3", (self.size.a1, self.size.a2), distances)

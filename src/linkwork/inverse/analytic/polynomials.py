@@ -7,9 +7,9 @@ from numpy.typing import ArrayLike
 
 from linkwork.errors import NotPossible
 from linkwork.inverse.analytic import carbonari
+from linkwork.inverse.analytic.offset_wrist import Asked, OffsetWrist
 from linkwork.inverse.analytic.screws import inverted
 from linkwork.inverse.analytic.solve import one_pose, solver
-from linkwork.inverse.analytic.solvers.offset_wrist import Asked, OffsetWrist
 from linkwork.subject import RobotLike, subject_of
 
 

@@ -12,12 +12,15 @@ import casadi
 import numpy as np
 from casadi import SX, cos, fmax, sin, sqrt
 
+from linkwork.engine.kernel import Kernel
 from linkwork.inverse.analytic.angles import Margin, both, either
-from linkwork.inverse.analytic.candidates import CONTINUUM, Candidate, Found
+from linkwork.inverse.analytic.candidates import CONTINUUM, Candidate, Found, Layout
 from linkwork.inverse.analytic.denavit import Frames, frames
+from linkwork.inverse.analytic.family import Family, Geometry, Rows, over_free, own_free
 from linkwork.inverse.analytic.ideal import EXACT, Lines
 from linkwork.inverse.analytic.spherical import about_x, about_z, turns
 from linkwork.inverse.analytic.three_axes import Circle, circle
+from linkwork.inverse.analytic.ur import BRANCHES
 from linkwork.spatial import Transform
 
 SLOTS = 8
@@ -147,3 +150,35 @@ def reach(size: Dimensions) -> tuple[float, float]:
     A, C = (squares[0] - squares[2]) / 2, (squares[0] + squares[2]) / 2
     swing = float(np.hypot(A, squares[1] - C))
     return max(0.0, C - swing) ** 0.5, (C + swing) ** 0.5
+
+
+class SevenAxis(Family):
+    name, title = "seven_axis", "seven axes with spherical shoulder and wrist"
+    axes, rank, geometry = 7, 40, Geometry(recognise, canonical)
+    slots = SLOTS
+    free = "swivel angle of the elbow about the line from shoulder to wrist [rad]"
+    branches, branch_names = BRANCHES, ("elbow", "shoulder", "wrist")
+    size: Dimensions
+
+    def propose(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None) -> Rows:
+        kernel = self.rows_kernel(Layout(self.slots, 1, (("swivel", ()),)), self.traced)
+        values = own_free(self.swivel()(q0), len(target)) if free is None else free
+        return over_free(kernel, target, q0, values)
+
+    def traced(self, goal: Transform, q0: SX, swivel: SX) -> Found:
+        T, seed = self.canonical.goal(goal), self.canonical.angles(q0)
+        return self.canonical.rows(solve(self.size, T, seed, swivel, self.margin))
+
+    def swivel(self) -> Kernel:
+        """q of the chain (7,) -> its swivel angle."""
+        trace = lambda q: swivel(self.size, self.canonical.angles(q))
+        return self.side_kernel("swivel", (("q", (7,)),), (("swivel", ()),), trace)
+
+    def reason(self, distances: np.ndarray) -> str:
+        shortest, longest = reach(self.size)
+        far = float(distances[0])
+        if far > longest:
+            return f"wrist {far:.4g} m from the shoulder, reach is {longest:.4g} m"
+        if far < shortest:
+            return f"wrist {far:.4g} m from the shoulder, needs >= {shortest:.4g} m"
+        return "shoulder or wrist cannot turn that way at this swivel angle"

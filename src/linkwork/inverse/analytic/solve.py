@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 from linkwork import configurations
 from linkwork.arguments import as_doubles, finite
 from linkwork.errors import InvalidInput, NotPossible
-from linkwork.inverse.analytic.classify import Classification, classified, general_solver
+from linkwork.inverse.analytic.classify import Classification, classified
 from linkwork.inverse.analytic.family import Family, Rows, beside_singular, merge
+from linkwork.inverse.analytic.general_6r import General6R
 from linkwork.inverse.analytic.solutions import Solutions
 from linkwork.subject import Subject
 
@@ -64,7 +65,7 @@ def _complete(subject: Subject, family: Family, rows: Rows, goal: np.ndarray, q0
             beside_singular(family, rows, goal, int(i))
     elif len(odd):
         chain = family.chain
-        general = subject.once((general_solver, chain.frame), lambda: general_solver(subject, chain))
+        general = subject.once((General6R, chain.frame), lambda: General6R.of(subject, chain))
         merge(rows, general.rows(goal[odd], q0), odd)
 
 

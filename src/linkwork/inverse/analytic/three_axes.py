@@ -19,12 +19,15 @@ import numpy as np
 from casadi import SX, atan2, cos, fabs, sin, sqrt
 
 from linkwork.inverse.analytic.angles import FREE, Margin, any_of, both, either, root
-from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Found
+from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Found, Layout
 from linkwork.inverse.analytic.denavit import Frames, frames
+from linkwork.inverse.analytic.family import Family, Geometry, Rows
 from linkwork.inverse.analytic.ideal import EXACT, Lines
+from linkwork.inverse.analytic.roots import trigonometric_roots
 from linkwork.inverse.analytic.screws import angle, distance
 from linkwork.inverse.analytic.spherical import about_x, exact_cos, exact_sin
 from linkwork.inverse.analytic.trigonometric import Trig
+from linkwork.spatial import Transform
 
 ALMOST = 1e-3
 """Deviation [rad, of the arm's length] below which axes count as parallel or meeting, nominally."""
@@ -34,6 +37,9 @@ SAME = 1e-6
 """The same for roots of a polynomial."""
 NEAR_CIRCLE = 1e-2
 """How far from the unit circle a root may lie to be tried: double roots are known to half the digits."""
+ROOT_INPUT = (("roots", (4, 2)),)
+"""A further input of kernels: the roots of the general arm's polynomial."""
+QUARTIC = (("coefficients", (3, 2)),)
 
 
 @dataclass(frozen=True)
@@ -366,3 +372,30 @@ _CASES: dict[str, Callable[[Arm, SX, SX, Margin], list[Candidate]]] = {
     "axes 1 and 2 parallel": _one_two_parallel,
     "axes 2 and 3 meet": _two_three_meet,
 }
+
+
+class ThreeAxes(Family):
+    name, title = "positioning_3r", "three axes that place a point"
+    axes, rank, geometry = 3, 12, Geometry(recognise, canonical)
+    slots, position = 4, True
+    size: Arm
+
+    def propose(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None) -> Rows:
+        if self.size.case != "general":
+            return Rows(*self.rows_kernel(Layout(self.slots, 2, position=True), self.traced)(target, q0))
+        kernel = self.rows_kernel(Layout(self.slots, 2, ROOT_INPUT, position=True), self.traced)
+        quartic = self.side_kernel("quartic", (("target", (3,)),), QUARTIC, self._quartic)
+        return Rows(*kernel(target, q0, trigonometric_roots(quartic(target))))
+
+    def _quartic(self, p: SX) -> SX:
+        return polynomial(self.size, self.canonical.point(p)).pairs()
+
+    def traced(self, goal: Transform, q0: SX, roots: SX | None = None) -> Found:
+        P, seed = self.canonical.point(goal.p), self.canonical.angles(q0)
+        return self.canonical.rows(solve(self.size, P, seed, self.margin, roots))
+
+    def reason(self, distances: np.ndarray) -> str:
+        return reason(self.size, "target", distances)
+
+    def determinant(self, theta: SX) -> tuple[SX, dict[str, SX]]:
+        return determinant(self.size, theta), {}

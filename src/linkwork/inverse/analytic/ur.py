@@ -15,6 +15,7 @@ from casadi import SX, acos, atan2, cos, fabs, sin, sqrt
 from linkwork.inverse.analytic.angles import FREE, Margin, any_of, both, clamped, either, root, wrapped
 from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Found
 from linkwork.inverse.analytic.denavit import Frames, frames
+from linkwork.inverse.analytic.family import ClosedForm, Geometry, short
 from linkwork.inverse.analytic.ideal import Lines
 from linkwork.spatial import Transform
 
@@ -195,3 +196,22 @@ def factors(size: Dimensions, theta: SX) -> tuple[SX, SX, SX]:
     t23 = theta[1] + theta[2]
     S = size.a2 * cos(theta[1]) + size.a3 * cos(t23) + size.d5 * sin(t23 + theta[3])
     return sin(theta[2]), sin(theta[4]), S
+
+
+class UR(ClosedForm):
+    name, title = "ur", "UR/TM type: axes 2, 3, 4 parallel, wrist axes at right angles"
+    axes, rank, geometry = 6, 20, Geometry(recognise, canonical, refused=short("a2", "a3"))
+    slots, explained = 8, 2
+    branches, branch_names = BRANCHES, ("shoulder", "wrist", "elbow")
+    size: Dimensions
+
+    def found(self, T: Transform, seed: SX) -> Found:
+        return solve(self.size, T, seed, self.margin)
+
+    def reason(self, distances: np.ndarray) -> str:
+        return reason(self.size, distances)
+
+    def determinant(self, theta: SX) -> tuple[SX, dict[str, SX]]:
+        elbow, wrist, shoulder = factors(self.size, theta)
+        reach = abs(self.size.a2) + abs(self.size.a3) + abs(self.size.d5)
+        return determinant(self.size, theta), {"elbow": elbow, "wrist": wrist, "shoulder": shoulder / reach}

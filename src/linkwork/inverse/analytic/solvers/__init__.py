@@ -1,1 +1,0 @@
-"""Solvers: each family's mathematics wired to kernels; one file a family."""
