@@ -130,6 +130,10 @@ class Queries:
             self._kernels["tables"] = RobotTables(self.subject, self.shapes, self.pairs.checked, self.carriers)
         return self._kernels["tables"]
 
+    def in_machine_code(self, obstacles: Around = None) -> bool:
+        """Whether every pair of shapes is compared by machine code, and none by coal."""
+        return self._rest(_obstacles(obstacles), "collides") is None
+
     def _one(self, obstacles: Around) -> tuple[Any, np.ndarray] | None:
         """(caller, block of tables) for calls of one configuration; None: the long way."""
         if obstacles is not None and type(obstacles) is not Obstacles:

@@ -1,0 +1,100 @@
+"""Plan: a path that was asked for, what is proved about it, and how it becomes a motion in time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from linkwork.collision import CollisionModel, Obstacles
+from linkwork.errors import NotPossible
+from linkwork.planning.blends import blended
+from linkwork.trajectory.minimum_time import TimeLaw, minimum_time
+from linkwork.trajectory.path import Path
+
+REASONS = ("solved", "start in collision", "goal in collision", "goal out of reach", "all goals blocked", "no path")
+"""What `Plan.reason` begins with."""
+
+
+@dataclass(frozen=True, repr=False)
+class Plan:
+    """The answer to one problem.
+
+    success      there is a path
+    reason       "solved", or what prevented it, with names and numbers; begins with one of REASONS
+    path         (m, nq) waypoints, straight motions between them; (0, nq) without success
+    length       of the path [rad and m]
+    certified    every point of the path is proved to touch nothing (not only samples of it)
+    clearance    a lower bound [m] of the distance along the whole path, at most 0.05; NaN where nothing is proved
+    goal         which of the goal configurations it ends at
+    iterations   of the search; nodes: of its trees; checks: motions that were asked of the checker
+    seconds      by phase: goals, search, shorten, certify
+    """
+
+    success: bool
+    reason: str
+    path: np.ndarray
+    length: float
+    certified: bool
+    clearance: float
+    goal: np.ndarray
+    iterations: int
+    nodes: int
+    checks: int
+    seconds: Mapping[str, float]
+    model: CollisionModel = field(repr=False)
+    obstacles: Obstacles | None = field(repr=False)
+
+    def __repr__(self) -> str:
+        total = 1e3 * sum(self.seconds.values())
+        if not self.success:
+            return f"<Plan: {self.reason}; {total:.2f} ms>"
+        proof = f"certified, {1e3 * self.clearance:.1f} mm clear" if self.certified else "not certified"
+        return f"<Plan: {len(self.path)} waypoints, length {self.length:.3f}, {proof}; {total:.2f} ms>"
+
+    def __bool__(self) -> bool:
+        return self.success
+
+    def to_path(self, rounding: float = 0.5) -> Path:
+        """The path with rounded corners, whose direction has no jumps: free as proved as the plan is. See blends.py.
+
+        rounding   of each corner, at most: the share of the shorter of its two sides, up to 0.5
+        """
+        if not self.success:
+            raise NotPossible(f"to_path: the plan has no path ({self.reason})")
+        return blended(self.model, self.path, self.obstacles, rounding, self.certified)
+
+    def timed(self, rounding: float = 0.5, **limits: Any) -> TimeLaw:
+        """The fastest motion along `to_path` that limits allow; see `lw.trajectory.minimum_time` for `limits`."""
+        return minimum_time(self.model.subject, self.to_path(rounding), **limits)
+
+
+class Plans(Sequence[Plan]):
+    """Answers to many problems: a sequence of plans, with their numbers as arrays.
+
+    success, length, certified, clearance, iterations   (n,)
+    seconds                                             of everything together
+    """
+
+    def __init__(self, plans: Sequence[Plan], seconds: float) -> None:
+        self._plans, self.seconds = tuple(plans), seconds
+        self.success = np.array([plan.success for plan in plans], dtype=bool)
+        self.certified = np.array([plan.certified for plan in plans], dtype=bool)
+        self.length = np.array([plan.length for plan in plans], dtype=float)
+        self.clearance = np.array([plan.clearance for plan in plans], dtype=float)
+        self.iterations = np.array([plan.iterations for plan in plans], dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self._plans)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._plans[index]
+
+    def __iter__(self) -> Iterator[Plan]:
+        return iter(self._plans)
+
+    def __repr__(self) -> str:
+        good = int(self.success.sum())
+        return f"<Plans: {good} of {len(self)} solved, {int(self.certified.sum())} certified; {self.seconds:.3g} s>"

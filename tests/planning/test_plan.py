@@ -1,0 +1,208 @@
+"""Plans: paths that begin and end where they should, are proved free, are the same to the bit, or say why not."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.collision import Box, Capsule, CollisionModel, Obstacles, Sphere
+from linkwork.errors import InvalidInput, NotPossible, UnknownName
+from linkwork.model import Body, Joint, Limits, MassProperties, Model, Placement
+from linkwork.planning import PoseGoal, plan, plan_many
+from linkwork.planning.space import Space
+from tests.collision.scenes import SCENES, shapes_on
+from tests.collision.test_checker import by_coal, some_pairs
+
+
+@cache
+def arm() -> CollisionModel:
+    robot = lw.load("ur5e")
+    shapes = shapes_on(robot, 3)
+    return CollisionModel(robot, shapes, pairs=some_pairs(robot, shapes))
+
+
+@cache
+def planar() -> CollisionModel:
+    """Two links of 1 m in a plane; the first turns without end, the second by +-2.8 rad."""
+    inertia = MassProperties(1.0, (0.5, 0.0, 0.0), ((0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.1)))
+    joints = (
+        Joint("shoulder", "continuous", None, "upper"),
+        Joint("elbow", "revolute", "upper", "lower", Placement(position=(1.0, 0, 0)), limits=(Limits(-2.8, 2.8),)),
+    )
+    robot = lw.Robot(Model("planar-2r", (Body("upper", inertia), Body("lower", inertia)), joints))
+    links = {body: [Capsule((0, 0, 0), (1.0, 0, 0), 0.02)] for body in robot.bodies}
+    return CollisionModel(robot, links, pairs=[])
+
+
+@cache
+def ends(scene: str) -> np.ndarray:
+    """Two free configurations with something between them."""
+    rows = np.random.default_rng(2).uniform(-np.pi, np.pi, (200, 6))
+    rows = rows[~arm().collides(rows, SCENES[scene])]
+    hidden = ~arm().motion_is_free(rows[0], rows, SCENES[scene])
+    return rows[[0, int(np.flatnonzero(hidden)[0])]]
+
+
+@pytest.mark.parametrize("scene", ["shelves", "cage"])
+def test_a_path_is_proved_free_and_coal_agrees(scene: str) -> None:
+    start, goal = ends(scene)
+    answer = plan(arm(), start, goal, SCENES[scene])
+    assert answer.success and answer.certified and answer.reason == "solved", answer
+    assert (answer.path[0] == start).all() and (answer.path[-1] == goal).all()
+    assert answer.clearance > 0.0
+    limits = arm().robot.limits
+    assert (answer.path >= limits.lower).all() and (answer.path <= limits.upper).all()
+    dense = np.concatenate([np.linspace(a, b, 60) for a, b in zip(answer.path[:-1], answer.path[1:], strict=True)])
+    assert by_coal(arm(), dense[:: max(1, len(dense) // 60)], SCENES[scene]).min() > 0.0
+    assert arm().path_is_free(answer.path, SCENES[scene], step=1 / 500)
+    assert answer.length == pytest.approx(np.linalg.norm(np.diff(answer.path, axis=0), axis=1).sum())
+
+
+def test_shortcuts_shorten_and_keep_what_was_free() -> None:
+    start, goal = ends("cage")
+    first = plan(arm(), start, goal, SCENES["cage"], shorten=False, certify=False)
+    short = plan(arm(), start, goal, SCENES["cage"])
+    assert short.length <= first.length * (1 + 1e-12) and not first.certified and np.isnan(first.clearance)
+    assert np.linalg.norm(goal - start) <= short.length * (1 + 1e-12)
+
+
+def test_a_seed_decides_every_bit_and_threads_nothing() -> None:
+    start, goal = ends("cage")
+    goals = np.concatenate([ends("cage")[1:], start + 0.2 * np.eye(6)[:4]])
+    one = plan(arm(), start, goal, SCENES["cage"], seed=4)
+    again = plan(arm(), start, goal, SCENES["cage"], seed=4)
+    other = plan(arm(), start, goal, SCENES["cage"], seed=5, shorten=False)
+    plain = plan(arm(), start, goal, SCENES["cage"], seed=4, shorten=False)
+    assert one.path.tobytes() == again.path.tobytes()
+    assert other.path.tobytes() != plain.path.tobytes()
+    before = lw.threads()
+    try:
+        many = []
+        for count in (1, 2):
+            lw.threads(count)
+            many.append(plan_many(arm(), start, goals, SCENES["cage"], certify=False))
+    finally:
+        lw.threads(before)
+    for a, b, end in zip(*many, goals, strict=True):
+        alone = plan(arm(), start, end, SCENES["cage"], certify=False)
+        assert a.path.tobytes() == b.path.tobytes() == alone.path.tobytes()
+
+
+def test_each_problem_may_have_its_scene() -> None:
+    start, goal = ends("shelves")
+    scenes = [Obstacles(), SCENES["shelves"]]
+    plans = plan_many(arm(), start, np.array([goal, goal]), scenes)
+    assert plans.success.all() and plans.certified.all()
+    assert plans[0].length <= plans[1].length + 1e-12 and len(plans[0].path) == 2
+    with pytest.raises(InvalidInput, match="2 scenes for 3 problems"):
+        plan_many(arm(), start, np.array([goal] * 3), scenes)
+
+
+def test_a_joint_that_turns_without_end_takes_the_short_way() -> None:
+    model = planar()
+    answer = plan(model, [3.0, 0.3], [-3.0, 0.3])
+    assert answer.certified
+    assert answer.path[-1] == pytest.approx([2 * np.pi - 3.0, 0.3], abs=1e-12)
+    wall = [Box((0.3, 0.3, 0.3), (-1.6, 0.0, 0.0))]
+    around = plan(model, [2.0, 0.0], [-2.0, 0.0], wall)
+    assert around.certified and model.path_is_free(around.path, wall, step=1 / 500)
+    assert np.abs(np.diff(around.path, axis=0)).max() < 2 * np.pi
+
+
+def test_weights_and_held_joints() -> None:
+    start, goal = ends("table").copy()
+    goal[3:] = start[3:]
+    while arm().collides(goal, SCENES["table"]):
+        goal[1] -= 0.1
+    joints = arm().robot.joints[:3]
+    answer = plan(arm(), start, goal, SCENES["table"], joints=joints, weights=[3, 2, 1, 1, 1, 1], time_limit=20)
+    assert answer.success, answer
+    assert (answer.path[:, 3:] == start[3:]).all()
+    with pytest.raises(InvalidInput, match='goal moves joint "wrist_1_joint", which is not among `joints`'):
+        plan(arm(), start, start + [0, 0, 0, 0.1, 0, 0], SCENES["table"], joints=joints)
+
+
+def test_poses_are_goals() -> None:
+    start, goal = ends("shelves")
+    robot = arm().robot
+    tool = robot.bodies[-1]
+    pose = robot.pose(goal, tool)
+    answer = plan(arm(), start, PoseGoal(tool, pose), SCENES["shelves"])
+    assert answer.certified
+    np.testing.assert_allclose(robot.pose(answer.path[-1], tool), pose, atol=1e-6)
+    # of several configurations the nearest comes first, and none is there twice
+    space = Space.of(robot.subject, None, None, "test")
+    rows = PoseGoal(tool, pose).configurations(space, start)
+    distances = np.linalg.norm(rows - start, axis=1)
+    assert len(rows) > 4 and (np.diff(distances) >= 0).all()
+    # numeric, where an axis is free
+    spun = plan(arm(), start, PoseGoal(tool, pose, axes=("x", "y", "z", "rx", "ry")), SCENES["shelves"], certify=False)
+    assert spun.success
+    np.testing.assert_allclose(robot.pose(spun.path[-1], tool)[:3, 2:], pose[:3, 2:], atol=1e-5)
+
+
+def test_five_reasons_have_names_and_numbers() -> None:
+    start, goal = ends("shelves")
+    scene, robot = SCENES["shelves"], arm().robot
+    inside = next(q for q in robot.random(400, seed=5) if arm().collides(q, scene))
+    assert plan(arm(), inside, goal, scene).reason.startswith('start in collision: "')
+    assert "mm inside" in plan(arm(), start, inside, scene).reason
+    assert plan(arm(), start, inside, scene).reason.startswith("goal in collision")
+    assert plan(arm(), start, [inside, inside], scene).reason == (
+        "all goals blocked: each of 2 configurations touches something"
+    )
+    far = np.eye(4)
+    far[:3, 3] = (5.0, 0.0, 0.0)
+    assert plan(arm(), start, PoseGoal(robot.bodies[-1], far), scene).reason.startswith("goal out of reach")
+    # posts on both sides of the upper link: it cannot leave, whatever the lower one does
+    posts = [Sphere((0.5, y, 0), 0.2) for y in (-0.4, 0.4)]
+    none = plan(planar(), [0.0, 0.0], [np.pi, 0.0], posts, time_limit=0.02)
+    assert not none.success and none.path.shape == (0, 2) and none.iterations > 100
+    assert none.reason.startswith(f"no path: {none.iterations} iterations, {none.nodes} nodes")
+
+
+def test_a_timed_plan_keeps_its_limits_and_its_way() -> None:
+    start, goal = ends("cage")
+    answer = plan(arm(), start, goal, SCENES["cage"])
+    path = answer.to_path()
+    q, first, _ = path(np.linspace(0, 1, 2001))
+    np.testing.assert_allclose(q[[0, -1]], answer.path[[0, -1]], atol=1e-12)
+    assert not arm().collides(q, SCENES["cage"]).any()
+    np.testing.assert_allclose(np.gradient(q, 1 / 2000, axis=0)[1:-1], first[1:-1], atol=0.02 * np.abs(first).max())
+    law = answer.timed(acceleration_limits=np.full(6, 10.0))
+    times = np.linspace(0, law.duration, 300)
+    q, v, a = law.at(times)
+    limits = arm().robot.limits
+    torque = arm().robot.inverse_dynamics(q, v, a)
+    assert (np.abs(torque) <= limits.effort * (1 + 1e-3)).all() and (np.abs(v) <= limits.velocity * (1 + 1e-3)).all()
+    assert (np.abs(a) <= 10.0 * (1 + 1e-3)).all()
+
+
+def test_what_cannot_be_planned_is_refused() -> None:
+    start, goal = ends("table")
+    with pytest.raises(InvalidInput, match="step is 0, expected a positive length"):
+        plan(arm(), start, goal, step=0.0)
+    with pytest.raises(InvalidInput, match=r"start\[1\] is 7.1, outside the limits"):
+        plan(arm(), [0, 7.1, 0, 0, 0, 0], goal)
+    with pytest.raises(InvalidInput, match=r"goal has shape \(5,\), expected \(..., 6\)"):
+        plan(arm(), start, np.zeros(5))
+    with pytest.raises(InvalidInput, match="seed is -1"):
+        plan(arm(), start, goal, seed=-1)
+    with pytest.raises(InvalidInput, match="method is 'rrt', expected"):
+        plan(arm(), start, goal, method="rrt")
+    with pytest.raises(InvalidInput, match="tolerance is -1"):
+        PoseGoal("tool0", np.eye(4), tolerance=-1)
+    with pytest.raises(UnknownName, match="hand"):
+        plan(arm(), start, PoseGoal("hand", np.eye(4)))
+    body = Body("puck", MassProperties(1.0, (0.0, 0.0, 0.0), ((0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.1))))
+    for kind, sentence in (
+        ("floating", "orientations are not planned yet"),
+        ("revolute", "has no limits; give it some"),
+    ):
+        puck = lw.Robot(Model("puck", (body,), (Joint("way", kind, None, "puck"),)))
+        model = CollisionModel(puck, {"puck": [Sphere((0, 0, 0), 0.1)]}, pairs=[])
+        with pytest.raises(NotPossible, match=sentence):
+            plan(model, puck.neutral(), puck.neutral())
