@@ -6,6 +6,8 @@ from linkwork.control.export import export_c, step_function, stepped
 from linkwork.control.fractional import FractionalFilter, fractional_derivative, fractional_weights
 from linkwork.control.fractional_impedance import FractionalImpedance, TaskSpring
 from linkwork.control.judge import compare, judge
+from linkwork.control.law_stability import law_stability
+from linkwork.control.linear import ClosedLoop, closed_loop, linearise, root_locus, stability_map
 from linkwork.control.motors import PMSM, DCMotor, linked_flux
 from linkwork.control.observers import ExtendedStateObserver, LevantDifferentiator, MomentumObserver
 from linkwork.control.reaching import (
@@ -19,7 +21,8 @@ from linkwork.control.reaching_more import BoundaryLayer, Decaying
 from linkwork.control.recursive_filters import ExponentialFilter, OustaloupFilter
 from linkwork.control.rotary_gripper import GripForce, GripperDrives, RotaryGripper, safe_force, trapezoid_time
 from linkwork.control.sliding import Margin, SlidingMode
-from linkwork.control.stability import SampledStability, cartesian_mass, law_stability, sampled_stability
+from linkwork.control.stability import SampledStability, cartesian_mass, sampled_stability
+from linkwork.control.state_space import Margins, StateSpace
 from linkwork.control.surfaces import NonsingularTerminalSurface, Surface, TerminalSurface
 from linkwork.control.tracking import FeedForward, Passivity, PDPlus
 from linkwork.control.train_builders import (
@@ -39,6 +42,7 @@ __all__ = [
     "PMSM",
     "BoundaryLayer",
     "CartesianImpedance",
+    "ClosedLoop",
     "ConstantRate",
     "DCMotor",
     "Decaying",
@@ -53,6 +57,7 @@ __all__ = [
     "GripperDrives",
     "LevantDifferentiator",
     "Margin",
+    "Margins",
     "MomentumObserver",
     "NonsingularTerminalSurface",
     "OustaloupFilter",
@@ -64,6 +69,7 @@ __all__ = [
     "RotaryGripper",
     "SampledStability",
     "SlidingMode",
+    "StateSpace",
     "SuperTwisting",
     "Surface",
     "TaskSpring",
@@ -72,6 +78,7 @@ __all__ = [
     "Twisting",
     "bevel_differential",
     "cartesian_mass",
+    "closed_loop",
     "compare",
     "compound_planetary",
     "crossover",
@@ -84,11 +91,14 @@ __all__ = [
     "harmonic",
     "judge",
     "law_stability",
+    "linearise",
     "linked_flux",
     "planetary",
     "ravigneaux",
+    "root_locus",
     "safe_force",
     "sampled_stability",
+    "stability_map",
     "step_function",
     "stepped",
     "trapezoid_time",

@@ -16,6 +16,7 @@ from linkwork.control.stability import cartesian_mass
 from linkwork.control.task_law import BoundTaskLaw, gain_rows, task_source, times, transposed_times
 from linkwork.errors import InvalidInput
 from linkwork.simulation.controllers import Bound, Controller
+from linkwork.simulation.foresight import HeldLoop
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.signals import Signal, Source
 from linkwork.simulation.task_space import AXES, TaskSpace
@@ -155,3 +156,10 @@ class _BoundImpedance(BoundTaskLaw):
             wish = wish - p[f"{self.prefix}_posture_damping"] * v
             tau = tau + own.compute(Projected(self.space), q, wish)
         return tau, s
+
+    def foresee(self, plant: Plant, q: np.ndarray, period: float, delay: float) -> str:
+        gains, mass = self.single("stiffness", "damping"), self.mass(plant, q)
+        if gains is None or mass is None:
+            return ""
+        words = HeldLoop(mass, gains[0], gains[1], period, delay).told(self.space.axes, self.units)
+        return f"CartesianImpedance: {words}" if words else ""

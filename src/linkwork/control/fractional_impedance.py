@@ -12,6 +12,7 @@ from linkwork.arguments import as_doubles, choice
 from linkwork.control.checks import positive, whole
 from linkwork.control.fractional import checked_order, fractional_weights
 from linkwork.control.maths import exponential, logarithm
+from linkwork.control.stability import SampledStability
 from linkwork.control.task_law import BoundTaskLaw, gain_rows, task_source, times, transposed_times
 from linkwork.errors import InvalidInput
 from linkwork.simulation.algebra import joined, part
@@ -144,6 +145,24 @@ class _BoundFractional(BoundTaskLaw):
         gains = {name: p[f"{self.prefix}_{name}"] for name in ("stiffness", "damping", "half_damping")}
         tau = transposed_times(jacobian, _force(self, gains, [e, *past], rate, period))
         return tau + own.gravity(q, t) if self.balances else tau, joined([e, part(m, 0, self.memory - n)])
+
+    def foresee(self, plant: Plant, q: np.ndarray, period: float, delay: float) -> str:
+        """Its own exact map, from the stiffness that holds in this run; split laws (scheme C) are not judged."""
+        gains, mass = self.single("stiffness", "damping", "half_damping"), self.mass(plant, q)
+        if gains is None or mass is None or not self.balances or self.velocity != "difference":
+            return ""
+        memory, late = self.memory // len(self.space.axes), round(delay / period)
+        K, D, HD = gains
+        found = SampledStability(mass, K, D, HD, period, memory, late, self.order, self.compensate)
+        if found.radius <= 1.0 + 1e-6:
+            return ""
+        if not HD.any():
+            return f"FractionalImpedance: {found}"
+        half = float(HD.max())
+        return (
+            f"FractionalImpedance: half damping {half:g} is unstable at {1e3 * period:g} ms for "
+            f"{np.linalg.eigvalsh(mass)[0]:.4g} kg; limit {found.largest_half_damping:.4g}"
+        )
 
 
 class TaskSpring(Controller):

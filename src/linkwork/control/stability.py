@@ -9,7 +9,6 @@ import numpy as np
 
 from linkwork.control.checks import definite, positive, whole
 from linkwork.control.fractional import fractional_weights
-from linkwork.control.fractional_impedance import FractionalImpedance
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.simulation.numeric import NumericPlant
 from linkwork.simulation.plants import plant_of
@@ -87,15 +86,19 @@ class SampledStability:
         """The largest fractional damping, the same for every axis, that is stable with the rest as it is."""
         return self._largest("half_damping")
 
+    @property
+    def largest_stiffness(self) -> float:
+        """The largest stiffness, the same for every axis [N/m], that is stable with the rest as it is; 0: none."""
+        return self._largest("stiffness")
+
     def _largest(self, name: str) -> float:
         one = np.eye(len(self.mass))
 
         def stable(gain: float) -> bool:
-            other = gain * one
-            return (replace(self, damping=other) if name == "damping" else replace(self, half_damping=other)).stable
+            return _with(self, name, gain * one).stable
 
         scale = float(np.abs(self.mass).max()) / self.period
-        scale = scale if name == "damping" else scale * self.period ** (self.order - 1.0)
+        scale *= {"damping": 1.0, "half_damping": self.period ** (self.order - 1.0), "stiffness": 1 / self.period}[name]
         trials = scale * np.geomspace(1e-4, 10.0, 120)
         good = [gain for gain in trials if stable(gain)]
         if not good:
@@ -110,10 +113,21 @@ class SampledStability:
 
     def __str__(self) -> str:
         masses = np.linalg.eigvalsh(self.mass)
+        if not self.stable and self.half_damping.max() == 0 and not self.largest_damping:
+            return (
+                f"stiffness {float(np.abs(self.stiffness).max()):g} N/m is unstable at {1e3 * self.period:g} ms for "
+                f"{masses[0]:.1f} kg, whatever the damping (limit {self.largest_stiffness:.0f})"
+            )
         damping = float(np.abs(self.damping).max())
         verdict = "stable" if self.stable else "unstable"
         known = f"limit {self.largest_damping:.0f}" if self.half_damping.max() == 0 else f"radius {self.radius:.5f}"
         return f"damping {damping:g} N s/m is {verdict} at {1e3 * self.period:g} ms for {masses[0]:.1f} kg ({known})"
+
+
+def _with(loop: SampledStability, name: str, gain: np.ndarray) -> SampledStability:
+    if name == "damping":
+        return replace(loop, damping=gain)
+    return replace(loop, half_damping=gain) if name == "half_damping" else replace(loop, stiffness=gain)
 
 
 def sampled_stability(
@@ -179,18 +193,3 @@ class _Mass:
         import casadi
 
         return casadi.reshape(plant.mass_matrix(q, casadi.SX(0)), -1, 1)
-
-
-def law_stability(
-    robot: Any, law: FractionalImpedance, q: Any, period: float, delay: int = 0, payload: Any = None
-) -> list[SampledStability]:
-    """Sampled stability of a law at each of a batch of configurations (..., nq), with the arm's own Cartesian mass."""
-    if not isinstance(law, FractionalImpedance):
-        raise InvalidInput(f"law_stability: law is {type(law).__name__}, expected FractionalImpedance")
-    m = len(law.space.axes)
-    masses = cartesian_mass(robot, q, law.space.frame, law.space.axes, payload).reshape(-1, m, m)
-    K, D, HD = (x.reshape(-1, m, m)[0] for x in (law.stiffness, law.damping, law.half_damping))
-    return [
-        SampledStability(0.5 * (mass + mass.T), K, D, HD, period, law.memory, delay, law.order, law.compensate)
-        for mass in masses
-    ]

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from casadi import SX
 
+from linkwork import quantities
 from linkwork.arguments import as_doubles
 from linkwork.control.checks import definite
 from linkwork.errors import InvalidInput
+from linkwork.loops.dynamics import has_constraints
 from linkwork.simulation.algebra import is_symbolic
-from linkwork.simulation.controllers import Bound
+from linkwork.simulation.controllers import ANGULAR, LINEAR, Bound
 from linkwork.simulation.own_model import OwnModel, model_or_plant
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.signals import PerStep, Signal, Source
@@ -93,3 +95,26 @@ class BoundTaskLaw(Bound):
         error, jacobian = self.space.split(plant.compute(self.space, q, target), plant.nv)
         moving = 0.0 * error if self.target.size == 16 else rate
         return error, jacobian, moving
+
+    def single(self, *names: str) -> list[np.ndarray] | None:
+        """These gains as (m, m) matrices, where the run has one set of them."""
+        m = len(self.space.axes)
+        rows = [self.parameters[f"{self.prefix}_{name}"] for name in names]
+        return None if any(x.ndim > 1 for x in rows) else [x.reshape(m, m) for x in rows]
+
+    def mass(self, plant: Plant, q: np.ndarray) -> np.ndarray | None:
+        """What the frame weighs along its axes at q (m, m); None where it is singular or the plant has no frames."""
+        subject = getattr(plant, "subject", None)
+        if subject is None or has_constraints(subject):
+            return None
+        J = quantities.evaluate(subject, "jacobian", {"q": q}, frame=self.space.frame)[self.space.rows]
+        mobility = J @ np.linalg.solve(quantities.evaluate(subject, "mass_matrix", {"q": q}), J.T)
+        if np.linalg.cond(mobility) > 1e9:
+            return None
+        found = np.linalg.inv(mobility)
+        return 0.5 * (found + found.T)
+
+    @property
+    def units(self) -> list[tuple[str, str, str]]:
+        """Of damping, mass and stiffness along each axis."""
+        return [LINEAR if row < 3 else ANGULAR for row in self.space.rows]

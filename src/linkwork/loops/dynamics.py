@@ -46,6 +46,11 @@ def has_loop_dynamics(subject: Subject) -> bool:
     return any(isinstance(e, _ACTIVE) for e in subject.model.elements)
 
 
+def has_constraints(subject: Subject) -> bool:
+    """Whether elements tie joints together: closures, couplings, bars. Springs and dampers alone do not."""
+    return any(isinstance(e, (LoopClosure, Coupling, Bar)) for e in subject.model.elements)
+
+
 def consistent(subject: Subject, q: Any = None, v: Any = None) -> tuple[np.ndarray, np.ndarray]:
     """The nearest state with closed loops: q assembled, v projected on the motions that keep them closed."""
     start = reference(subject) if q is None else finite_rows(q, subject.nq, "consistent: q")

@@ -9,12 +9,17 @@ import numpy as np
 from casadi import SX
 from numpy.typing import ArrayLike
 
+from linkwork import quantities
 from linkwork.arguments import as_doubles
+from linkwork.configurations import places
 from linkwork.errors import InvalidInput
+from linkwork.loops.dynamics import has_constraints
 from linkwork.simulation.algebra import clipped, is_symbolic, joined, larger, smaller, where
 from linkwork.simulation.algebra import part as cut
+from linkwork.simulation.foresight import HeldLoop
 from linkwork.simulation.own_model import OwnModel, model_or_plant
 from linkwork.simulation.plant import Plant
+from linkwork.simulation.robot_plant import RobotPlant
 from linkwork.simulation.signals import Signal, Source
 from linkwork.simulation.tracing import UserFunction
 
@@ -62,6 +67,11 @@ class Bound:
         """(force held from this sample on, memory for the next one); what a law integrates moves by forward Euler."""
         tau, rate = self.law(plant, t, q, v, m, p)
         return tau, m + period * rate if self.states else m
+
+    def foresee(self, plant: Plant, q: np.ndarray, period: float, delay: float) -> str:
+        """What will go wrong when the law is sampled like this from configuration q (nq,), in words; else nothing."""
+        told = [part.foresee(plant, q, period, delay) for part in self.inside if not hasattr(part, "timing")]
+        return next((words for words in told if words), "")
 
     @property
     def kept(self) -> int:
@@ -218,7 +228,7 @@ def reference(signal: Signal, plant: Plant, t: Any, v: Any, p: Mapping[str, Any]
 class _BoundPD(Bound):
     def __init__(self, given: PD | PID | ComputedTorque, plant: Plant, prefix: str) -> None:
         super().__init__()
-        who = type(given).__name__
+        self.who = who = type(given).__name__
         self.prefix = prefix
         self._number(f"{prefix}_kp", given.kp, plant.nv, f"{who}: kp")
         self._number(f"{prefix}_kd", given.kd, plant.nv, f"{who}: kd")
@@ -232,6 +242,12 @@ class _BoundPD(Bound):
     def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
         e, ed, _ = self.errors(plant, t, q, v, p)
         return p[f"{self.prefix}_kp"] * e + p[f"{self.prefix}_kd"] * ed, s
+
+    def foresee(self, plant: Plant, q: np.ndarray, period: float, delay: float) -> str:
+        gains = [self.parameters[f"{self.prefix}_{name}"] for name in ("kp", "kd")]
+        if any(x.ndim > 1 for x in gains) or not isinstance(plant, RobotPlant) or has_constraints(plant.subject):
+            return ""
+        return joint_foresight(plant, q, np.diag(gains[0]), np.diag(gains[1]), period, delay, self.who)
 
 
 class _BoundPID(_BoundPD):
@@ -263,6 +279,9 @@ class _BoundComputedTorque(_BoundPD):
         e, ed, xdd = self.errors(plant, t, q, v, p)
         a = xdd + p[f"{self.prefix}_kp"] * e + p[f"{self.prefix}_kd"] * ed
         return model_or_plant(self.model, plant).inverse(q, v, a, t), s
+
+    def foresee(self, plant: Plant, q: np.ndarray, period: float, delay: float) -> str:
+        return ""  # its gains are rates of the error, not stiffness and damping of a mass
 
 
 class _BoundGravity(Bound):
@@ -366,6 +385,22 @@ class _BoundNothing(Bound):
 def nothing() -> Bound:
     """No control: the mechanism moves freely."""
     return _BoundNothing()
+
+
+def joint_foresight(
+    plant: RobotPlant, q: np.ndarray, stiffness: Any, damping: Any, period: float, delay: float, who: str
+) -> str:
+    """Whether joints on sampled springs and dampers (nv, nv) are stable at q; a sentence if they are not."""
+    M = quantities.evaluate(plant.subject, "mass_matrix", {"q": q})
+    kinds = [joint.type for joint, _, at in places(plant.subject) for _ in range(at.stop - at.start)]
+    units = [LINEAR if kind == "prismatic" else ANGULAR for kind in kinds]
+    words = HeldLoop(M, stiffness, damping, period, delay).told(plant.v_names, units)
+    return f"{who}: {words}" if words else ""
+
+
+ANGULAR = ("N m s/rad", "kg m^2", "N m/rad")
+LINEAR = ("N s/m", "kg", "N/m")
+"""Units of damping, mass and stiffness of a coordinate."""
 
 
 def absorb(outer: Bound, parts: list[Bound]) -> None:

@@ -27,6 +27,7 @@ class Simulation(Mapping[str, np.ndarray]):
     success       (...,) whether the sample ran to its end or to a terminal event; reason (...,) in words
     end           (...,) the time each sample reached
     method, step  the integrator and its step [s] (None: adaptive)
+    foreseen      what was known before the run to go wrong (a sampled damper that is unstable), in words; also logged
     metrics       figures (...,) or (..., n) by name, where the run was asked for them
     where         "machine code", or "Python" where something could not be traced; why says what
     """
@@ -44,6 +45,7 @@ class Simulation(Mapping[str, np.ndarray]):
     step: float | None
     where: str
     why: str = ""
+    foreseen: str = ""
     metrics: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def __getitem__(self, column: str) -> np.ndarray:

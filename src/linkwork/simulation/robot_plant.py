@@ -33,7 +33,8 @@ class RobotPlant(Plant):
         self.nq, self.nv = subject.nq, subject.nv
         self.q_names, self.v_names = _names(subject)
         self.quaternions = tuple(slice(at.stop - 4, at.stop) for joint, at, _ in places(subject) if joint.nq > joint.nv)
-        self._functions: dict[Any, casadi.Function] = {}
+        # Traces belong to the subject: the next plant of the same robot and carried bodies finds them.
+        self._functions: dict[Any, casadi.Function] = subject.once((type(self), self.bodies), dict)
 
     def acceleration(self, q: SX, v: SX, tau: SX, t: SX, wrenches: Wrenches) -> SX:
         if self.sharing:

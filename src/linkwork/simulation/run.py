@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ from linkwork.simulation.steppers import STEPPERS
 from linkwork.simulation.stops import EndStop, Stops
 from linkwork.simulation.system_plant import SystemPlant
 
+log = logging.getLogger(__name__)
 Item = TypeVar("Item", EndStop, Event)
 DEFAULT_STEP = 1e-3
 MOST_STEPS = 10**11
@@ -110,6 +112,7 @@ def simulate(
     batch = _with_parameters(batch, loop)
     q0, v0 = (_rows(x, batch) for x in (q0, v0))
     _spread(loop, batch)
+    foreseen = _foresee(loop, q0[0])
     h = None
     if adaptive_method:
         times = _times(duration, sample, start)
@@ -137,11 +140,30 @@ def simulate(
         total = (steps + 1) * (len(q0) if why else 1)
         with _bar(progress, total) as tick:
             raw = runner(loop, q0, v0, start, h, steps, every, tick)
-    return _result(loop, raw, batch, h, where, why, energy_tolerance, failures)
+    return _result(loop, raw, batch, h, where, why, foreseen, energy_tolerance, failures)
+
+
+def _foresee(loop: Loop, q: np.ndarray) -> str:
+    """What sampled laws are known to do wrong at the start, in words and in the log; batches of gains are a search."""
+    for sampler in loop.control.samplers():
+        period, delay, _ = sampler.timing
+        words = sampler.inner.foresee(loop.plant, q, period, delay)
+        if words:
+            log.warning("simulate: %s", words)
+            return words
+    return ""
 
 
 def _result(
-    loop: Loop, raw: Raw, batch: tuple[int, ...], h: float | None, where: str, why: str, tolerance: float, failures: str
+    loop: Loop,
+    raw: Raw,
+    batch: tuple[int, ...],
+    h: float | None,
+    where: str,
+    why: str,
+    foreseen: str,
+    tolerance: float,
+    failures: str,
 ) -> Simulation:
     plant = loop.plant
     columns = columns_of(plant.q_names, plant.v_names, raw.time, q=raw.q, v=raw.v, tau=raw.tau)
@@ -176,6 +198,7 @@ def _result(
         step=h,
         where=where,
         why=why,
+        foreseen=foreseen,
         metrics={name: _figure(x, shaped) for name, x in raw.metrics.items()},
     )
     if raw.failure and failures == "raise":

@@ -1,0 +1,176 @@
+"""Linear models of mechanisms and whole loops, against python-control, matrix exponentials and simulations."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+from scipy.linalg import expm
+
+import linkwork as lw
+from linkwork.control import closed_loop, linearise, root_locus, stability_map
+from linkwork.errors import InvalidInput, NotPossible, UnknownName
+from linkwork.simulation import PD, PID, DeadTime, Encoder, GravityCompensation, Sampled, Saturated
+
+Q = np.array([0.5, 1.1])
+
+
+@functools.cache
+def arm():
+    return lw.load("rehabilitation-arm")
+
+
+@functools.cache
+def one():
+    """The arm's forearm alone: one joint, no gravity along it."""
+    return arm().locked(theta1=0.0)
+
+
+def small_motion(law, offset, periods, period, **options):
+    """Rows of a simulation that starts a hair off equilibrium, in units of the hair."""
+    hair = 1e-6
+    run = lw.simulate(
+        arm(),
+        Q + hair * np.array(offset),
+        duration=periods * period,
+        step=1e-4,
+        sample=period,
+        control=law,
+        friction=False,
+        energy_tolerance=np.inf,
+        **options,
+    )
+    return (run.q - Q) / hair
+
+
+def linear_motion(loop, offset, periods):
+    x = np.zeros(len(loop.A))
+    x[:2] = offset
+    for name, place in loop._parts.builder.places.items():
+        if name.endswith("_sensed"):  # sample number, two readings, the filter's speed
+            x[place] = [0.0, *offset, *offset, 0.0, 0.0]
+    rows = [x]
+    for _ in range(periods):
+        rows.append(loop.A @ rows[-1])
+    return np.array(rows)[:, :2]
+
+
+def test_linearised_dynamics_are_the_derivatives_of_the_accelerations():
+    v, tau = np.array([0.3, -0.2]), np.array([1.0, 2.0])
+    found = linearise(arm(), Q, v, tau)
+    d_dq, d_dv, d_dtau = arm().forward_dynamics_derivatives(Q, v, tau)
+    np.testing.assert_allclose(found.A, np.block([[np.zeros((2, 2)), np.eye(2)], [d_dq, d_dv]]), atol=1e-12)
+    np.testing.assert_allclose(found.B[2:], d_dtau, atol=1e-12)
+
+
+def test_a_floating_body_is_linear_in_its_own_axes():
+    robot = lw.load("rehabilitation-arm")
+    assert linearise(robot, Q).A.shape == (4, 4)
+
+
+def test_the_sampled_map_is_the_matrix_exponential():
+    period, kp, kd = 5e-3, np.array([20.0, 10.0]), np.array([2.0, 0.5])
+    model = linearise(arm(), Q)
+    held = expm(np.block([[model.A, model.B], [np.zeros((2, 6))]]) * period)
+    A, B = held[:4, :4], held[:4, 4:]
+    law = -np.hstack([np.diag(kp), np.diag(kd)])
+    found = closed_loop(arm(), Sampled(PD(kp, kd, Q), period), Q, friction=False)
+    expected = np.linalg.eigvals(A + B @ law)
+    np.testing.assert_allclose(np.sort(np.abs(found.poles))[-4:], np.sort(np.abs(expected)), rtol=1e-9)
+    late = closed_loop(arm(), Sampled(PD(kp, kd, Q), period, delay=2 * period), Q, friction=False)
+    zero, I = np.zeros((2, 2)), np.eye(2)
+    chain = np.block([[A, np.zeros((4, 2)), B], [law, zero, zero], [np.zeros((2, 4)), I, zero]])
+    np.testing.assert_allclose(late.radius, np.abs(np.linalg.eigvals(chain)).max(), rtol=1e-9)
+    dead = closed_loop(arm(), Sampled(DeadTime(PD(kp, kd, Q), 2), period), Q, friction=False)
+    np.testing.assert_allclose(dead.radius, late.radius, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "law, period, options",
+    [
+        (Sampled(PD(20.0, 2.0, Q), 1e-3, delay=1.5e-3), 1e-3, {}),
+        (Sampled(PD(10.0, 0.0, Q), 2e-3) + Sampled(PD(0.0, 1.0, Q), 3e-3, delay=1e-3), 6e-3, {}),
+        (Sampled(PID(20.0, 30.0, 2.0, Q), 2e-3), 2e-3, {}),
+        (
+            Sampled(GravityCompensation() + PD(20.0, 2.0, Q), 2e-3),
+            2e-3,
+            {"sensors": Encoder(delay=2e-3, velocity="filtered", cutoff=150.0)},
+        ),
+    ],
+    ids=["fraction of a period late", "two rates", "integral", "encoder"],
+)
+def test_a_small_motion_is_the_linear_one(law, period, options):
+    """A hair of 1e-6 leaves 1e-5 of nonlinearity; steps of 0.1 ms leave 1e-9."""
+    law = law if options else GravityCompensation() + law
+    loop = closed_loop(arm(), law, Q, friction=False, **options)
+    assert loop.period == pytest.approx(period)
+    simulated = small_motion(law, [1.0, -0.5], 20, period, **options)
+    np.testing.assert_allclose(linear_motion(loop, [1.0, -0.5], 20), simulated, atol=2e-5)
+
+
+def test_margins_and_responses_are_those_of_python_control():
+    peer = pytest.importorskip("control")
+    law = GravityCompensation() + PD(20.0, 2.0, Q)
+    for loop in (closed_loop(arm(), law, Q), closed_loop(arm(), Sampled(law, 5e-3, delay=5e-3), Q)):
+        gain = loop.loop_gain("theta2")
+        theirs = gain.to_control()
+        w = np.array([0.3, 3.0, 30.0, 300.0])
+        np.testing.assert_allclose(
+            gain.frequency_response(w)[:, 0, 0], np.ravel(peer.frequency_response(theirs, w).complex), rtol=1e-8
+        )
+        if gain.period is None:
+            continue
+        ours = gain.margins()
+        gains, phases, *_ = peer.stability_margins(theirs, returnall=True)
+        known = ours.gain if np.isfinite(ours.gain) else ours.smallest
+        assert np.abs(gains / known - 1).min() < 1e-3
+        phase = np.abs(phases).min()
+        assert np.rad2deg(ours.phase) == pytest.approx(phase, rel=1e-4)
+
+
+def test_the_gain_margin_is_where_the_loop_becomes_unstable():
+    def loop(factor):
+        return closed_loop(one(), Sampled(PD(20.0 * factor, 2.0 * factor, Q[1:]), 5e-3, delay=5e-3), Q[1:])
+
+    margin = loop(1.0).loop_gain(0).margins().gain
+    assert loop(0.999 * margin).stable and not loop(1.001 * margin).stable
+    margins = loop(0.2).loop_gain(0).margins()
+    slower = Sampled(PD(4.0, 0.4, Q[1:]), 5e-3, delay=5e-3 + 1e-5 * np.floor(0.999e5 * margins.delay))
+    assert closed_loop(one(), slower, Q[1:]).stable
+    slower = Sampled(PD(4.0, 0.4, Q[1:]), 5e-3, delay=5e-3 + 1e-5 * np.ceil(1.001e5 * margins.delay))
+    assert not closed_loop(one(), slower, Q[1:]).stable
+
+
+def test_root_locus_follows_its_branches_into_instability():
+    mass = 1.0 / linearise(one(), Q[1:]).B[1, 0]
+    limit = 2.0 * mass / 5e-3  # of pure damping on a held mass
+    values = limit * np.linspace(0.05, 1.1, 30)
+    rows = root_locus(one(), lambda kd: Sampled(PD(20.0, kd, Q[1:]), 5e-3), values, Q[1:])
+    steps = np.abs(np.diff(rows, axis=0)).max()
+    assert steps < 0.3  # no branch jumps
+    radius = np.abs(rows).max(axis=1)
+    assert radius[0] < 1 < radius[-1]
+    assert values[np.argmax(radius > 1)] == pytest.approx(limit, rel=0.06)
+
+
+def test_a_map_of_radii_follows_the_configurations():
+    law = Sampled(GravityCompensation() + PD(20.0, 2.0, Q), 5e-3)
+    rows = np.array([[Q, Q + 0.1], [Q + 0.5, Q - 0.5]])
+    found = stability_map(arm(), law, rows)
+    assert found.shape == (2, 2)
+    assert found[1, 0] == pytest.approx(closed_loop(arm(), law, rows[1, 0]).radius, rel=1e-12)
+
+
+def test_refusals_name_what_is_wrong():
+    loop = closed_loop(arm(), Sampled(PD(1.0, 1.0, Q), 1e-3) + Sampled(PD(1.0, 1.0, Q), 2e-3), Q)
+    with pytest.raises(NotPossible, match="several rates"):
+        loop.loop_gain(0)
+    with pytest.raises(UnknownName, match="did you mean"):
+        loop.loop_gain("theta")
+    with pytest.raises(InvalidInput, match="batch of gain sets"):
+        closed_loop(arm(), PD(np.ones((3, 2)), 1.0, Q), Q)
+    with pytest.raises(InvalidInput, match="q has shape"):
+        closed_loop(arm(), Saturated(PD(1.0, 1.0, Q), 1.0), Q[:1])
+    with pytest.raises(NotPossible, match="common period"):
+        closed_loop(arm(), Sampled(PD(1.0, 1.0, Q), 1e-3) + Sampled(PD(1.0, 1.0, Q), 0.99999e-3), Q)
