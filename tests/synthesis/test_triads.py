@@ -90,6 +90,19 @@ def test_monodromy_from_a_fresh_seed_finds_seventeen():
     assert system().corrections(starts().solutions, starts().parameters)[0].max() < 1e-11
 
 
+def test_triads_of_a_thousand_task_sizes_are_not_lost():
+    """Rows of 500 random tasks whose fifth triad has links of 870 to 2500 task sizes."""
+    random = np.random.default_rng(0)
+    points = random.normal(size=(500, 7)) + 1j * random.normal(size=(500, 7))
+    angles = random.uniform(-3, 3, size=(500, 7))
+    alpha = np.random.default_rng(2).uniform(-3, 3, size=(500, 7))
+    some = [180, 238, 459]
+    found = triads(PlanarTask(points[some], angles[some]), alpha[some])
+    assert list(found.valid.sum(axis=-1)) == [5, 5, 5]
+    longest = [np.abs(np.where(found.valid, x, 0)).max(axis=-1) for x in (found.W, found.V, found.Z)]
+    assert (np.max(longest, axis=0) > 100).all()
+
+
 def test_seventeen_roots_agree_with_pypolsys():
     pypolsys = pytest.importorskip("pypolsys")
     from sympy import expand, symbols
