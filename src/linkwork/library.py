@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,8 @@ from linkwork.formats.installed import installed_file, installed_names
 from linkwork.model import Model
 from linkwork.model.edit import with_base
 from linkwork.robot import Robot
+
+log = logging.getLogger("linkwork")
 
 FOLDER = Path(__file__).parent / "robots"
 YAML = ".robot.yaml"
@@ -208,8 +212,11 @@ def robots() -> dict[str, str]:
     return dict(_built_in())
 
 
-def save(robot: Robot, path: str | Path) -> Path:
+def save(robot: Robot, path: str | Path, loops: str = "closed") -> Path:
     """Write a robot to a file; the ending (.robot.yaml, .urdf, .xml for MJCF) names the format.
+
+    loops   "closed"; "open" leaves out what closes loops, which URDF has no word for: the tree is written, and one
+            warning names the closures that are missing
 
     Where a format cannot hold the robot, NotPossible lists why. A robot read from a .robot.yaml is written with its
     variables and expressions, variables at their present values; one changed in another way since, or with meshes
@@ -218,6 +225,8 @@ def save(robot: Robot, path: str | Path) -> Path:
     if not isinstance(robot, Robot):
         raise InvalidInput(f"save: robot is a {type(robot).__name__}, expected a Robot")
     path = Path(file_name(path))
+    if choice(loops, ("closed", "open"), "save: loops") == "open":
+        robot = _opened(robot)
     text = _own_text(robot) if path.name.endswith(YAML) else None
     if text is not None:
         write_atomically(path, text)
@@ -227,6 +236,16 @@ def save(robot: Robot, path: str | Path) -> Path:
             write(robot, path)
             return path
     raise NotPossible(f'save: "{path.name}" has an unknown ending, expected one of {", ".join(_WRITERS)}')
+
+
+def _opened(robot: Robot) -> Robot:
+    """The tree alone: without what closes and drives loops."""
+    if not robot.model.elements:
+        return robot
+    names = [getattr(each, "name", "") for each in robot.model.elements]
+    left_out = [f'"{name}"' for name in names if name]
+    log.warning('robot "%s": its tree is written without %s', robot.name, ", ".join(left_out))
+    return Robot(replace(robot.model, elements=()))
 
 
 def _own_text(robot: Robot) -> str | bytes | None:

@@ -17,7 +17,7 @@ from linkwork.formats.mjcf import mjcf_text, read_mjcf, read_mjcf_text, write_mj
 from linkwork.formats.urdf import read_urdf
 from linkwork.model import Body, Frame, Joint, Limits, MassProperties, Mimic, Model, Placement, Shape, build_tree
 from linkwork.model.carried import Carried
-from linkwork.model.elements import Coupling, LoopClosure, Point, TorsionSpring
+from linkwork.model.elements import Coupling, FourBar, FourBarLoop, LoopClosure, Point, TorsionSpring
 from linkwork.model.rotation import from_rpy
 from linkwork.model.validation import validated
 from linkwork.subject import Subject
@@ -376,9 +376,9 @@ IMPOSSIBLE = {
         ),
         "MuJoCo keeps that name",
     ),
-    "a planar hinge": (
-        two_bodies(elements=(LoopClosure("s", "planar_hinge", Point("a"), Point("b")),)),
-        'no word for a planar_hinge closure: "s"',
+    "a four-bar drive": (
+        two_bodies(elements=(FourBar("s", "j", (FourBarLoop(1.0, 0.4, 1.0, 0.8),)),)),
+        'no word for a FourBar: "s"',
     ),
     "part of a weld": (
         two_bodies(elements=(LoopClosure("w", "weld", Point("a"), Point("b"), directions=("x", "rx")),)),
@@ -401,8 +401,8 @@ def test_what_mujoco_cannot_hold_is_refused_with_the_reason(model, reason, tmp_p
 
 
 def test_every_reason_is_listed():
-    model = replace(HELICAL, elements=(LoopClosure("s", "planar_hinge", Point("a"), Point("b")),))
-    with pytest.raises(NotPossible, match=r'"j" is helical.*; MJCF has no word for a planar_hinge closure: "s"'):
+    model = replace(HELICAL, elements=(FourBar("s", "j", (FourBarLoop(1.0, 0.4, 1.0, 0.8),)),))
+    with pytest.raises(NotPossible, match=r'"j" is helical.*; MJCF has no word for a FourBar: "s"'):
         mjcf_text(model)
 
 

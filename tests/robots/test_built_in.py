@@ -63,7 +63,7 @@ OF_THE_PAPERS = (
     ),
     "quadruped-12dof",
 )
-LINKAGES = ("four-bar", "slider-crank", "five-bar", "delta", "stewart-gough")
+LINKAGES = ("four-bar", "slider-crank", "stephenson-iii", "watt-drone", "five-bar", "delta", "stewart-gough")
 # what URDF cannot hold of each robot, in the words of the refusal; all others it holds
 NOT_AS_URDF = {
     "charmie-2022": "closed-loop elements",

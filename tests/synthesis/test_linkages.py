@@ -63,6 +63,19 @@ def test_a_saved_robot_is_the_same_robot(tmp_path):
     assert robot.model.elements == again.model.elements
 
 
+def test_the_tree_alone_is_a_urdf_that_names_what_it_lacks(tmp_path, caplog):
+    robot = lw.Robot.from_linkage(crank_rocker(), CRANK_ROCKER, density=1.5)
+    with pytest.raises(NotPossible, match="closed-loop"):
+        lw.save(robot, tmp_path / "rocker.urdf")
+    tree = lw.load(lw.save(robot, tmp_path / "rocker.urdf", loops="open"))
+    assert any('without "pin_C"' in record.getMessage() for record in caplog.records)
+    q = robot.random(5, seed=0)
+    assert tree.pose(q, "tracer") == pytest.approx(robot.pose(q, "tracer"), abs=1e-14)
+    assert tree.mass_matrix(q) == pytest.approx(robot.mass_matrix(q), rel=1e-12)
+    with pytest.raises(InvalidInput, match="loops"):
+        lw.save(robot, tmp_path / "rocker.urdf", loops="cut")
+
+
 def test_designs_are_batches_of_variables():
     robot = lw.Robot.from_linkage(crank_rocker(), live=True)
     other = four_bar([0.1, 4.2], [0.1 + 0.5 + 0.9j, 3.5 + 2.5j], 1.0 + 3.0j)

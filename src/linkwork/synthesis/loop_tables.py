@@ -33,8 +33,8 @@ def from_loops(
     vectors     name -> complex at position 1 [m]
     loops       rows of (sign and name, body), such as ("-Z3", "coupler"); the first row begins at `origin`, the others
                 at a vector that an earlier row has placed
-    tracer      (vector, body): its end is the tracer; the vector begins where a vector of that body ends. None: the
-                first vertex of the last body
+    tracer      (vector, body): its end is the tracer; a vector that no row has begins where the body's last one ends.
+                None: the first vertex of the last body
     driver      a body with a pin on the ground; None: the first one
     tolerance   how far [of the longest vector] a row may miss closure: it is then shared by the row's last pin
     """
@@ -134,9 +134,12 @@ class _Walk:
             vector, body = tracer
             if body not in self.carried:
                 raise UnknownName(f'{self.who}: there is no body "{body}"{did_you_mean(body, self.carried)}')
-            ends = [pair[1] for (_, b), pair in self.ends.items() if b == body]
-            self._carry(body, self._vertex(self.places[ends[-1]] + self._vector(vector)))
-            point = self.carried[body][-1]
+            if (vector, body) in self.ends:
+                point = self.ends[vector, body][1]
+            else:
+                ends = [pair[1] for (_, b), pair in self.ends.items() if b == body]
+                point = self._vertex(self.places[ends[-1]] + self._vector(vector))
+                self._carry(body, point)
         else:
             body = list(self.carried)[-1]
             point = self.carried[body][0]

@@ -77,7 +77,7 @@ def legs_description(linkage: FiveLegs, density: Any = None) -> Description:
     lines += [
         "joints:",
         "  base: {type: fixed, child: base}",
-        "  platform: {type: floating, parent: base, child: platform}",
+        "  platform: {type: floating, child: platform}",
         "elements:",
     ]
     lines += [

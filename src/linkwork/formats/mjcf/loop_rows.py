@@ -3,6 +3,7 @@
     mimic rule, coupling        joint equality, or a fixed tendon that an equality holds
     closure of a point, weld    connect, weld
     closure of a hinge          two connects on its axis
+    closure of a planar hinge   connect, which holds it along its axis too; a warning says so
     closure of a distance       a spatial tendon that an equality holds at its length
     strut                       a spatial tendon with a motor: positive pushes, as in linkwork
     carriage with a rod         MuJoCo's slider and crank
@@ -40,6 +41,9 @@ RIGID: dict[str, str | None] = {"solref": "0.0001 1", "solimp": "0.9999 0.9999 0
 _ARM = 0.1
 """Distance of the second connect of a hinge from its first one, along the axis [m]."""
 
+_SAME_PLANE = 1e-12
+"""Offset along the axis of a planar hinge that is rounding [m]."""
+
 _ENDLESS = 1e10
 """A length that nothing reaches, where MuJoCo wants an upper end of a spring's slack [m]."""
 
@@ -62,6 +66,8 @@ class LoopRows:
         self.tendons: list[str] = []
         self._drives: list[tuple[str, str]] = []  # (command, row)
         self.marks: list[tuple[str, str, str]] = []
+        self.connected: list[str] = []
+        """Planar hinges, which the file holds along their axis too."""
         self._model = model
         self._free = sites
         self._references = references
@@ -124,6 +130,8 @@ class LoopRows:
         match each:
             case loops.LoopClosure(kind="hinge"):
                 yield from self._hinge(each)
+            case loops.LoopClosure(kind="planar_hinge"):
+                yield self._planar_hinge(each)
             case loops.LoopClosure(kind="distance"):
                 yield self._distance(each)
             case loops.LinearActuator(rod=rod) if rod:
@@ -172,6 +180,21 @@ class LoopRows:
             ]
             name = self._owned("equality", each.name if k == 0 else self._names.free(f"{each.name}/axis"))
             yield element("connect", name=name, site1=ends[0], site2=ends[1], **RIGID)
+
+    def _planar_hinge(self, each: loops.LoopClosure) -> str:
+        """A connect; the second point is moved along the axis to the plane in which the first one is."""
+        first, second = (self._poses[p.body or WORLD] for p in (each.first, each.second))
+        axis = np.array(first.at(each.axis), dtype=float) - np.array(first.position, dtype=float)
+        gap = np.subtract(second.at(each.second.position), first.at(each.first.position)).astype(float)
+        along = float(axis @ gap) / float(axis @ axis)
+        shift = second.inverse().at(tuple(np.array(second.position, dtype=float) - along * axis))
+        moved = loops.Point(each.second.body, add(each.second.position, shift))
+        ends = [
+            self._site(each.name, "first", each.first),
+            self._site(each.name, "second", each.second if abs(along) < _SAME_PLANE else moved),
+        ]
+        self.connected.append(each.name)
+        return element("connect", name=self._owned("equality", each.name), site1=ends[0], site2=ends[1], **RIGID)
 
     def _distance(self, each: loops.LoopClosure) -> str:
         """MuJoCo counts a tendon's length from that of its reference."""

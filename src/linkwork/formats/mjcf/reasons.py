@@ -119,7 +119,7 @@ def _unknown_elements(model: Model) -> Iterator[str]:
     found: dict[str, list[str]] = {}
     for element in model.elements:
         match element:
-            case loops.LoopClosure(kind="point" | "weld" | "hinge" | "distance") | loops.Coupling():
+            case loops.LoopClosure(kind="point" | "weld" | "hinge" | "planar_hinge" | "distance") | loops.Coupling():
                 continue
             case loops.TorsionSpring() | loops.LinearActuator() | loops.Spring() | loops.Damper():
                 continue

@@ -145,6 +145,9 @@ class _Writer:
         names = [what for what, part in lost if part]
         if names:
             log.warning('robot "%s": MJCF has no place for %s', model.name, listed(names))
+        if self.loops.connected:
+            hinges = listed([f'"{name}"' for name in self.loops.connected])
+            log.warning('robot "%s": planar hinges %s are connects, held along their axes too', model.name, hinges)
 
     # bodies
 
