@@ -15,7 +15,7 @@ QUICK := tests/test_collection.py tests/test_layers.py tests/test_rooms.py tests
     tests/engine/test_keys.py tests/recursions/test_newton_euler.py \
     tests/recursions/test_composite_body.py tests/recursions/test_poses.py tests/docs/test_links.py
 
-.PHONY: help quick demo test check lint format fuzz flip examples bench docs browser clean
+.PHONY: help quick demo test check lint format fuzz flip examples bench docs browser truth clean
 
 help:
 	@echo "make demo     install what is needed and run the main job"
@@ -23,6 +23,7 @@ help:
 	@echo "make quick    a selection of the tests for the inner loop, under a minute"
 	@echo "make check    format, lint, types, sign-flip mutations, examples"
 	@echo "make fuzz     hostile calls and files, many of them"
+	@echo "make truth    a million verdicts and distances against Pinocchio and coal"
 	@echo "make bench    measure, beside peers; the tables of README and docs follow"
 	@echo "make docs     build the pages into site/; a warning is an error"
 	@echo "make browser  install chromium for the browser tests"
@@ -58,6 +59,10 @@ lint: .venv/installed-dev
 format: .venv/installed-dev
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
+
+# A million configurations, distances of 100 000 placements a pair of kinds, 10 000 motions: some ten minutes.
+truth: .venv/installed-test
+	@LINKWORK_TRUTH=1 $(BIN)/python -m pytest -q -n $(WORKERS) tests/collision/test_many.py
 
 # Hostile calls and files for as long as it takes: about 100 000 calls. The tests run the same with a small budget.
 fuzz: .venv/installed-test

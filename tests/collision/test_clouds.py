@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.collision import Cloud, CollisionModel, HeightField, Obstacles, Sphere
+from linkwork.collision import Cloud, CollisionModel, Obstacles, Sphere
 from linkwork.collision.clusters import CLUSTERS, POINTS, clustered
-from linkwork.errors import NotPossible
+from linkwork.errors import InvalidInput, NotPossible
 from tests.collision.scenes import shapes_on
 from tests.collision.test_motions import ends
 
@@ -67,8 +67,25 @@ def test_a_cloud_has_no_pairs_and_is_not_left_out(arm: CollisionModel) -> None:
             ask(np.zeros(arm.subject.nq), [scan])
 
 
-def test_a_height_field_is_refused_and_not_left_out(arm: CollisionModel) -> None:
-    ground = HeightField(np.zeros((3, 3)), name="ground")
-    for ask in (arm.collides, arm.clearance):
-        with pytest.raises(NotPossible, match='"ground" is a height field'):
-            ask(np.zeros(6), [ground])
+def test_points_of_the_robot_itself_are_left_out(arm: CollisionModel) -> None:
+    """Points on the surface of its own shapes go, those of a wall stay; then the robot no longer touches its cloud."""
+    q = arm.robot.random(1, seed=5)[0]
+    own = []
+    for body, shapes in arm.shapes.items():
+        T = arm.robot.pose(q, body)
+        for shape in shapes:
+            center, _ = shape.ball()
+            ways = RNG.normal(size=(20, 3))
+            radius = getattr(shape, "radius", 0.0)
+            own.append((center + radius * ways / np.linalg.norm(ways, axis=1)[:, None]) @ T[:3, :3].T + T[:3, 3])
+    wall = RNG.uniform(-0.5, 0.5, size=(300, 3)) + [3.0, 0, 0]
+    seen = np.concatenate([*own, wall])
+    kept = arm.without_own_points(q, seen, margin=0.01)
+    np.testing.assert_array_equal(kept, wall)
+    cloud = arm.without_own_points(q, Cloud(seen, 0.005, "scan"), margin=0.01)
+    assert cloud.name == "scan" and cloud.radius == 0.005 and len(cloud.points) == 300
+    assert arm.collides(q, [Cloud(seen, 0.005)]) and not arm.collides(q, [cloud])
+    near = arm.without_own_points(q, RNG.uniform(-1, 1, (4000, 3)), margin=0.03)
+    assert arm.clearance(q, [Cloud(near)]).distance >= 0.03
+    with pytest.raises(InvalidInput, match="every point of the cloud is on the robot"):
+        arm.without_own_points(q, Cloud(np.concatenate(own)))

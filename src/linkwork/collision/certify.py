@@ -23,7 +23,7 @@ from linkwork.collision.motions import difference
 from linkwork.collision.sweeps import sweep_tables, sweeps
 from linkwork.collision.tables import RobotTables
 from linkwork.collision.tile import OBSTACLE_KINDS, Layout, Placed, columns_of, in_pairs
-from linkwork.collision.touching import has_test, may_be_closer
+from linkwork.collision.touching import has_test, may_be_closer, near_patch
 from linkwork.engine.keys import key
 from linkwork.engine.staged import StagedKernel, StagedSignature
 from linkwork.engine.stages import Row, Stages
@@ -101,6 +101,18 @@ class Grown:
                                 self._shapes_against(body, own, kind, other)
             with placed.clusters_near(bound, lambda: self._margin(moved)) as cluster:
                 self._shapes_against_points(body, cluster)
+            if "sphere" in self.kinds:
+                with placed.patches_near(bound, lambda: self._margin(moved)) as patch:
+                    self._spheres_against_ground(body, patch)
+
+    def _spheres_against_ground(self, body: Row, patch: Row) -> None:
+        k, placed = self.k, self.placed
+        with placed.shapes_of("sphere", body) as row:
+            moved = k.value(self._moved(row.beside(placed.tables["sweep_sphere"])))
+            shape = casadi.vertsplit(k.value(casadi.vertcat(*placed.shape("sphere", row))))
+            with k.where(near_patch(shape, patch["low"], patch["high"], patch["top"], self._margin(moved))):
+                with placed.prisms_of(patch) as prism:
+                    self._compare("sphere", shape, "prism", columns_of("prism", prism), moved)
 
     def _shapes_against_points(self, body: Row, cluster: Row) -> None:
         k, placed = self.k, self.placed

@@ -14,7 +14,7 @@ from casadi import SX
 from linkwork.collision.kinematics import GUARD
 from linkwork.collision.tables import RobotTables
 from linkwork.collision.tile import OBSTACLE_KINDS, Layout, Placed, columns_of, in_kernel
-from linkwork.collision.touching import closer
+from linkwork.collision.touching import closer, near_patch
 from linkwork.engine.keys import key
 from linkwork.engine.staged import StagedKernel, StagedSignature
 from linkwork.engine.stages import Row, Stages
@@ -31,6 +31,7 @@ class Touching:
         self.placed, self.k, self.any_lane = placed, placed.k, any_lane
         self.margin, self.largest = placed.numbers["margin"], placed.numbers["largest"]
         self.hit, self.close = self.k.variable(), self.k.variable()
+        self.spheres = any(kind == "sphere" for kind, _ in placed.layout.kinds)
 
     def obstacles(self) -> None:
         """Moving bodies against obstacles, nearest to the base first."""
@@ -49,6 +50,18 @@ class Touching:
                         self._shapes_against(body, kind, other)
             with placed.clusters_near(bound, lambda: self.margin) as cluster:
                 self._shapes_against_points(body, cluster)
+            if self.spheres:
+                with placed.patches_near(bound, lambda: self.margin) as patch:
+                    self._spheres_against_ground(body, patch)
+
+    def _spheres_against_ground(self, body: Row, patch: Row) -> None:
+        """Spheres near a patch against its prisms."""
+        k, placed = self.k, self.placed
+        with placed.shapes_of("sphere", body) as row:
+            shape = casadi.vertsplit(k.value(casadi.vertcat(*placed.shape("sphere", row))))
+            with k.where(near_patch(shape, patch["low"], patch["high"], patch["top"], self.margin)):
+                with placed.prisms_of(patch) as prism:
+                    self._test("sphere", shape, "prism", columns_of("prism", prism))
 
     def pairs(self) -> None:
         """Bodies against each other."""

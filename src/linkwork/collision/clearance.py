@@ -25,7 +25,7 @@ from linkwork.collision.kinematics import GUARD
 from linkwork.collision.rest import Rest
 from linkwork.collision.tables import RobotTables
 from linkwork.collision.tile import MOVING, OBSTACLE_KINDS, SHAPE_COLUMNS, Layout, Placed, columns_of, in_pairs
-from linkwork.collision.touching import has_test, may_be_closer
+from linkwork.collision.touching import has_test, may_be_closer, near_patch
 from linkwork.engine.keys import key
 from linkwork.engine.staged import StagedKernel, StagedSignature
 from linkwork.engine.stages import Row, Stages, Variable
@@ -75,6 +75,7 @@ class Least:
         self.against = [(a, b) for a in kinds for b in OBSTACLE_KINDS if in_pairs(a, b)]
         self.each_other = [(a, b) for a in kinds for b in kinds if in_pairs(a, b)]
         self.beside_points = [kind for kind in kinds if in_pairs(kind, "sphere")]
+        self.spheres = "sphere" in kinds
 
     def obstacles(self) -> None:
         k, placed = self.k, self.placed
@@ -91,6 +92,22 @@ class Least:
                             self._shapes_against(body, own, kind, other, obstacle)
             with placed.clusters_near(bound, lambda: self.distance.x) as cluster:
                 self._shapes_against_points(body, cluster)
+            if self.spheres:
+                with placed.patches_near(bound, lambda: self.distance.x) as patch:
+                    self._spheres_against_ground(body, patch)
+
+    def _spheres_against_ground(self, body: Row, patch: Row) -> None:
+        """Spheres near a patch of ground against its prisms."""
+        k, placed = self.k, self.placed
+        with placed.shapes_of("sphere", body) as row:
+            shape = casadi.vertsplit(k.value(casadi.vertcat(*placed.shape("sphere", row))))
+            with k.where(near_patch(shape, patch["low"], patch["high"], patch["top"], self.distance.x)):
+                with placed.prisms_of(patch) as prism:
+                    code = SX(len(self.against) + len(self.each_other) + len(self.beside_points))
+                    where = ((self.pair, code), (self.row, row.number), (self.other_row, prism.number))
+                    whose = ((self.body, body["body"]), (self.other_body, SX(NOBODY)))
+                    carried = (*where, *whose, (self.obstacle, prism["obstacle"]))
+                    self._compare("sphere", shape, "prism", columns_of("prism", prism), carried)
 
     def _shapes_against_points(self, body: Row, cluster: Row) -> None:
         """Shapes near a cluster against its points, which are spheres of a table of their own."""
@@ -156,6 +173,7 @@ class Least:
         cases = [(kind, other, f"other_{other}") for kind, other in self.against]
         cases += [(kind, other, "") for kind, other in self.each_other]
         cases += [(kind, "sphere", "cloud_points") for kind in self.beside_points]
+        cases += [("sphere", "prism", "ground_prisms")] if self.spheres else []
         for code, (kind, other_kind, obstacles) in enumerate(cases):
             with k.where(casadi.eq(self.pair.x, code)):
                 shape = self._chosen(kind, self.row)

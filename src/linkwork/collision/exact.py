@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwork.collision.fields import HeightField
 from linkwork.collision.shapes import Box, Capsule, Convex, Cylinder, HalfSpace, Mesh, Shape, Sphere, matrix_of
 from linkwork.errors import NotPossible
 from linkwork.model.placement import Placement
@@ -32,7 +33,7 @@ def coal() -> Any:
 
 
 @functools.lru_cache(maxsize=4096)
-def geometry(shape: Shape) -> tuple[Any, np.ndarray]:
+def geometry(shape: Shape | HeightField) -> tuple[Any, np.ndarray]:
     """(coal's geometry, T_body_geometry (4, 4)) of a shape; its name does not matter."""
     library = coal()
     match shape:
@@ -52,7 +53,9 @@ def geometry(shape: Shape) -> tuple[Any, np.ndarray]:
         case Convex():
             return _hull(library, shape), matrix_of(shape.pose)
         case Mesh():
-            return _surface(library, shape), matrix_of(shape.pose)
+            return _surface(library, shape.vertices, shape.faces), matrix_of(shape.pose)
+        case HeightField():
+            return _surface(library, *shape.solid()), np.eye(4)
     raise NotPossible(
         f"a {shape.kind.replace('_', ' ')} against boxes of cylinders, hulls or meshes is not computed; "
         "use a capsule, or spheres fitted to the mesh"
@@ -71,7 +74,7 @@ def distances(shapes: Sequence[Shape], pose: Pose, others: Sequence[Shape], othe
 
 
 def nearest(
-    shape: Shape, pose: Pose, other: Shape, other_pose: Pose
+    shape: Shape, pose: Pose, other: Shape | HeightField, other_pose: Pose
 ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
     """(distance, point, other point, normal) of two shapes at one pose (R, p) each, in world axes."""
     library = coal()
@@ -88,6 +91,8 @@ def nearest(
     normal = np.ravel(result.normal)
     margin, other_margin = getattr(shape, "margin", 0.0), getattr(other, "margin", 0.0)
     grown = margin + other_margin
+    if isinstance(other, HeightField) and distance > 0.0 and other.is_below(pose[0] @ shape.ball()[0] + pose[1]):
+        distance, normal = -distance, -normal  # wholly below the surface
     return float(distance) - grown, point + margin * normal, other_point - other_margin * normal, normal
 
 
@@ -106,11 +111,11 @@ def _hull(library: Any, shape: Convex) -> Any:
         raise NotPossible(f"Convex: these points have no hull with an inside ({str(error).splitlines()[0]})") from None
 
 
-def _surface(library: Any, shape: Mesh) -> Any:
+def _surface(library: Any, vertices: np.ndarray, faces: np.ndarray) -> Any:
     made = library.BVHModelOBBRSS()
-    made.beginModel(len(shape.faces), len(shape.vertices))
-    made.addVertices(np.ascontiguousarray(shape.vertices))
-    made.addTriangles(np.ascontiguousarray(shape.faces))
+    made.beginModel(len(faces), len(vertices))
+    made.addVertices(np.ascontiguousarray(vertices))
+    made.addTriangles(np.ascontiguousarray(faces))
     made.endModel()
     return made
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -13,6 +14,7 @@ from linkwork.errors import InvalidInput, NotPossible
 from linkwork.model.placement import Placement
 
 MOST_POINTS = 20_000_000
+MOST_CELLS = 4_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +54,8 @@ class Cloud:
 class HeightField:
     """Ground: `heights` (nx, ny) [m] on a grid of `cell` (x, y) [m] whose first corner is at `origin` (3,).
 
-    The surface between grid points is that of two triangles a cell; everything below it is solid.
+    The surface between grid points is that of two triangles a cell; everything below it is solid, and nothing is beside
+    the grid. Inside, depth is measured towards the triangle above.
     """
 
     kind: ClassVar[str] = "height_field"
@@ -69,6 +72,12 @@ class HeightField:
             )
         if not np.isfinite(heights).all():
             raise InvalidInput("HeightField: heights is not finite")
+        if heights.size > MOST_CELLS:
+            size = 240.0 * heights.size / 1e9
+            raise NotPossible(
+                f"HeightField: {heights.size} heights need about {size:.3g} GB, expected at most {MOST_CELLS}; "
+                "thin it out first, or cut out what the robot can reach"
+            )
         cell: Any = self.cell
         x, y = finite(np.broadcast_to(as_doubles(cell, "HeightField: cell"), (2,)), (2,), "HeightField: cell").tolist()
         if min(x, y) <= 0.0:
@@ -92,6 +101,46 @@ class HeightField:
         """Raised: a padding of ground is height."""
         lift = number(by, "HeightField: padding")
         return replace(self, heights=self.heights + lift)
+
+    def ball(self) -> tuple[tuple[float, float, float], float]:
+        """Below it is solid without end."""
+        return self.origin, math.inf
+
+    def extent(self) -> float:
+        """Largest coordinate of its surface [m], more where it is steep: there floats round more."""
+        nx, ny = self.heights.shape
+        far = np.abs(np.array(self.origin) + [(nx - 1) * self.cell[0], (ny - 1) * self.cell[1], 0.0])
+        coordinates = [*np.abs(self.origin), *far, np.abs(self.heights + self.origin[2]).max()]
+        slopes = [np.abs(np.diff(self.heights, axis=k)).max() / self.cell[k] for k in range(2)]
+        return float(max(coordinates) * (1.0 + sum(slopes)))
+
+    def is_below(self, point: np.ndarray) -> bool:
+        """Whether a point (3,) is on or below the surface."""
+        x, y = (point[0] - self.origin[0]) / self.cell[0], (point[1] - self.origin[1]) / self.cell[1]
+        nx, ny = self.heights.shape
+        if not (0.0 <= x <= nx - 1 and 0.0 <= y <= ny - 1):
+            return False
+        i, j = min(int(x), nx - 2), min(int(y), ny - 2)
+        u, v, h = x - i, y - j, self.heights[i : i + 2, j : j + 2]
+        if u + v <= 1.0:
+            height = h[0, 0] + u * (h[1, 0] - h[0, 0]) + v * (h[0, 1] - h[0, 0])
+        else:
+            height = h[1, 1] + (1.0 - u) * (h[0, 1] - h[1, 1]) + (1.0 - v) * (h[1, 0] - h[1, 1])
+        return bool(point[2] <= height + self.origin[2])
+
+    def solid(self) -> tuple[np.ndarray, np.ndarray]:
+        """(vertices, faces) of the surface with walls and a floor, as deep below as it is wide."""
+        top, faces = self.triangles()
+        nx, ny = self.heights.shape
+        width = max((nx - 1) * self.cell[0], (ny - 1) * self.cell[1], float(np.ptp(self.heights)))
+        floor = top * [1.0, 1.0, 0.0] + [0.0, 0.0, top[:, 2].min() - 10.0 * width]
+        grid = np.arange(nx * ny).reshape(nx, ny)
+        around = np.concatenate([grid[:, 0], grid[-1, 1:], grid[-2::-1, -1], grid[0, -2:0:-1]])
+        after, n = np.roll(around, -1), nx * ny
+        walls = [np.stack([around, around + n, after], axis=1), np.stack([after, around + n, after + n], axis=1)]
+        corners = grid[[0, -1, -1, 0], [0, 0, -1, -1]] + n
+        under = np.array([[corners[0], corners[2], corners[1]], [corners[0], corners[3], corners[2]]])
+        return np.concatenate([top, floor]), np.concatenate([faces, *walls, under])
 
     def triangles(self) -> tuple[np.ndarray, np.ndarray]:
         """(vertices (n, 3), faces (m, 3)) of the surface."""

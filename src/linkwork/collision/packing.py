@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from linkwork.collision.clusters import clustered
+from linkwork.collision.ground import ground_rows
 from linkwork.collision.tile import FIELD_TABLES, OBSTACLE_KINDS
 from linkwork.engine.staged import Packed
 from linkwork.engine.staged_values import TABLE_WORDS
@@ -25,7 +26,7 @@ from linkwork.errors import InvalidInput
 UNIT = 2.0**-24
 STEPS = 128.0  # roundings of floats, see tables.py
 OUTWARD = 1e-9  # relative and absolute [m]: bounds are rounded outward by more than doubles round
-FIELDS = ("cloud",)
+FIELDS = ("cloud", "height_field")
 FEW = 4  # shapes that may differ before everything is packed anew
 
 _MARGINS, _NARROW = struct.Struct(5 * "d"), struct.Struct(5 * "f")
@@ -187,14 +188,16 @@ class Packer:
         )
 
     def _field_tables(self, shapes: Sequence[Any]) -> Packed:
-        """Tables of clouds; kept for those that were asked about last."""
+        """Tables of clouds and height fields; kept for those that were asked about last."""
         clouds = [(k, shape) for k, shape in enumerate(shapes) if shape.kind == "cloud"]
-        made = tuple((k, id(cloud)) for k, cloud in clouds)
+        grounds = [(k, shape) for k, shape in enumerate(shapes) if shape.kind == "height_field"]
+        made = tuple((k, id(field)) for k, field in (*clouds, *grounds))
         if self._fields is None or self._fields[0] != made:
             points = np.concatenate([np.zeros((0, 3)), *(cloud.points for _, cloud in clouds)])
             radii = np.concatenate([np.zeros(0), *(np.full(len(c.points), c.radius) for _, c in clouds)])
             numbers = np.concatenate([np.zeros(0), *(np.full(len(c.points), float(k)) for k, c in clouds)])
-            self._fields = (made, clouds, Packed(FIELD_TABLES, clustered(points, radii, numbers)))
+            rows = clustered(points, radii, numbers) | ground_rows(grounds)
+            self._fields = (made, (clouds, grounds), Packed(FIELD_TABLES, rows))
         return self._fields[2]
 
 

@@ -10,9 +10,20 @@ import casadi
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.collision import certify, checker, clearance, contacts, function, motions, pair_clearances, samples
+from linkwork.collision import (
+    certify,
+    checker,
+    clearance,
+    contacts,
+    function,
+    motions,
+    own_points,
+    pair_clearances,
+    samples,
+)
 from linkwork.collision.certify import Certificate
 from linkwork.collision.clearance import Clearance
+from linkwork.collision.fields import Cloud
 from linkwork.collision.obstacles import Obstacles
 from linkwork.collision.pair_clearances import PairClearances
 from linkwork.collision.rest import Known, Rest
@@ -99,7 +110,7 @@ class Queries:
     ) -> PairClearances:
         """The clearance of every pair (..., m), or of the `nearest` ones. See pair_clearances.py."""
         around = _obstacles(obstacles)
-        _refuse_clouds(around)
+        _refuse_fields(around)
         if self._rest(around, "clearance"):
             raise NotPossible(
                 "clearances: hulls, meshes, and boxes or cylinders that meet each other have no expression; "
@@ -115,6 +126,10 @@ class Queries:
         """n configurations (n, nq), uniform within the limits, that touch nothing."""
         around = _obstacles(obstacles)
         return samples.free_samples(self.subject, lambda q: self.collides(q, around), n, seed)
+
+    def without_own_points(self, q: ArrayLike, cloud: Cloud | ArrayLike, margin: float = 0.02) -> Any:
+        """A cloud, or points (n, 3) [m], without those within `margin` [m] of the robot at q (nq,)."""
+        return own_points.without_own_points(self.subject, self.shapes, self.carriers, q, cloud, margin)
 
     def function(
         self, pairs: Iterable[tuple[str, str]], obstacles: Around = None, smoothing: float = 0.0
@@ -158,8 +173,6 @@ class Queries:
 
     def _rest(self, obstacles: Obstacles | None, question: str) -> Rest | None:
         """Pairs of shapes that go to coal, if there are any."""
-        if obstacles is not None and "height_field" in obstacles.kinds:
-            _refuse_ground(obstacles)
         known = in_kernel if question == "collides" else in_pairs
         if "kinds" not in self._kernels:
             self._kernels["kinds"] = frozenset(shape.kind for own in self.shapes.values() for shape in own)
@@ -173,7 +186,9 @@ class Queries:
 
 @cache
 def _all_known(kinds: frozenset[str], others: frozenset[str], known: Known) -> bool:
-    """Whether every pair of kinds is one of machine code; fields have code of their own."""
+    """Whether every pair of kinds is one of machine code; points of clouds have code of their own."""
+    if "height_field" in others and kinds - {"sphere"}:
+        return False
     return all(known(a, b) for a in kinds for b in kinds | others - {"cloud", "height_field"})
 
 
@@ -181,23 +196,14 @@ def _obstacles(obstacles: Around) -> Obstacles | None:
     return obstacles if obstacles is None or isinstance(obstacles, Obstacles) else Obstacles(obstacles)
 
 
-def _refuse_ground(obstacles: Obstacles | None) -> None:
-    """What no code knows is refused by name, never left out."""
+def _refuse_fields(obstacles: Obstacles | None) -> None:
+    """A cloud has no pair of its own for every point, ground none for every triangle."""
     for shape in obstacles or ():
-        if shape.kind == "height_field":
+        if shape.kind in ("cloud", "height_field"):
+            what = "cloud, whose points" if shape.kind == "cloud" else "height field, whose triangles"
             raise NotPossible(
-                f'obstacle "{shape.name}" is a height field, which robots are not checked against yet; '
-                "a Mesh of its triangles or a Cloud of its points can be"
-            )
-
-
-def _refuse_clouds(obstacles: Obstacles | None) -> None:
-    """A cloud has no pair of its own for every point."""
-    for shape in obstacles or ():
-        if shape.kind == "cloud":
-            raise NotPossible(
-                f'clearances: obstacle "{shape.name}" is a cloud, whose points are no pairs; use clearance(...), '
-                "which gives the nearest of them, or spheres for the points that matter"
+                f'clearances: obstacle "{shape.name}" is a {what} are no pairs; use clearance(...), '
+                "which gives the nearest of them"
             )
 
 

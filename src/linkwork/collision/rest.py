@@ -33,6 +33,11 @@ class Left:
     other_shape: Any
 
 
+def _kind(shape: Any) -> str:
+    """What machine code calls it: ground is made of prisms."""
+    return "prism" if shape.kind == "height_field" else shape.kind
+
+
 class Rest:
     """The pairs of shapes of a model and obstacles for which `known(kind, other kind)` is not true."""
 
@@ -60,7 +65,7 @@ class Rest:
             if part in moves
             for mine in shapes[part]
             for theirs in obstacles
-            if theirs.kind not in ("cloud", "height_field") and not known(mine.kind, theirs.kind)
+            if theirs.kind != "cloud" and not known(mine.kind, _kind(theirs))
         ]
         self.left = tuple(found)
 

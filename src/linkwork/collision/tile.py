@@ -19,7 +19,7 @@ from casadi import SX
 
 from linkwork.collision.distances import PAIRS
 from linkwork.collision.kinematics import Kinematics
-from linkwork.collision.touching import has_test, may_be_closer
+from linkwork.collision.touching import has_test, may_be_closer, near_patch
 from linkwork.engine.stages import Row, Stages, Table, Tile
 from linkwork.spatial import Transform
 from linkwork.subject import Subject
@@ -32,6 +32,7 @@ SHAPE_COLUMNS: dict[str, tuple[tuple[str, int], ...]] = {
     "box": (("center", 3), ("rotation", 9), ("half", 3)),
     "half_space": (("normal", 3), ("offset", 1)),
     "cylinder": (("center", 3), ("axis", 3), ("sizes", 2)),
+    "prism": (("corners", 9),),
 }
 """The columns of distances.COLUMNS by what they are; those of a robot's shape are in axes of its node."""
 POINTS, DIRECTIONS, ROTATIONS = ("center", "start", "end"), ("axis",), ("rotation",)
@@ -45,10 +46,10 @@ def in_kernel(kind: str, other: str) -> bool:
 
 def in_pairs(kind: str, other: str) -> bool:
     """Whether there is a signed distance with nearest points for this pair of kinds."""
-    return (kind, other) in PAIRS or (other, kind) in PAIRS
+    return (kind, other) in PAIRS or (other, kind) in PAIRS or (kind, other) == ("sphere", "prism")
 
 
-OBSTACLE_KINDS = tuple(kind for kind in SHAPE_COLUMNS if in_kernel("sphere", kind))
+OBSTACLE_KINDS = tuple(kind for kind in SHAPE_COLUMNS if kind != "prism" and in_kernel("sphere", kind))
 
 
 _BALL = SHAPE_COLUMNS["sphere"]
@@ -58,7 +59,14 @@ CLOUD_TABLES = (
     Table("cloud_groups", _BALL, ("first", "count")),
 )
 """Points of clouds as a tree of balls (clusters.py)."""
-FIELD_TABLES = CLOUD_TABLES
+_PATCH = (("low", 2), ("high", 2), ("top", 1))
+GROUND_TABLES = (
+    Table("ground_prisms", (*SHAPE_COLUMNS["prism"], ("obstacle", 1))),
+    Table("ground_patches", _PATCH, ("first", "count")),
+    Table("ground_groups", _PATCH, ("first", "count")),
+)
+"""Prisms of height fields in patches (ground.py)."""
+FIELD_TABLES = (*CLOUD_TABLES, *GROUND_TABLES)
 
 
 @dataclass(frozen=True)
@@ -158,6 +166,22 @@ class Placed:
         first, count = cluster.whole("first"), cluster.whole("count")
         with self.k.rows(self.tables["cloud_points"], first, count) as point:
             yield point
+
+    @contextmanager
+    def patches_near(self, bound: list[SX], margin: Callable[[], SX]) -> Iterator[Row]:
+        """For each patch of ground that may be nearer to a bounding sphere than a margin in any lane."""
+        k, tables = self.k, self.tables
+        with k.rows(tables["ground_groups"]) as group:
+            with k.where(near_patch(bound, group["low"], group["high"], group["top"], margin())):
+                with k.rows(tables["ground_patches"], group.whole("first"), group.whole("count")) as patch:
+                    with k.where(near_patch(bound, patch["low"], patch["high"], patch["top"], margin())):
+                        yield patch
+
+    @contextmanager
+    def prisms_of(self, patch: Row) -> Iterator[Row]:
+        """For each prism of a patch."""
+        with self.k.rows(self.tables["ground_prisms"], patch.whole("first"), patch.whole("count")) as prism:
+            yield prism
 
 
 def moving(kind: str) -> int:

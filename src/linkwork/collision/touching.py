@@ -12,6 +12,7 @@ import casadi
 from casadi import SX, dot, fabs, fmax, fmin, sqrt
 
 from linkwork.collision.distances import nearest
+from linkwork.collision.distances.prisms import nearest_point
 
 POINT = 1e-12  # [m] the least radius: a point inside a box touches it, although its distance from the box is zero
 
@@ -81,6 +82,18 @@ def _from_cylinder(p: SX, other: Columns) -> tuple[SX, SX]:
     return beside * beside + beyond * beyond, SX(0)
 
 
+def _from_prism(p: SX, other: Columns) -> tuple[SX, SX]:
+    return nearest_point(p, other)[0], SX(0)
+
+
+def near_patch(sphere: Columns, low: SX, high: SX, top: SX, margin: SX | float) -> SX:
+    """1 where a sphere may be nearer than a margin to what lies below `top` between low and high (x, y)."""
+    beside = [fmax(fmax(low[k] - sphere[k], sphere[k] - high[k]), 0.0) for k in range(2)]
+    above = fmax(sphere[2] - top, 0.0)
+    reach = fmax(sphere[3] + margin, POINT)
+    return beside[0] * beside[0] + beside[1] * beside[1] + above * above < reach * reach
+
+
 # kind -> (squared distance of a point from the shape's core, zero inside; radius of the core)
 _FROM_POINT: dict[str, Callable[[SX, Columns], tuple[SX, SX]]] = {
     "sphere": _from_sphere,
@@ -88,4 +101,5 @@ _FROM_POINT: dict[str, Callable[[SX, Columns], tuple[SX, SX]]] = {
     "box": _from_box,
     "cylinder": _from_cylinder,
     "half_space": _from_sphere,
+    "prism": _from_prism,
 }

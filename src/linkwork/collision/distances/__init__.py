@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 
 from casadi import SX
 
-from linkwork.collision.distances import boxes, cylinders, half_spaces, segments, tapered, tapered_boxes
+from linkwork.collision.distances import boxes, cylinders, half_spaces, prisms, segments, tapered, tapered_boxes
 from linkwork.collision.distances.nearest import Nearest
 
 __all__ = ["COLUMNS", "KINDS", "PAIRS", "Nearest", "nearest"]
@@ -54,7 +54,10 @@ PAIRS: dict[tuple[str, str], Callable[[Sequence[SX], Sequence[SX]], Nearest]] = 
 
 
 def nearest(kind: str, shape: Sequence[SX], other_kind: str, other: Sequence[SX]) -> Nearest:
-    """The nearest points of two shapes given in any order."""
+    """The nearest points of two shapes given in any order; "prism" (of ground) meets spheres, which come first."""
+    if other_kind == "prism":
+        assert kind == "sphere"
+        return prisms.sphere_prism(shape, other)
     if (kind, other_kind) in PAIRS:
         return PAIRS[kind, other_kind](shape, other)
     return PAIRS[other_kind, kind](other, shape).turned()
