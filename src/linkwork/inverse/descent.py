@@ -24,6 +24,7 @@ from casadi import SX
 from linkwork.inverse.mechanism import Mechanism
 from linkwork.inverse.residual import gap
 from linkwork.inverse.targets import Goal
+from linkwork.spatial.linear import factored, from_lower
 
 DAMPING = 0.03
 _LEAST_DAMPING = 1e-14
@@ -79,7 +80,7 @@ def step_towards(
         A = [[casadi.dot(F[i, :], J[k, :]) for k in range(i + 1)] for i in range(m)]
         for i in range(m):
             A[i][i] += damping * float(w[i] ** -2)
-        y = solved(A, [rest[i] for i in range(m)])
+        y = factored(from_lower(A)).solve(rest)
         dx = F.T @ y
         left = damping * casadi.sqrt(sum(float(w[i] ** -2) * y[i] * y[i] for i in range(m)))
     else:
@@ -88,7 +89,7 @@ def step_towards(
         A = [[casadi.dot(weighted[:, i], B[:, k]) for k in range(i + 1)] for i in range(n)]
         for j in range(n):
             A[j][j] += damping * float(mechanism.units[j] ** -2)
-        y = solved(A, [casadi.dot(weighted[:, j], rest) for j in range(n)])
+        y = factored(from_lower(A)).solve(weighted.T @ rest)
         dx = casadi.vertcat(*[y[j] * free[j] for j in range(n)])
         missing = rest - J @ dx
         left = casadi.sqrt(sum(float(w[i] ** 2) * missing[i] * missing[i] for i in range(m)))
@@ -142,26 +143,3 @@ def _clamped(x: SX, low: SX, high: SX) -> SX:
     if not _unbounded(low):
         x = casadi.fmax(x, low)
     return x if _unbounded(high) else casadi.fmin(x, high)
-
-
-def solved(A: list[list[SX]], b: list[SX]) -> SX:
-    """x with A x = b for a symmetric positive definite A, given by its lower rows, as L D L'."""
-    n = len(b)
-    a = [list(row) for row in A]
-    L: list[list[SX]] = [[SX(0)] * n for _ in range(n)]
-    inverse = []
-    for j in range(n):
-        inverse.append(1 / a[j][j])
-        for i in range(j + 1, n):
-            L[i][j] = a[i][j] * inverse[j]
-            for k in range(j + 1, i + 1):
-                a[i][k] = a[i][k] - L[i][j] * a[k][j]
-    x = list(b)
-    for i in range(n):
-        for j in range(i):
-            x[i] = x[i] - L[i][j] * x[j]
-    x = [x[i] * inverse[i] for i in range(n)]
-    for i in reversed(range(n)):
-        for j in range(i + 1, n):
-            x[i] = x[i] - L[j][i] * x[j]
-    return casadi.vertcat(*x)

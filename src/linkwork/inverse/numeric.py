@@ -19,6 +19,7 @@ from casadi import SX
 from linkwork import configurations
 from linkwork.engine.kernel import Context, Kernel, Signature
 from linkwork.engine.scan import Scan
+from linkwork.engine.traced import traced
 from linkwork.inverse.loop import ENDLESS, LONG_PATIENCE, Loop
 from linkwork.inverse.mechanism import mechanism, stroke
 from linkwork.inverse.residual import errors
@@ -69,15 +70,13 @@ class Solver(Keeper):
         names = ["target"] if len(self.goals) == 1 else [f'target of "{goal.frame}"' for goal in self.goals]
         outputs = (("numbers", (self.size,)), ("checks", (4 * len(self.goals),)), ("fault", ()), ("beyond", ()))
         signature = Signature(self.who, tuple(zip(names, self.formats, strict=True)), outputs)
-        return Kernel(signature, self._traced_pack, self.key(Solver._traced_pack, self.formats))
+        return traced(signature, self._packed, self.key(Solver._packed, self.formats))
 
-    def _traced_pack(self) -> casadi.Function:
-        raw = [SX.sym(f"target{k}", *(*shape, 1)[:2]) for k, shape in enumerate(self.formats)]
+    def _packed(self, *raw: SX) -> list[SX]:
         parts = [packed(goal, x) for goal, x in zip(self.goals, raw, strict=True)]
         bad = functools.reduce(casadi.logic_or, [fault(checks) for _, checks in parts])
         far = functools.reduce(casadi.logic_or, [SX(0), *self._beyond([numbers for numbers, _ in parts])])
-        results = [casadi.vertcat(*[n for n, _ in parts]), casadi.vertcat(*[c for _, c in parts]), bad, far]
-        return casadi.Function("pack", raw, results, {"cse": True})
+        return [casadi.vertcat(*[n for n, _ in parts]), casadi.vertcat(*[c for _, c in parts]), bad, far]
 
     def _beyond(self, numbers: list[SX]) -> list[SX]:
         """Whether targets lie farther from the first joint than the chain is long."""
@@ -94,18 +93,17 @@ class Solver(Keeper):
         """(coordinates, numbers) -> (position error [m], rotation error [rad]) by forward kinematics."""
         inputs = (("q", (len(self.moving),)), ("target", (self.size,)))
         signature = Signature(self.who, inputs, (("position error", ()), ("rotation error", ())))
-        return Kernel(signature, self._traced_verify, self.key(Solver._traced_verify))
+        return traced(signature, self._verified, self.key(Solver._verified))
 
-    def _traced_verify(self) -> casadi.Function:
+    def _verified(self, x: SX, target: SX) -> tuple[SX, SX]:
         m = self.mechanism
-        x, target = SX.sym("x", len(m.q)), SX.sym("target", self.size)
         q = m.in_tree(x)
         position, turn = errors(m.tree, q, self.goals, m.places, target)
         loops = m.loop_rows(q)
         if loops is not None:
             for row in casadi.vertsplit(loops[0]):
                 position = casadi.fmax(position, casadi.fabs(row))
-        return casadi.Function("verify", [x, target], [position, turn], {"cse": True})
+        return position, turn
 
     def loop(self, live: bool, wish: bool) -> Loop:
         """The loop with limits that come with the call (live) or the robot's own, with or without a preference."""

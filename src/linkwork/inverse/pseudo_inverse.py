@@ -20,10 +20,10 @@ from casadi import SX
 
 from linkwork.engine.scan import Scan, scan
 from linkwork.errors import InvalidInput
-from linkwork.inverse.descent import solved
 from linkwork.inverse.numeric import REACHED, Solver
 from linkwork.inverse.residual import gap
 from linkwork.inverse.result import InverseKinematics
+from linkwork.spatial.linear import factored, from_lower
 
 OBJECTIVES = ("manipulability", "limits")
 FOLLOWED, LOST = REACHED, 1
@@ -99,7 +99,7 @@ def _scan_of(solver: Solver, limits: tuple[np.ndarray, np.ndarray], settings: Se
         if settings.objective is not None:
             free = settings.alpha * _gradient(solver, settings.objective, x, bounds)
             wanted = wanted - J @ free
-        rate = J.T @ solved(A, casadi.vertsplit(wanted)) + free
+        rate = J.T @ factored(from_lower(A)).solve(wanted) + free
         return {"x": m.moved(x, dt * rate), "q": x}
 
     x, target = SX.sym("x", len(m.q)), SX.sym("target", solver.size)

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from linkwork import quantities
 from linkwork.arguments import as_doubles, mapping, number
 from linkwork.engine.kernel import Kernel, Signature
+from linkwork.engine.traced import traced
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.inverse.analytic.classify import classified
 from linkwork.inverse.analytic.family import Family
@@ -216,16 +217,15 @@ def determinant_kernel(family: Family) -> Kernel | None:
     if family.determinant(SX.sym("theta", n)) is None:
         return None
 
-    def trace() -> casadi.Function:
-        q = SX.sym("q", n)
+    def determinant(q: SX) -> SX:
         closed = family.determinant(family.canonical.angles(q))
         assert closed is not None
         det, factors = closed
-        return casadi.Function("determinant", [q], [casadi.vertcat(det, *factors.values())], {"cse": True})
+        return casadi.vertcat(det, *factors.values())
 
     signature = Signature("determinant", (("q", (n,)),), (("determinant", (1 + len(names),)),))
     key = f"analytic determinant {family.key}"
-    return family.subject.kernel(key, lambda full: Kernel(signature, trace, full))
+    return family.subject.kernel(key, lambda full: traced(signature, determinant, full))
 
 
 def _sense(family: Family, kernel: Kernel) -> float:

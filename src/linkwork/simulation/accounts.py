@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import casadi
 import numpy as np
 from casadi import SX
 
 from linkwork.engine import keys
 from linkwork.engine.kernel import Kernel, Signature
+from linkwork.engine.traced import traced
 from linkwork.simulation.loop import WORKS
 from linkwork.simulation.plant import Plant
 
@@ -24,14 +24,11 @@ def _energy_kernel(plant: Plant) -> Kernel:
     own: dict[str, tuple[int, ...]] = {name: x.shape[-1:] for name, x in plant.parameters.items()}
     inputs = {"q": (plant.nq,), "v": (plant.nv,), "t": (), **own}
 
-    def trace() -> casadi.Function:
-        symbols = {name: SX.sym(name, *shape) for name, shape in inputs.items()}
-        q, v, t = (symbols[name] for name in ("q", "v", "t"))
-        energies = plant.carrying({name: symbols[name] for name in own}).energy(q, v, t)
-        return casadi.Function("energy", list(symbols.values()), [energies], {"cse": True})
+    def energy(q: SX, v: SX, t: SX, *parameters: SX) -> SX:
+        return plant.carrying(dict(zip(own, parameters, strict=True))).energy(q, v, t)
 
     key = None if plant.key is None else keys.key("energy", plant.key, own)
-    return Kernel(Signature("energy", tuple(inputs.items()), (("o0", (2,)),)), trace, key)
+    return traced(Signature("energy", tuple(inputs.items()), (("o0", (2,)),)), energy, key)
 
 
 def energies(plant: Plant, time: np.ndarray, q: np.ndarray, v: np.ndarray, works: np.ndarray) -> dict[str, np.ndarray]:

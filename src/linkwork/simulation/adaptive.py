@@ -11,6 +11,7 @@ from casadi import SX
 
 from linkwork.engine import keys
 from linkwork.engine.kernel import Context, Kernel, Signature
+from linkwork.engine.traced import traced
 from linkwork.errors import ComputationError, NotPossible
 from linkwork.simulation.crossings import numbers_of
 from linkwork.simulation.events import Crossing
@@ -225,16 +226,13 @@ def _rate_kernel(loop: Loop, key: str | None) -> Kernel:
     inputs |= {name: x.shape[-1:] for name, x in loop.parameters.items()}
     inputs |= dict.fromkeys(_held(loop), (plant.nv,))
 
-    def trace() -> casadi.Function:
-        symbols = {name: SX.sym(name, *shape) for name, shape in inputs.items()}
-        p = {name: symbols[name] for name in (*loop.parameters, *_held(loop))}
-        t, q, v, s = (symbols[name] for name in ("t", "q", "v", "s"))
+    def rates(t: SX, q: SX, v: SX, s: SX, *others: SX) -> SX:
+        p = dict(zip((*loop.parameters, *_held(loop)), others, strict=True))
         a, rate_s, powers = loop.rate(plant.carrying(p), p)(t, q, v, s)
-        rates = casadi.vertcat(plant.rate(q, v), a, rate_s, powers(v))
-        return casadi.Function("rates", list(symbols.values()), [rates], {"cse": True})
+        return casadi.vertcat(plant.rate(q, v), a, rate_s, powers(v))
 
     results = (("rates", (plant.nq + plant.nv + states + len(WORKS),)),)
-    return Kernel(Signature(_RATES, tuple(inputs.items()), results), trace, key)
+    return traced(Signature(_RATES, tuple(inputs.items()), results), rates, key)
 
 
 def _held(loop: Loop) -> list[str]:

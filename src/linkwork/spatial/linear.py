@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import casadi
@@ -49,8 +50,20 @@ def solved(M: SX, b: SX) -> tuple[SX, SX]:
     return F.solve(b), F.margins
 
 
-def factored(M: SX) -> Factored:
-    """The factors of a symmetric positive definite matrix; only its lower triangle is read."""
+def from_lower(rows: Sequence[Sequence[SX]]) -> SX:
+    """The matrix whose rows are given up to the diagonal, as `factored` reads it; what is above stays empty."""
+    M = SX(len(rows), len(rows))
+    for i, row in enumerate(rows):
+        for j, element in enumerate(row):
+            M[i, j] = element
+    return M
+
+
+def factored(M: SX, floor: float | None = None) -> Factored:
+    """The factors of a symmetric positive definite matrix; only its lower triangle is read.
+
+    floor   the least pivot, for what must go on where rounding makes a pivot vanish
+    """
     L: list[list[SX]] = []
     reciprocals: list[SX] = []
     margins: list[SX] = []
@@ -65,6 +78,8 @@ def factored(M: SX) -> Factored:
         pivot = M[i, i]
         for s, l in zip(scaled, row, strict=True):
             pivot = pivot - s * l
+        if floor is not None:
+            pivot = casadi.fmax(pivot, floor)
         L.append(row)
         reciprocals.append(1 / pivot)
         margins.append(pivot - SINGULAR * M[i, i])

@@ -16,6 +16,7 @@ import numpy as np
 from casadi import SX
 
 from linkwork.engine.kernel import Kernel, Signature
+from linkwork.engine.traced import traced
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.polynomials.complex_pair import Complex, numbers, pairs
 from linkwork.synthesis.compatibility import four_bar_of
@@ -133,8 +134,7 @@ def curve_kernel() -> Kernel:
     a and d in task sizes; place is the origin P_1 and the size, with which the pivots come back.
     """
 
-    def trace() -> casadi.Function:
-        fixed, way, t, place = SX.sym("fixed", 6, 2), SX.sym("way", 4), SX.sym("t"), SX.sym("place", 3)
+    def curve(fixed: SX, way: SX, t: SX, place: SX) -> tuple[SX, SX, SX]:
         values = numbers(fixed)
         beta2 = way[0] + way[1] * casadi.cos(t) + way[2] * t
         by_t = casadi.if_else(t <= np.pi, 1.0, -1.0)
@@ -163,11 +163,11 @@ def curve_kernel() -> Kernel:
         ends = [-(W + Z), -Z]
         far = casadi.fmax(ends[0].abs2(), ends[1].abs2())
         moved = [z * Complex(place[2]) + Complex(place[0], place[1]) for z in ends]
-        return casadi.Function("curve", [fixed, way, t, place], [pairs(moved), angles, far], {"cse": True})
+        return pairs(moved), angles, far
 
     inputs = (("fixed", (6, 2)), ("way", (4,)), ("t", ()), ("place", (3,)))
     outputs = (("pivots", (2, 2)), ("beta", (3,)), ("far", ()))
-    return Kernel(Signature("burmester", inputs, outputs), trace, "synthesis burmester")
+    return traced(Signature("burmester", inputs, outputs), curve, "synthesis burmester")
 
 
 def _apart_from_zero(x: SX) -> Complex:

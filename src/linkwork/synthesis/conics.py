@@ -16,6 +16,7 @@ import numpy as np
 from casadi import SX
 
 from linkwork.engine.kernel import Kernel, Signature
+from linkwork.engine.traced import traced
 from linkwork.polynomials.roots import all_roots
 
 TURN, BEND = 0.7, 0.45
@@ -88,8 +89,7 @@ _EARLIER = np.tri(4, k=-1, dtype=bool)
 def _plane_kernel() -> Kernel:
     """rows (4, 7) -> quartic (5,), plane (12,): w0, N by rows, conics (2, 6) as (ss, st, tt, s, t, 1) flat."""
 
-    def trace() -> casadi.Function:
-        rows = SX.sym("rows", 4, 7)
+    def plane(rows: SX) -> tuple[SX, SX, SX]:
         Q = _orthogonal(rows[:, :2], 2)  # the last two rows of Q' rows have no products
         turned = Q.T @ rows
         linear, bilinear = turned[2:, 2:], turned[:2, :]
@@ -102,12 +102,12 @@ def _plane_kernel() -> Kernel:
         N = casadi.horzcat(c * P[:, 2] + s * P[:, 3], c * P[:, 3] - s * P[:, 2])
         conics = [_conic(bilinear[i, :], w0, N) for i in range(2)]
         quartic = _bent(_resultant(*conics))
-        plane = casadi.vertcat(w0, *[N[i, j] for i in range(4) for j in range(2)])
+        entries = casadi.vertcat(w0, *[N[i, j] for i in range(4) for j in range(2)])
         both = casadi.vertcat(*[x for conic in conics for x in conic])
-        return casadi.Function("plane", [rows], [casadi.vertcat(*quartic), plane, both], {"cse": True})
+        return casadi.vertcat(*quartic), entries, both
 
     outputs = (("quartic", (5,)), ("plane", (12,)), ("conics", (12,)))
-    return Kernel(Signature("dyads", (("rows", (4, 7)),), outputs), trace, "synthesis conics: plane")
+    return traced(Signature("dyads", (("rows", (4, 7)),), outputs), plane, "synthesis conics: plane")
 
 
 def _orthogonal(A: SX, columns: int) -> SX:
@@ -186,8 +186,7 @@ def _bent(p: list) -> list:
 def _back_kernel() -> Kernel:
     """(root, plane (12,), conics (12,), rows (4, 7)) -> w (4,), size of the last correction, condition."""
 
-    def trace() -> casadi.Function:
-        r, plane, conics, rows = SX.sym("r"), SX.sym("plane", 12), SX.sym("conics", 12), SX.sym("rows", 4, 7)
+    def back(r: SX, plane: SX, conics: SX, rows: SX) -> tuple[SX, SX, SX]:
         c, d = math.cos(BEND), math.sin(BEND)
         s = (c * r + d) / _away(c - d * r)
         s = casadi.fmin(casadi.fmax(s, -1e12), 1e12)
@@ -208,11 +207,11 @@ def _back_kernel() -> Kernel:
             w = w - dw
         step = casadi.fmin(step, 1e300)
         w = casadi.fmin(casadi.fmax(w, -1e14), 1e14)
-        return casadi.Function("back", [r, plane, conics, rows], [w, step, condition], {"cse": True})
+        return w, step, condition
 
     inputs = (("root", ()), ("plane", (12,)), ("conics", (12,)), ("rows", (4, 7)))
     outputs = (("w", (4,)), ("step", ()), ("condition", ()))
-    return Kernel(Signature("dyads", inputs, outputs), trace, "synthesis conics: back")
+    return traced(Signature("dyads", inputs, outputs), back, "synthesis conics: back")
 
 
 def _away(x: SX) -> SX:

@@ -23,6 +23,7 @@ from casadi import SX, fmax, fmin, if_else, logic_and, logic_not, logic_or
 
 from linkwork.engine import keys
 from linkwork.engine.scan import Scan, keyed_scan
+from linkwork.spatial.linear import factored
 
 PARAMETERS = 10
 """Ax, Ay, Dx, Dy, wx, wy, b, a, c, and the common angle of the poses."""
@@ -33,6 +34,7 @@ SOLVED = 1e-24
 """Sum of squares [task sizes] that nothing improves on."""
 LESS, MORE = 0.2, 5.0
 """Damping after a good and after a rejected step."""
+LEAST_PIVOT = 1e-200
 NEVER = 1e-6
 """Both links nearly parallel and alike: keeps the quotient finite."""
 SLOW = 1e-6
@@ -137,7 +139,7 @@ def _scan(n: int, with_poses: bool) -> Scan:
         scaled = SX(H)
         for i in range(count):
             scaled[i, i] = H[i, i] * (1.0 + damping) + 1e-14
-        dp = cholesky_solve(scaled, -g)
+        dp = factored(scaled, LEAST_PIVOT).solve(-g)
         moved_t = []
         for j in range(n):
             rows, slopes, f, length2, free = updates[j]
@@ -176,34 +178,3 @@ def _scan(n: int, with_poses: bool) -> Scan:
     }
     parameters: dict[str, Any] = {"points": (n, 2), "weights": n, "free": n}
     return keyed_scan(keys.key(__name__, n, with_poses), [step], state, parameters, name="fit")
-
-
-def cholesky_solve(A: SX, b: SX) -> SX:
-    """x with A x = b, A symmetric and positive definite: L D L' without square roots."""
-    n = A.shape[0]
-    L = [[SX(0)] * n for _ in range(n)]
-    d: list[SX] = []
-    for j in range(n):
-        pivot = A[j, j]
-        for k in range(j):
-            pivot = pivot - L[j][k] ** 2 * d[k]
-        d.append(fmax(pivot, 1e-200))
-        inverse = 1.0 / d[j]
-        for i in range(j + 1, n):
-            value = A[i, j]
-            for k in range(j):
-                value = value - L[i][k] * L[j][k] * d[k]
-            L[i][j] = value * inverse
-    y: list[SX] = []
-    for i in range(n):
-        value = b[i]
-        for k in range(i):
-            value = value - L[i][k] * y[k]
-        y.append(value)
-    x: list[SX] = [SX(0)] * n
-    for i in reversed(range(n)):
-        value = y[i] / d[i]
-        for k in range(i + 1, n):
-            value = value - L[k][i] * x[k]
-        x[i] = value
-    return casadi.vertcat(*x)

@@ -14,6 +14,7 @@ import numpy as np
 from casadi import SX
 
 from linkwork.engine.kernel import Kernel, Signature
+from linkwork.engine.traced import traced
 from linkwork.polynomials.complex_pair import Complex, numbers
 from linkwork.synthesis.linkage import Linkages, Topology
 from linkwork.synthesis.task import PlanarTask
@@ -79,18 +80,15 @@ def tracer(topology: Topology, x: SX, points: SX) -> SX:
 def _kernel_of(text: str) -> Kernel:
     topology = _KNOWN[text]
 
-    def trace() -> casadi.Function:
-        n = len(topology.moving)
-        x, points = SX.sym("x", n), SX.sym("points", len(topology.points), 2)
+    def posture(x: SX, points: SX) -> list[SX]:
         r = residual(topology, x, points)
         y = tracer(topology, x, points)
-        outputs = [r, casadi.jacobian(r, x), y, casadi.jacobian(y, x)]
-        return casadi.Function("posture", [x, points], [casadi.densify(e) for e in outputs], {"cse": True})
+        return [r, casadi.jacobian(r, x), y, casadi.jacobian(y, x)]
 
     n, m, k = len(topology.moving), 2 * len(topology.tree[1]), len(topology.points)
     inputs = (("x", (n,)), ("points", (k, 2)))
     outputs = (("residual", (m,)), ("J", (m, n)), ("tracer", (3,)), ("slope", (3, n)))
-    return Kernel(Signature(f"{topology.name}.posture", inputs, outputs), trace)
+    return traced(Signature(f"{topology.name}.posture", inputs, outputs), posture)
 
 
 _KNOWN: dict[str, Topology] = {}

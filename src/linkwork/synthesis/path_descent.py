@@ -22,7 +22,8 @@ from casadi import SX, fmax, fmin, if_else, logic_and, logic_not, logic_or
 
 from linkwork.engine import keys
 from linkwork.engine.scan import Scan, keyed_scan
-from linkwork.synthesis.descent import LESS, MORE, cholesky_solve, padded
+from linkwork.spatial.linear import factored
+from linkwork.synthesis.descent import LEAST_PIVOT, LESS, MORE, padded
 
 PARAMETERS = 9
 """Ax, Ay, Gx, Gy, a, b, c, px, py."""
@@ -107,7 +108,7 @@ def _scan(n: int) -> Scan:
         scaled = SX(H)
         for i in range(PARAMETERS):
             scaled[i, i] = H[i, i] * (1.0 + damping) + 1e-13
-        dp = cholesky_solve(scaled, g)
+        dp = factored(scaled, LEAST_PIVOT).solve(g)
         moved = []
         for j, (r, J, slope, length2) in enumerate(kept):
             left = r - J @ dp

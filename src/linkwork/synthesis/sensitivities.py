@@ -16,6 +16,7 @@ from casadi import SX
 
 from linkwork.arguments import number
 from linkwork.engine.kernel import Kernel, Signature
+from linkwork.engine.traced import traced
 from linkwork.errors import InvalidInput
 from linkwork.synthesis import kinematics
 from linkwork.synthesis.linkage import Linkages, Topology, as_linkages
@@ -110,8 +111,7 @@ def _kernel_of(text: str) -> Kernel:
     driver = topology.moving.index(topology.driver)
     free = [i for i in range(n) if i != driver]
 
-    def trace() -> casadi.Function:
-        x, points = SX.sym("x", n), SX.sym("points", k, 2)
+    def sensitivity(x: SX, points: SX) -> tuple[SX, SX]:
         c, y = kinematics.residual(topology, x, points), kinematics.tracer(topology, x, points)
         by_x, by_d = casadi.jacobian(c, x), casadi.jacobian(c, points)
         tool_x, tool_d = casadi.jacobian(y, x), casadi.jacobian(y, points)
@@ -120,11 +120,11 @@ def _kernel_of(text: str) -> Kernel:
         followed = -casadi.solve(casadi.densify(by_x[:, free]), casadi.densify(right))
         slope = tool_d[:, order] + tool_x[:, free] @ followed[:, :-1]
         rate = tool_x[:, driver] + tool_x[:, free] @ followed[:, -1]
-        return casadi.Function("sensitivity", [x, points], [casadi.densify(slope), casadi.densify(rate)], {"cse": True})
+        return slope, rate
 
     inputs = (("x", (n,)), ("points", (k, 2)))
     outputs = (("slope", (3, 2 * k)), ("rate", (3,)))
-    return Kernel(Signature("sensitivity", inputs, outputs), trace)
+    return traced(Signature("sensitivity", inputs, outputs), sensitivity)
 
 
 def tolerance_band(found: Sensitivity, tolerance: Any) -> np.ndarray:

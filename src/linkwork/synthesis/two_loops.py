@@ -9,12 +9,14 @@ Source: [Mather2023] eq. 14-19 and (A1)-(A4); the eliminant itself is what the p
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import casadi
 import numpy as np
 from casadi import SX
 
 from linkwork.engine.kernel import Kernel, Signature
+from linkwork.engine.traced import traced
 from linkwork.polynomials.complex_pair import Complex, numbers, pairs
 from linkwork.polynomials.roots import all_roots
 
@@ -39,35 +41,33 @@ def rotations(loops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def sextic_kernel() -> Kernel:
     """loops (8, 2), D1 .. D4 and D1' .. D4' -> coefficients (7, 2), highest power first."""
 
-    def trace() -> casadi.Function:
-        loops = SX.sym("loops", 8, 2)
+    def sextic(loops: SX) -> SX:
         D = numbers(loops)
         (A, B, C), (A2, B2, C2) = _quadratic(D[:4]), _quadratic(D[4:])
         ac = _minus(_times(A, C2), _times(C, A2))
         ab = _minus(_times(A, B2), _times(B, A2))
         bc = _minus(_times(B, C2), _times(C, B2))
         whole = _minus(_times(ac, ac), _times(ab, bc))
-        return casadi.Function("sextic", [loops], [pairs(whole[:-1][-7:])], {"cse": True})
+        return pairs(whole[:-1][-7:])
 
-    return Kernel(Signature("sextic", (("loops", (8, 2)),), (("c", (7, 2)),)), trace, "synthesis two loops: sextic")
+    return traced(Signature("sextic", (("loops", (8, 2)),), (("c", (7, 2)),)), sextic, "synthesis two loops: sextic")
 
 
 @functools.cache
 def _second_kernel() -> Kernel:
     """(loops (8, 2), x (2,)) -> y (2,) = -(A C' - C A') / (A B' - B A')."""
 
-    def trace() -> casadi.Function:
-        loops, point = SX.sym("loops", 8, 2), SX.sym("x", 2)
+    def second(loops: SX, point: SX) -> Any:
         D, x = numbers(loops), Complex(point[0], point[1])
         (A, B, C), (A2, B2, C2) = ([_at(p, x) for p in _quadratic(half)] for half in (D[:4], D[4:]))
         bottom = A * B2 - B * A2
         bottom = Complex(1e-300).where(bottom.abs2() <= 0, bottom)
         y = (C * A2 - A * C2) / bottom
         bound = lambda v: casadi.fmin(casadi.fmax(v, -1e150), 1e150)
-        return casadi.Function("second", [loops, point], [casadi.vertcat(bound(y.re), bound(y.im))], {"cse": True})
+        return casadi.vertcat(bound(y.re), bound(y.im))
 
     inputs = (("loops", (8, 2)), ("x", (2,)))
-    return Kernel(Signature("two_loops", inputs, (("y", (2,)),)), trace, "synthesis two loops: second")
+    return traced(Signature("two_loops", inputs, (("y", (2,)),)), second, "synthesis two loops: second")
 
 
 def _quadratic(D: list[Complex]) -> tuple[Polynomial, Polynomial, Polynomial]:

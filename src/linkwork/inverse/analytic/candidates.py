@@ -11,6 +11,7 @@ import numpy as np
 from casadi import SX, fmax, sqrt
 
 from linkwork.engine.kernel import Kernel, Signature
+from linkwork.engine.traced import traced
 from linkwork.inverse.analytic.angles import either, wrapped
 from linkwork.inverse.analytic.denavit import Frames
 from linkwork.inverse.analytic.screws import Chain, inverted
@@ -74,13 +75,12 @@ def rows_kernel(subject: Subject, chain: Chain, key: str, layout: Layout, propos
         (("q", (m, n)), ("state", (m,)), ("residual", (m,)), ("distances", (layout.distances,)), ("defect", ())),
     )
 
-    def trace() -> casadi.Function:
-        inputs = [SX.sym(label, *(*shape, 1, 1)[:2]) for label, shape in signature.inputs]
+    def judged(target: SX, *others: SX) -> list[SX]:
         if layout.position:
-            goal, defect = Transform(SX.eye(3), inputs[0]), SX(0)
+            goal, defect = Transform(SX.eye(3), target), SX(0)
         else:
-            goal, defect = orthonormal(inputs[0])
-        found = propose(goal, *inputs[1:])
+            goal, defect = orthonormal(target)
+        found = propose(goal, *others)
         rows, states, residuals = [], [], []
         for row in found.rows:
             q = wrapped(casadi.vertcat(*[SX(t) for t in row.theta]))
@@ -90,11 +90,10 @@ def rows_kernel(subject: Subject, chain: Chain, key: str, layout: Layout, propos
             states.append(either(exists, SX(row.kind) + 4 * SX(row.multiplicity), 0.0))
             residuals.append(residual)
         distances = casadi.vertcat(SX(0, 1), *[SX(d) for d in found.distances])
-        results = [casadi.vertcat(*rows), casadi.vertcat(*states), casadi.vertcat(*residuals), distances, defect]
-        return casadi.Function("rows", inputs, [casadi.densify(r) for r in results], {"cse": True})
+        return [casadi.vertcat(*rows), casadi.vertcat(*states), casadi.vertcat(*residuals), distances, defect]
 
     return subject.kernel(
-        f"analytic rows {key} {layout} {subject.place_of(chain.frame)}", lambda full: Kernel(signature, trace, full)
+        f"analytic rows {key} {layout} {subject.place_of(chain.frame)}", lambda full: traced(signature, judged, full)
     )
 
 

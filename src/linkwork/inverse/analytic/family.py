@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-import casadi
 import numpy as np
 from casadi import SX
 
 from linkwork import configurations
 from linkwork.engine.kernel import Kernel, Signature
 from linkwork.inverse.analytic import ideal
+from linkwork.engine.traced import traced
 from linkwork.inverse.analytic.angles import EXACT, SLACK, SPREADS, Margin
 from linkwork.inverse.analytic.candidates import ISOLATED, TOLERANCE, Canonical, Found, Layout, orthonormal, rows_kernel
 from linkwork.inverse.analytic.denavit import Frames
@@ -221,15 +221,8 @@ class Family:
 
     def side_kernel(self, label: str, inputs: Shapes, outputs: Shapes, trace: Callable[..., Any]) -> Kernel:
         """A kernel for something else than rows; trace(*symbols) gives an expression or several."""
-
-        def function() -> casadi.Function:
-            symbols = [SX.sym(name, *(*shape, 1, 1)[:2]) for name, shape in inputs]
-            found = trace(*symbols)
-            results = found if isinstance(found, tuple) else (found,)
-            return casadi.Function("side", symbols, [casadi.densify(r) for r in results], {"cse": True})
-
         signature = Signature("inverse_kinematics_all", inputs, outputs)
-        return self.subject.kernel(f"analytic {label} {self.key}", lambda full: Kernel(signature, function, full))
+        return self.subject.kernel(f"analytic {label} {self.key}", lambda full: traced(signature, trace, full))
 
     def canonical_goal(self, target: SX) -> Transform:
         """The canonical goal of a target (4, 4)."""

@@ -10,16 +10,20 @@ from casadi import SX, fabs, fmax
 
 from linkwork.engine.kernel import Kernel, Signature
 from linkwork.engine.scan import Scan, keyed_scan
+from linkwork.engine.traced import traced
 from linkwork.inverse.analytic.angles import either, wrapped
 from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, TOLERANCE, pose_error, true_pose
 from linkwork.inverse.analytic.screws import Chain
 from linkwork.recursions.jacobians import jacobian
 from linkwork.spatial import Transform
+from linkwork.spatial.linear import factored
 from linkwork.subject import Subject
 
 MOST_STEPS = 25
 SINGULAR = 1e-6
 """Smallest singular value of the scaled Jacobian below which a posture is singular."""
+_LEAST = 1e-30
+"""Least pivot of Newton's equations, where a posture is singular."""
 PUSH = 1e-2
 """How far [rad] a singular row is pushed to see whether it is one of infinitely many."""
 
@@ -41,15 +45,13 @@ def polished(
 def residuals(subject: Subject, chain: Chain, position: bool = False) -> Kernel:
     """The kernel (q of the chain, target) -> how far true FK is from the target [of the arm's length, rad]."""
 
-    def trace() -> casadi.Function:
-        q, T = SX.sym("q", len(chain)), SX.sym("target", *((3, 1) if position else (4, 4)))
-        error = pose_error(true_pose(subject, chain, q), _goal(T, position), chain.length, position)
-        return casadi.Function("residual", [q, T], [error], {"cse": True})
+    def residual(q: SX, T: SX) -> SX:
+        return pose_error(true_pose(subject, chain, q), _goal(T, position), chain.length, position)
 
     target = ("target", (3,) if position else (4, 4))
     signature = Signature("residual", (("q", (len(chain),)), target), (("residual", ()),))
     key = f"analytic residual {position} {chain.columns} {subject.place_of(chain.frame)}"
-    return subject.kernel(key, lambda full: Kernel(signature, trace, full))
+    return subject.kernel(key, lambda full: traced(signature, residual, full))
 
 
 def _newton(subject: Subject, chain: Chain, position: bool, hold: int | None) -> Scan:
@@ -74,9 +76,9 @@ def _scan(subject: Subject, chain: Chain, position: bool, hold: int | None) -> S
         rows = e.numel()
         if rows <= n:
             A = J @ J.T + 1e-16 * SX.eye(rows)
-            dq = J.T @ _solved(A, e)
+            dq = J.T @ factored(A, _LEAST).solve(e)
         else:
-            dq = _solved(J.T @ J + 1e-16 * SX.eye(n), J.T @ e)
+            dq = factored(J.T @ J + 1e-16 * SX.eye(n), _LEAST).solve(J.T @ e)
         longest = casadi.mmax(fabs(dq))
         dq = dq * either(longest > 0.5, 0.5 / fmax(longest, 0.5), 1.0)
         return {"q": wrapped(q + dq), "stop": pose_error(T, goal, L, position) < 1e-15}
@@ -100,25 +102,6 @@ def _columns(subject: Subject, chain: Chain, q: SX) -> SX:
     J, _ = jacobian(tree, q_tree, subject.place_of(chain.frame))
     rates = {node.q: node.v for node in tree.nodes if node.nv}
     return casadi.densify(casadi.horzcat(*[J[:, rates[at]] for at in places]))
-
-
-def _solved(A: SX, b: SX) -> SX:
-    """x with A x = b for a positive definite A, by L D L'."""
-    n = b.numel()
-    L = [[SX(0)] * n for _ in range(n)]
-    d: list[SX] = []
-    for i in range(n):
-        for j in range(i):
-            L[i][j] = (A[i, j] - sum((L[i][k] * L[j][k] * d[k] for k in range(j)), SX(0))) / d[j]
-        d.append(A[i, i] - sum((L[i][k] ** 2 * d[k] for k in range(i)), SX(0)))
-        d[i] = fmax(d[i], 1e-30)
-    y: list[SX] = []
-    for i in range(n):
-        y.append(b[i] - sum((L[i][k] * y[k] for k in range(i)), SX(0)))
-    x: list[SX] = [SX(0)] * n
-    for i in reversed(range(n)):
-        x[i] = y[i] / d[i] - sum((L[k][i] * x[k] for k in range(i + 1, n)), SX(0))
-    return casadi.vertcat(*x)
 
 
 def distinct(q: np.ndarray, state: np.ndarray, residual: np.ndarray, same: float | np.ndarray = 1e-6) -> np.ndarray:
@@ -177,12 +160,10 @@ def _singular(J: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def jacobian_kernel(subject: Subject, chain: Chain) -> Kernel:
     """The kernel q of the chain (n,) -> its Jacobian (6, n) in world axes, lengths in units of the arm's."""
 
-    def trace() -> casadi.Function:
-        q = SX.sym("q", len(chain))
+    def scaled(q: SX) -> SX:
         J = _columns(subject, chain, q)
-        scaled = casadi.vertcat(J[:3, :] / chain.length, J[3:, :])
-        return casadi.Function("jacobian", [q], [casadi.densify(scaled)], {"cse": True})
+        return casadi.vertcat(J[:3, :] / chain.length, J[3:, :])
 
     signature = Signature("jacobian", (("q", (len(chain),)),), (("J", (6, len(chain))),))
     key = f"analytic jacobian {chain.columns} {subject.place_of(chain.frame)}"
-    return subject.kernel(key, lambda full: Kernel(signature, trace, full))
+    return subject.kernel(key, lambda full: traced(signature, scaled, full))
