@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from linkwork.engine import buffers, machine, python_call, sharing_code, writer
-from linkwork.engine.call_writer import CARRAY, DATA, DIMENSIONS, NULL, WRITEABLE, CallWriter, new_table
-from linkwork.engine.emit import I32, I64, POINTER
+from linkwork.engine import buffers, machine, python_call, sharing_code
+from linkwork.engine.call_writer import CARRAY, DATA, DIMENSIONS, NULL, TABLE_NAME, WRITEABLE, CallWriter, new_table
+from linkwork.engine.ir_types import I32, I64, POINTER
+from linkwork.engine.loader import loaded_once
 from linkwork.engine.sharing_code import BAD, JOB_WORDS, NONE_BAD, PIECES, piece_limits
 from linkwork.engine.threads import WORTH_SHARING
 
@@ -92,9 +93,7 @@ class _Itself(np.ndarray):
 
 @cache
 def _code() -> machine.Code:
-    code = writer.compiled_once("batch call", _emit, ("call_batch", "call_table"))
-    python_call.fill_table(code.addresses["call_table"])
-    return code
+    return python_call.filled(loaded_once("batch call", _emit, ("call_batch", TABLE_NAME)))
 
 
 def _emit(module: ir.Module) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from linkwork.engine.emit import I32, I64, POINTER
+from linkwork.engine.ir_types import I32, I64, POINTER
 from linkwork.engine.writer import Writer
 
 # Offsets of PyObject and PyArrayObject (numpy 1.x and 2.x, 64 bit); `python_call.available` verifies them before use.
@@ -25,11 +25,12 @@ FUNCTIONS = dict(
 )
 TABLE = ("array_type", "float64", "array_new", "threads", "workers", *FUNCTIONS)
 """Addresses of this process that a loaded module is given, in this order."""
+TABLE_NAME = "call_table"
 
 
 def new_table(module: ir.Module) -> ir.GlobalVariable:
-    """The module's `call_table`, empty until `python_call.fill_table`."""
-    table = ir.GlobalVariable(module, ir.ArrayType(I64, len(TABLE)), "call_table")
+    """The module's table, empty until `python_call.filled`."""
+    table = ir.GlobalVariable(module, ir.ArrayType(I64, len(TABLE)), TABLE_NAME)
     table.initializer = ir.Constant(table.value_type, [0] * len(TABLE))
     return table
 

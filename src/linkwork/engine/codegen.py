@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from linkwork.engine.emit import I1, I8, I32, I64, POINTER, constant, emit_body, intrinsic, lanes
+from linkwork.engine.emit import emit_body
+from linkwork.engine.ir_types import I1, I8, I32, I64, POINTER, constant, intrinsic, lanes
 from linkwork.engine.lanes import RowLoader, aligned, at, load, on_lines, store, store_rows, transpose
 from linkwork.engine.program import Program
 from linkwork.engine.target import LINE

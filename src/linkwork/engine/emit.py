@@ -7,41 +7,14 @@ from collections.abc import Callable
 from llvmlite import ir
 
 from linkwork.engine import elementary
+from linkwork.engine.ir_types import DOUBLE, constant, intrinsic, lanes, suffix
 from linkwork.engine.passes.schedule import waits
 from linkwork.engine.program import Program
 from linkwork.errors import NotPossible
 
-DOUBLE, FLOAT = ir.DoubleType(), ir.FloatType()
-I1, I8, I32, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
-POINTER = ir.PointerType()
 STORE = 9  # operations that a store counts for: the code generator compares every store of a block with every other
 FENCE = 64  # operations that the code generator may reorder among themselves in a program that waits for results
 BLOCK = 600  # operations a basic block: the code generator's cost grows faster than a block's length
-
-
-def lanes(width: int, scalar: ir.Type = DOUBLE) -> ir.Type:
-    """The type of one value for `width` samples."""
-    return scalar if width == 1 else ir.VectorType(scalar, width)
-
-
-def constant(type_: ir.Type, number: float) -> ir.Constant:
-    """A number in every lane."""
-    if isinstance(type_, ir.VectorType):
-        return ir.Constant(type_, [ir.Constant(type_.element, number)] * type_.count)
-    return ir.Constant(type_, number)
-
-
-def intrinsic(builder: ir.IRBuilder, name: str, result: ir.Type, arguments: list[ir.Type]) -> ir.Function:
-    """LLVM's own function of that full name, declared once a module."""
-    known = builder.module.globals.get(name)
-    return known if known is not None else ir.Function(builder.module, ir.FunctionType(result, arguments), name)
-
-
-def suffix(type_: ir.Type) -> str:
-    """How LLVM names a type in an intrinsic: f64, v4f64, v4i64."""
-    if isinstance(type_, ir.VectorType):
-        return f"v{type_.count}{suffix(type_.element)}"
-    return {DOUBLE: "f64", FLOAT: "f32"}.get(type_) or f"i{type_.width}"
 
 
 def _fma(b: ir.IRBuilder, x: ir.Value, y: ir.Value, z: ir.Value) -> ir.Value:

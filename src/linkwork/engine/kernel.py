@@ -15,11 +15,12 @@ import numpy as np
 from linkwork.arguments import as_doubles
 from linkwork.engine import buffers, codegen, forks, keys, machine, python_call
 from linkwork.engine.batch_call import Batches
-from linkwork.engine.loader import TABLE, counts, loaded
+from linkwork.engine.loader import counts, loaded
 from linkwork.engine.passes import optimised
 from linkwork.engine.passes.schedule import tiles_at_once
 from linkwork.engine.program import Program, from_casadi
 from linkwork.engine.sharing import run_shared
+from linkwork.engine.threads import WORTH_SHARING
 from linkwork.errors import ComputationError, InvalidInput
 
 _SINGLE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
@@ -145,11 +146,12 @@ class Kernel:
             outs = out if isinstance(out, (tuple, list)) else (out,)
             if len(outs) != len(outputs):
                 return None
-        done = self._plain(*args, *outs)
-        if done is not None:
-            return done
+        samples = math.prod(lead)
+        if samples * self._counts["operations"] < WORTH_SHARING:
+            return self._plain(*args, *outs)
+        # workers may have to be woken, which only Python can do: it reads the arrays, once, and hands their places over
         places = self._batches.places(lead, args, outs)
-        if places is None or self._shared(*places, math.prod(lead), BATCH, (args, outs)) >= 0:
+        if places is None or not samples or self._shared(*places, samples, BATCH, (args, outs)) >= 0:
             return None
         return outs[0] if len(outs) == 1 else tuple(outs)
 
@@ -276,8 +278,9 @@ class Kernel:
             if width in self._code:
                 return
             key = keys.key("kernel", self.key or self.traced_key(), width, python_call.available())
-            exports = ("single", "call", TABLE)[: 3 if python_call.available() else 1] if width == 1 else ("run",)
+            exports = ("single", *python_call.exports()) if width == 1 else ("run",)
             code, header = loaded(key, lambda: self._compile(width), exports)
+            python_call.filled(code)
             self._counts.update(header)
             if width == 1:
                 self._single = _SINGLE(code.addresses["single"])

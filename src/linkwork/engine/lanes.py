@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from linkwork.engine.emit import DOUBLE, I32, I64, POINTER, lanes
+from linkwork.engine.ir_types import DOUBLE, I32, I64, POINTER, lanes
 from linkwork.engine.target import LINE
 
 

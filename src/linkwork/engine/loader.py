@@ -3,33 +3,49 @@
 from __future__ import annotations
 
 import gc
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from linkwork.engine import cache, machine, python_call
+from llvmlite import ir
+
+from linkwork.engine import cache, forks, keys, machine
+from linkwork.engine.codegen import new_module
 
 counts = {"traced": 0, "compiled": 0, "loaded": 0}  # what the engine did in this process, for tests and `doctor`
-TABLE = "call_table"  # exported by code that calls Python: addresses of this process, filled in after loading
+_lock = forks.awaited(threading.RLock(), 1)
+_for_ever: dict[str, machine.Code] = {}
 
 
 def loaded(
     key: str, compile_: Callable[[], tuple[dict[str, Any], bytes]], exports: Sequence[str]
 ) -> tuple[machine.Code, dict[str, Any]]:
     """(code, its header) for a key; `compile_` gives the header and an object file with the exported names."""
-    found = cache.load(key)
-    if found is None:
+    kept = cache.load(key)
+    if kept is None:
         counts["compiled"] += 1
         with _collector_at_rest():
             header, object_file = compile_()
         cache.save(key, header, object_file)
     else:
-        header, object_file = found
+        header, object_file = kept
         counts["loaded"] += 1
-    code = machine.Code(object_file, exports)
-    if TABLE in exports:
-        python_call.fill_table(code.addresses[TABLE])
-    return code, header
+    return machine.Code(object_file, exports), header
+
+
+def loaded_once(name: str, emit: Callable[[ir.Module], object], exports: Sequence[str]) -> machine.Code:
+    """Code that knows no robot; it stays for the life of the process."""
+
+    def compile_() -> tuple[dict[str, Any], bytes]:
+        module = new_module(name.replace(" ", "_"))
+        emit(module)
+        return {}, machine.compile_object(str(module))
+
+    with _lock:  # two threads may want it first at the same time, and one copy would be dropped in use
+        if name not in _for_ever:
+            _for_ever[name], _ = loaded(keys.key("once", name), compile_, exports)
+        return _for_ever[name]
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 
-from linkwork.engine import threads
+from linkwork.engine import machine, threads
 from linkwork.engine.call_writer import (
     CARRAY,
     DATA,
@@ -29,12 +29,13 @@ from linkwork.engine.call_writer import (
     NPY_DOUBLE,
     NULL,
     TABLE,
+    TABLE_NAME,
     TYPE,
     WRITEABLE,
     CallWriter,
     new_table,
 )
-from linkwork.engine.emit import I32, I64, POINTER
+from linkwork.engine.ir_types import I32, I64, POINTER
 from linkwork.engine.workers import workers
 
 _PYARRAY_NEW = 93  # index in numpy's table of C functions
@@ -125,11 +126,18 @@ def builtin(name: str, address: int, fallback: Any) -> Callable[..., Any]:
     return new(ctypes.addressof(module.definition), fallback, module)
 
 
-def fill_table(address: int) -> None:
-    """Write the addresses of this process into a loaded module's table."""
-    values = (ctypes.c_int64 * len(TABLE)).from_address(address)
-    for k, name in enumerate(TABLE):
-        values[k] = _addresses()[name]
+def exports() -> tuple[str, ...]:
+    """The names that `emit_call` defines, where this process can use them."""
+    return ("call", TABLE_NAME) if available() else ()
+
+
+def filled(code: machine.Code) -> machine.Code:
+    """The code with the addresses of this process in its table, if it has one."""
+    if TABLE_NAME in code.addresses:
+        values = (ctypes.c_int64 * len(TABLE)).from_address(code.addresses[TABLE_NAME])
+        for k, name in enumerate(TABLE):
+            values[k] = _addresses()[name]
+    return code
 
 
 @cache

@@ -23,7 +23,7 @@ from llvmlite import ir
 
 from linkwork.engine import loader, machine
 from linkwork.engine.codegen import new_module
-from linkwork.engine.emit import DOUBLE, I32, I64, POINTER, constant, intrinsic, lanes, suffix
+from linkwork.engine.ir_types import DOUBLE, I32, I64, POINTER, constant, intrinsic, lanes, suffix
 from linkwork.engine.lanes import on_lines
 
 

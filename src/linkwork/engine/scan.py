@@ -13,7 +13,7 @@ import numpy as np
 
 from linkwork.arguments import as_doubles, finite
 from linkwork.engine import codegen, forks, keys, machine, python_call, scan_codegen
-from linkwork.engine.loader import TABLE, counts, loaded
+from linkwork.engine.loader import counts, loaded
 from linkwork.engine.passes import optimised
 from linkwork.engine.program import Program, from_casadi
 from linkwork.engine.scan_trace import (
@@ -235,8 +235,9 @@ class Scan:
             if width not in self._loaded:
                 own = self.key or keys.key("program", self.program, self._stages())
                 key = keys.key("scan", own, width, self._has_caller(width))
-                exports = ("scan", "call", TABLE) if self._has_caller(width) else ("scan",)
+                exports = ("scan", *python_call.exports()) if self._has_caller(width) else ("scan",)
                 code, header = loaded(key, lambda: self._compile(width), exports)
+                python_call.filled(code)
                 self._facts = _Facts.of(header)
                 self._loaded[width] = (code, _SCAN(code.addresses["scan"]), header["scratch"])
             return self._loaded[width]

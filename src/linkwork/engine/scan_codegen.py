@@ -14,7 +14,8 @@ from contextlib import contextmanager
 
 from llvmlite import ir
 
-from linkwork.engine.emit import DOUBLE, I64, POINTER, constant, emit_body, lanes
+from linkwork.engine.emit import emit_body
+from linkwork.engine.ir_types import DOUBLE, I32, I64, POINTER, constant, lanes
 from linkwork.engine.lanes import aligned, at, load, on_lines, store
 from linkwork.engine.program import Program
 from linkwork.engine.target import LINE
@@ -223,7 +224,7 @@ def _splat(b: ir.IRBuilder, x: ir.Value, width: int) -> ir.Value:
         return x
     vector: ir.Value = ir.Constant(lanes(width), ir.Undefined)
     for lane in range(width):
-        vector = b.insert_element(vector, x, ir.Constant(ir.IntType(32), lane))
+        vector = b.insert_element(vector, x, ir.Constant(I32, lane))
     return vector
 
 

@@ -20,8 +20,9 @@ from typing import Any
 from llvmlite import ir
 
 from linkwork.engine import machine
-from linkwork.engine.emit import DOUBLE, I32, I64, POINTER, intrinsic
-from linkwork.engine.writer import Writer, compiled_once
+from linkwork.engine.ir_types import DOUBLE, I32, I64, POINTER, intrinsic
+from linkwork.engine.loader import loaded_once
+from linkwork.engine.writer import Writer
 
 # A job: the next sample to take, samples done, the first bad one; how many there are, a piece's; what computes them
 # (codegen.py) with its arguments; scratch memory, and how many doubles of it each thread has for itself.
@@ -53,7 +54,7 @@ def piece_limits(operations: int, grain: int) -> tuple[int, int]:
 @cache
 def function(name: str) -> Any:
     """One of the functions above, callable with numbers; the interpreter goes on meanwhile."""
-    code = compiled_once("sharing", emit, tuple(_ARGUMENTS))
+    code = loaded_once("sharing", emit, tuple(_ARGUMENTS))
     return ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * _ARGUMENTS[name])(code.addresses[name])
 
 

@@ -10,20 +10,19 @@ in doubles, one lane, by the same recipe, so that answers are those of doubles a
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 
 from linkwork.arguments import as_doubles
-from linkwork.engine import buffers, cache, codegen, forks, machine, python_call
-from linkwork.engine.emit import DOUBLE, FLOAT
+from linkwork.engine import buffers, codegen, forks, keys, machine, python_call
+from linkwork.engine.ir_types import DOUBLE, FLOAT
 from linkwork.engine.kernel import Context
-from linkwork.engine.loader import counts
+from linkwork.engine.loader import counts, loaded
 from linkwork.engine.sharing import run_shared
 from linkwork.engine.staged_codegen import StagedEmitter
 from linkwork.engine.staged_entry import emit_sample, emit_shareable
@@ -242,31 +241,17 @@ class StagedKernel:
         floats = self.signature.floats and width != 1
         with self._lock:
             if (width, floats) not in self._loaded:
-                key, text = self.key, ""
-                if key is None:
-                    text, header = self._emit(width, floats)
-                    key = hashlib.sha256(text.encode()).hexdigest()
-                key = f"staged {key} {width} {floats} {self._has_call}"
-                found = cache.load(key)
-                if found is None:
-                    counts["traced"] += 1
-                    if not text:
-                        text, header = self._emit(width, floats)
-                    counts["compiled"] += 1
-                    object_file = machine.compile_object(text, registers=True)
-                    cache.save(key, header, object_file)
-                else:
-                    counts["loaded"] += 1
-                    header, object_file = found
-                exports = ("run", "sample", "call", "call_table")[: 4 if self._has_call else 2]
-                code = machine.Code(object_file, exports)
-                if "call_table" in exports:
-                    python_call.fill_table(code.addresses["call_table"])
-                self._loaded[width, floats] = code, header
+                written = cache(lambda: self._emit(width, floats))  # at most once, for the key or for the code
+                own = self.key or keys.key("text", written()[0])
+                key = keys.key("staged", own, width, floats, self._has_call)
+                exports = ("run", "sample", *(python_call.exports() if self._has_call else ()))
+                code, header = loaded(key, lambda: _compiled(*written()), exports)
+                self._loaded[width, floats] = python_call.filled(code), header
             return self._loaded[width, floats]
 
     def _emit(self, width: int, floats: bool) -> tuple[str, dict[str, int]]:
         """LLVM's text of the wide code and of the code for one sample, and what a caller must know."""
+        counts["traced"] += 1
         module = codegen.new_module(self.signature.name.replace(" ", "_"))
         scalar = FLOAT if floats else DOUBLE
         native = machine.widths()[0] * (2 if floats else 1)
@@ -294,6 +279,10 @@ class StagedKernel:
         recorded = tuple((results[j][0], table.name) for j, table in stages.recorded.items())
         assert (results, recorded) == (signature.outputs, signature.recorded), (results, recorded, signature)
         return stages
+
+
+def _compiled(text: str, header: dict[str, int]) -> tuple[dict[str, int], bytes]:
+    return header, machine.compile_object(text, registers=True)
 
 
 def staged(recipe: Recipe, name: str | None = None, floats: bool = False) -> StagedFunction:

@@ -15,7 +15,8 @@ import casadi
 from casadi import SX
 from llvmlite import ir
 
-from linkwork.engine.emit import DOUBLE, FLOAT, I1, I32, I64, POINTER, constant, emit_body, lanes
+from linkwork.engine.emit import emit_body
+from linkwork.engine.ir_types import DOUBLE, FLOAT, I1, I32, I64, POINTER, constant, lanes
 from linkwork.engine.lanes import RowLoader, aligned, at, load, on_lines, store, store_rows
 from linkwork.engine.passes import optimised
 from linkwork.engine.program import Program, from_casadi

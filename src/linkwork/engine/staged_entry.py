@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from linkwork.engine.emit import DOUBLE, I64, POINTER
+from linkwork.engine.ir_types import DOUBLE, I64, POINTER
 from linkwork.engine.staged_codegen import StagedEmitter
 from linkwork.engine.staged_values import TABLE_WORDS, number_of
 

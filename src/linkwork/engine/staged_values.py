@@ -10,7 +10,7 @@ from typing import Any
 from casadi import SX
 from llvmlite import ir
 
-from linkwork.engine.emit import DOUBLE, FLOAT, I1, I32, I64, POINTER, constant, lanes
+from linkwork.engine.ir_types import DOUBLE, FLOAT, I1, I32, I64, POINTER, constant, lanes
 from linkwork.engine.lanes import load
 from linkwork.engine.stages import Index, Leaf, Stages, Tile
 from linkwork.engine.target import LINE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from linkwork.engine.emit import DOUBLE, I32, I64, POINTER, constant, intrinsic, lanes, suffix
+from linkwork.engine.ir_types import DOUBLE, I32, I64, POINTER, constant, intrinsic, lanes, suffix
 from linkwork.engine.lanes import at, load
 from linkwork.engine.program import Program
 from linkwork.engine.target import LINE

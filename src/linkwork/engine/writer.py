@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from llvmlite import ir
 
-from linkwork.engine import cache, forks, machine
-from linkwork.engine.codegen import new_module
-from linkwork.engine.emit import I8, I64, POINTER
-
-_lock = forks.awaited(threading.RLock(), 1)
-_compiled: dict[str, machine.Code] = {}
+from linkwork.engine.ir_types import I8, I64, POINTER
 
 
 class Writer:
@@ -63,19 +57,3 @@ class Writer:
         self.put(self.b.add(k, self.number(1)), counter, 0)
         self.b.branch(head)
         self.b.position_at_end(end)
-
-
-def compiled_once(name: str, emit: Callable[[ir.Module], object], exports: Sequence[str]) -> machine.Code:
-    """Code that knows no robot, from the cache if it is there; it stays for the life of the process."""
-    with _lock:  # two threads may want it first at the same time, and one copy would be dropped in use
-        if name not in _compiled:
-            found = cache.load(name)
-            if found is None:
-                module = new_module(name.replace(" ", "_"))
-                emit(module)
-                object_file = machine.compile_object(str(module))
-                cache.save(name, {}, object_file)
-            else:
-                object_file = found[1]
-            _compiled[name] = machine.Code(object_file, exports)
-        return _compiled[name]

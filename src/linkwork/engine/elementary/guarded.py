@@ -10,7 +10,8 @@ from operator import or_
 from llvmlite import ir
 
 from linkwork.engine.elementary.libm import per_lane
-from linkwork.engine.elementary.packets import Mask, Reals, suffix
+from linkwork.engine.elementary.packets import Mask, Reals
+from linkwork.engine.ir_types import suffix
 
 # How often the rare way is taken, as weights of the branch: its code is laid out behind everything else.
 SELDOM = (1, 1 << 20)

@@ -12,7 +12,8 @@ import ctypes.util
 
 from llvmlite import ir
 
-from linkwork.engine.elementary.packets import DOUBLE, Reals, declared
+from linkwork.engine.elementary.packets import Reals
+from linkwork.engine.ir_types import DOUBLE, I32, declared
 from linkwork.errors import ComputationError
 
 FUNCTIONS = (
@@ -58,7 +59,7 @@ def per_lane(name: str, *arguments: Reals) -> Reals:
         return Reals(builder, builder.call(function, [argument.value for argument in arguments]))
     result = ir.Constant(kind, ir.Undefined)
     for lane in range(width):
-        at = ir.Constant(ir.IntType(32), lane)
+        at = ir.Constant(I32, lane)
         value = builder.call(function, [builder.extract_element(argument.value, at) for argument in arguments])
         result = builder.insert_element(result, value, at)
     return Reals(builder, result)

@@ -9,9 +9,8 @@ from collections.abc import Callable, Sequence
 
 from llvmlite import ir
 
-from linkwork.engine.elementary.packets import declared, lanes, width
-
-FLOAT, DOUBLE = ir.FloatType(), ir.DoubleType()
+from linkwork.engine.elementary.packets import width
+from linkwork.engine.ir_types import FLOAT, declared, lanes, suffix
 
 
 def is_narrow(kind: ir.Type) -> bool:
@@ -22,8 +21,7 @@ def is_narrow(kind: ir.Type) -> bool:
 def _intrinsic(name: str) -> Callable[..., ir.Value]:
     def emit(b: ir.IRBuilder, *args: ir.Value) -> ir.Value:
         kind = args[0].type
-        suffix = "f32" if kind == FLOAT else f"v{kind.count}f32"
-        return b.call(declared(b.module, f"llvm.{name}.{suffix}", kind, [kind] * len(args)), list(args))
+        return b.call(declared(b.module, f"llvm.{name}.{suffix(kind)}", kind, [kind] * len(args)), list(args))
 
     return emit
 
@@ -50,6 +48,6 @@ def emit_narrow(
     if name in IN_PLACE:
         return [IN_PLACE[name](b, *call) for call in calls]
     kind = calls[0][0].type
-    double = lanes(DOUBLE, width(kind))
+    double = lanes(width(kind))
     found = wide(b, name, [[b.fpext(x, double) for x in call] for call in calls])
     return [tuple(b.fptrunc(x, kind) for x in r) if isinstance(r, tuple) else b.fptrunc(r, kind) for r in found]

@@ -13,30 +13,14 @@ from functools import cache
 
 from llvmlite import ir
 
-DOUBLE = ir.DoubleType()
-WORD = ir.IntType(64)
+from linkwork.engine.ir_types import I64, declared, lanes, suffix
+
 SIGN = 1 << 63
 
 
 def width(kind: ir.Type) -> int:
     """Number of lanes of an LLVM type."""
     return kind.count if isinstance(kind, ir.VectorType) else 1
-
-
-def lanes(element: ir.Type, count: int) -> ir.Type:
-    """The LLVM type of `count` lanes of `element`."""
-    return element if count == 1 else ir.VectorType(element, count)
-
-
-def suffix(kind: ir.Type) -> str:
-    """`v4f64` for four doubles, `f64` for one: how LLVM names the variants of an intrinsic."""
-    return f"v{kind.count}f64" if isinstance(kind, ir.VectorType) else "f64"
-
-
-def declared(module: ir.Module, name: str, result: ir.Type, arguments: Sequence[ir.Type]) -> ir.Function:
-    """The function `name` of the module, declared at the first request."""
-    known = module.globals.get(name)
-    return known if known is not None else ir.Function(module, ir.FunctionType(result, arguments), name)
 
 
 def real(number: float, count: int) -> ir.Constant:
@@ -46,13 +30,13 @@ def real(number: float, count: int) -> ir.Constant:
 
 @cache
 def _real(digits: str, count: int) -> ir.Constant:
-    return ir.Constant(lanes(DOUBLE, count), float.fromhex(digits))
+    return ir.Constant(lanes(count), float.fromhex(digits))
 
 
 @cache
 def word(number: int, count: int) -> ir.Constant:
     """A 64-bit word in every lane."""
-    return ir.Constant(lanes(WORD, count), number)
+    return ir.Constant(lanes(count, I64), number)
 
 
 class _Packet:
@@ -132,7 +116,7 @@ class Bits(_Packet):
 
     def reals(self) -> Reals:
         """The same bits read as doubles."""
-        return Reals(self.builder, self.builder.bitcast(self.value, lanes(DOUBLE, self.width)))
+        return Reals(self.builder, self.builder.bitcast(self.value, lanes(self.width)))
 
 
 class Reals(_Packet):
@@ -190,7 +174,7 @@ class Reals(_Packet):
 
     def bits(self) -> Bits:
         """The same bits read as integers."""
-        return Bits(self.builder, self.builder.bitcast(self.value, lanes(WORD, self.width)))
+        return Bits(self.builder, self.builder.bitcast(self.value, lanes(self.width, I64)))
 
     def intrinsic(self, name: str, *others: Reals | float) -> Reals:
         """LLVM's own `name`: fabs, sqrt, floor, ceil, trunc, copysign, fma."""

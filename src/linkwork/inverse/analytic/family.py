@@ -12,8 +12,8 @@ from casadi import SX
 
 from linkwork import configurations
 from linkwork.engine.kernel import Kernel, Signature
-from linkwork.inverse.analytic import ideal
 from linkwork.engine.traced import traced
+from linkwork.inverse.analytic import ideal
 from linkwork.inverse.analytic.angles import EXACT, SLACK, SPREADS, Margin
 from linkwork.inverse.analytic.candidates import ISOLATED, TOLERANCE, Canonical, Found, Layout, orthonormal, rows_kernel
 from linkwork.inverse.analytic.denavit import Frames
