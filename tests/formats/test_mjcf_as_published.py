@@ -137,3 +137,21 @@ def test_polygons_are_cut_as_mujoco_cuts_them(tmp_path, corners):
     cut = {frozenset(number[k] for k in face) for face in theirs.mesh_face}
     single = vertices.astype(np.float32)
     assert cut == {frozenset(each) for face in faces for each in triangles_of(face, single)}
+
+
+@pytest.mark.parametrize("corners", [99, 100, 101, 215])
+def test_a_polygon_of_more_than_a_hundred_corners_is_left_out_as_by_mujoco(tmp_path, corners):
+    """Hello Robot's gripper has one of 215 corners; with it the gripper's centre of mass was 0.12 mm off MuJoCo's."""
+    angles = 2.0 * np.pi * np.arange(corners) / corners
+    rows = [f"v {np.cos(x):.9f} {np.sin(x):.9f} {0.2 * np.sin(3.0 * x):.9f}" for x in angles]
+    rows += ["v 9 9 9", "v 10 9 9", "v 9 10 9", "v 9 9 10", "f " + " ".join(str(k + 1) for k in range(corners))]
+    rows += [f"f {corners + a} {corners + b} {corners + c}" for a, b, c in ((1, 3, 2), (1, 2, 4), (2, 3, 4), (3, 1, 4))]
+    file = tmp_path / "disc.xml"
+    (tmp_path / "disc.obj").write_text("\n".join(rows) + "\n")
+    file.write_text(
+        '<mujoco><asset><mesh name="a" file="disc.obj" inertia="shell"/></asset><worldbody><body name="b">'
+        '<joint/><geom type="mesh" mesh="a"/></body></worldbody></mujoco>'
+    )
+    theirs = mujoco.MjModel.from_xml_path(str(file))
+    assert theirs.mesh_facenum[0] == (4 if corners > 100 else corners + 2)
+    assert lw.load(file).model.body("b").mass_properties.mass == pytest.approx(theirs.body("b").mass[0], rel=1e-12)

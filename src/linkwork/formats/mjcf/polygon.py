@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+MOST_CORNERS = 100
+"""Of a polygon in MuJoCo's reader, which leaves larger ones out: without them a mesh weighs what it weighs there."""
+
 _FLAT = float(np.finfo(np.float32).eps)
 
 
@@ -15,6 +18,8 @@ def triangles_of(face: list[int], positions: np.ndarray) -> list[tuple[int, int,
     """Corners (indices into positions (n, 3), float32) -> triangles: the quadrilateral along its shorter diagonal."""
     if len(face) == 3:
         return [(face[0], face[1], face[2])]
+    if len(face) > MOST_CORNERS:
+        return []
     with np.errstate(all="ignore"):
         return _quadrilateral(face, positions) if len(face) == 4 else _ears(face, positions)
 
