@@ -55,15 +55,16 @@ def named(subject: Subject, values: Mapping[str, float | Sequence[float]]) -> np
 
 def limits(subject: Subject) -> JointLimits:
     lower, upper = np.full(subject.nq, -np.inf), np.full(subject.nq, np.inf)
-    velocity, effort = np.full(subject.nv, np.inf), np.full(subject.nv, np.inf)
+    velocity, effort, acceleration = (np.full(subject.nv, np.inf) for _ in range(3))
     for joint, q, v in places(subject):
         for k, limit in enumerate(joint.limits):
             if joint.nq == joint.nv:
                 lower[q.start + k], upper[q.start + k] = limit.lower, limit.upper
             velocity[v.start + k], effort[v.start + k] = limit.velocity, limit.effort
-    for array in (lower, upper, velocity, effort):
+            acceleration[v.start + k] = limit.acceleration
+    for array in (lower, upper, velocity, effort, acceleration):
         array.flags.writeable = False
-    return JointLimits(lower, upper, velocity, effort)
+    return JointLimits(lower, upper, velocity, effort, acceleration)
 
 
 def random(subject: Subject, n: int | None, seed: int | None) -> np.ndarray:

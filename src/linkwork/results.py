@@ -61,9 +61,11 @@ class Points(Mapping[str, Mapping[str, np.ndarray]]):
 
 @dataclass(frozen=True)
 class JointLimits:
-    """lower, upper (nq,) [rad, m]; velocity (nv,) [rad/s, m/s]; effort (nv,) [N m, N]; infinite where none is given."""
+    """lower, upper (nq,) [rad, m]; velocity (nv,) [rad/s, m/s]; effort (nv,) [N m, N]; acceleration (nv,)
+    [rad/s^2, m/s^2]; infinite where none is given."""
 
     lower: np.ndarray
     upper: np.ndarray
     velocity: np.ndarray
     effort: np.ndarray
+    acceleration: np.ndarray

@@ -141,7 +141,7 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
 
     @functools.cached_property
     def limits(self) -> JointLimits:
-        """Position, velocity and effort limits in the order of q and v."""
+        """Position, velocity, effort and acceleration limits in the order of q and v."""
         return configurations.limits(self.subject)
 
     @property

@@ -204,5 +204,5 @@ def _limits(given: Any, who: str) -> tuple[Limits, ...]:
         lower, upper = given
         return (Limits(float(lower), float(upper)),)
     except (TypeError, ValueError):
-        expected = "(lower, upper) or a mapping with lower, upper, velocity, effort"
+        expected = "(lower, upper) or a mapping with lower, upper, velocity, effort, acceleration"
         raise InvalidInput(f"{who}: limits is {given!r}, expected {expected}") from None

@@ -193,9 +193,10 @@ def _row(i: int, m: _Moving, parameters: dict[str, float], offset: float, matter
 
 
 def _limits(limit: Limits) -> Any:
-    if math.isinf(limit.velocity) and math.isinf(limit.effort):
+    if limit == Limits(limit.lower, limit.upper):
         return (limit.lower, limit.upper)
-    return {"lower": limit.lower, "upper": limit.upper, "velocity": limit.velocity, "effort": limit.effort}
+    known = {"lower": limit.lower, "upper": limit.upper, "velocity": limit.velocity, "effort": limit.effort}
+    return known if math.isinf(limit.acceleration) else known | {"acceleration": limit.acceleration}
 
 
 def _made_rows(model: Model, moving: list[_Moving], convention: str) -> DHTable:

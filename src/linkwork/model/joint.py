@@ -17,12 +17,14 @@ TYPES = tuple(SIZES)
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Range of one coordinate: position [rad or m], largest speed [rad/s or m/s] and effort [N m or N]."""
+    """Range of one coordinate: position [rad or m], largest speed [rad/s or m/s], effort [N m or N] and
+    acceleration [rad/s^2 or m/s^2]."""
 
     lower: float = -math.inf
     upper: float = math.inf
     velocity: float = math.inf
     effort: float = math.inf
+    acceleration: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)

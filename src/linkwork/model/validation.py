@@ -139,6 +139,8 @@ def _checked_joint(joint: Joint) -> Joint:
         if not (limit.velocity >= 0.0 and limit.effort >= 0.0):
             numbers = f"velocity limit {limit.velocity:g} and effort limit {limit.effort:g}"
             raise InvalidModel(f"{about}: {numbers} must not be negative", culprit)
+        if not limit.acceleration > 0.0:
+            raise InvalidModel(f"{about}: acceleration limit {limit.acceleration:g} must be positive", culprit)
     for label in ("damping", "friction", "armature"):
         value = getattr(joint, label)
         for x in value if isinstance(value, tuple) else (value,):

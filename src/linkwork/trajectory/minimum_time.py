@@ -117,7 +117,7 @@ def minimum_time(
 
     torque_limits        (nv,) or a pair (lower, upper) of them [N m, N]; None: the efforts of the description
     velocity_limits      (nv,) [rad/s, m/s]; None: the velocities of the description;  np.inf: none
-    acceleration_limits  (nv,), or None for no limit (descriptions have none);  inf: no limit for that joint
+    acceleration_limits  (nv,) [rad/s^2, m/s^2]; None: those of the description, where it has any;  np.inf: none
     payload              a batch of payloads is timed in one call
     points               of the grid on s; doubling them makes the duration about three times as exact
     start_speed, end_speed   ds/dt at the ends
@@ -131,8 +131,10 @@ def minimum_time(
     subject = subject_of(robot, WHO)
     check_fits(subject, path, WHO)
     lower, upper = _torques(subject, torque_limits)
-    own = configurations.limits(subject).velocity
-    velocity = _limit(subject, own if velocity_limits is None else velocity_limits, "velocity_limits")
+    own = configurations.limits(subject)
+    velocity = _limit(subject, own.velocity if velocity_limits is None else velocity_limits, "velocity_limits")
+    if acceleration_limits is None and np.isfinite(own.acceleration).any():
+        acceleration_limits = own.acceleration
     acceleration = _limit(subject, acceleration_limits, "acceleration_limits")
     if isinstance(points, bool) or not isinstance(points, (int, np.integer)) or points < 3:
         raise InvalidInput(f"{WHO}: points is {points!r}, expected a whole number of at least 3")

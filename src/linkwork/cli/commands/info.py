@@ -49,6 +49,7 @@ def _facts(robot: lw.Robot, tick: Tick) -> dict[str, Any]:
         bounds = {"lower": limits.lower[at], "upper": limits.upper[at]}
         moved = slice(first, first + joint.nv)
         most = {"velocity": limits.velocity[moved], "effort": limits.effort[moved]}
+        most["acceleration"] = limits.acceleration[moved]
         place = {"name": name, "type": joint.type, "parent": joint.parent, "child": joint.child, "q": at.start}
         joints.append(place | {k: np.asarray(x, dtype=float).tolist() for k, x in (bounds | most).items()})
     known = not model.kinematic_only

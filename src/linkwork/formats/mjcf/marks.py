@@ -6,6 +6,7 @@ They are <custom><text name="linkwork.kind:name" data="..."/>, which MuJoCo keep
     between   joint -> a massless body that stood behind it: its frame (position, then the rows of the rotation, seen
               from the body that holds the joint, all joints at their references) and its name
     limits    joint -> lower, upper, velocity, effort where MJCF cannot hold them; "inf" where there is none
+    acceleration  joint -> its largest accelerations, where it has limits of them
     end       site -> the closure of which it is an end: no frame of the model
     dependent closure -> the joints that it decides, as a JSON list
     coupling  equality -> it is a coupling, whose first joint keeps its coordinate, and no mimic rule
@@ -21,7 +22,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from linkwork.errors import InvalidModel
 from linkwork.formats.mjcf.element_marks import from_text
@@ -35,7 +36,7 @@ from linkwork.model.rotation import from_matrix
 
 PREFIX = "linkwork."
 KINDS = (
-    *("point", "between", "limits", "end", "dependent", "coupling", "spring", "body", "order"),
+    *("point", "between", "limits", "acceleration", "end", "dependent", "coupling", "spring", "body", "order"),
     *("element", "row", "points"),
 )
 
@@ -47,6 +48,7 @@ class Marks:
     points: dict[str, str] = field(default_factory=dict)
     between: dict[str, Between] = field(default_factory=dict)
     limits: dict[str, tuple[Limits, ...]] = field(default_factory=dict)
+    accelerations: dict[str, tuple[float, ...]] = field(default_factory=dict)
     ends: dict[str, str] = field(default_factory=dict)
     dependent: dict[str, tuple[str, ...]] = field(default_factory=dict)
     couplings: dict[str, str] = field(default_factory=dict)
@@ -73,6 +75,8 @@ def marks(root: Element) -> Marks:
                 found.between[name] = _between(text, data)
             case "limits":
                 found.limits[name] = _limits(text, data)
+            case "acceleration":
+                found.accelerations[name] = tuple(_numbers(text, data.split()))
             case "end":
                 found.ends[name] = data
             case "dependent":
@@ -91,6 +95,10 @@ def marks(root: Element) -> Marks:
                 found.rows[name] = data
             case "points":
                 found.between_points[name] = _points(text, data)
+    for name, largest in found.accelerations.items():
+        if len(largest) == len(found.limits.get(name, ())):
+            pairs = zip(found.limits[name], largest)
+            found.limits[name] = tuple(replace(limit, acceleration=x) for limit, x in pairs)
     return found
 
 

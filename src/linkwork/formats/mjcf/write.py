@@ -226,6 +226,8 @@ class _Writer:
     def _mark_limits(self, joint: Single) -> None:
         data = " ".join(numbers((x.lower, x.upper, x.velocity, x.effort)) for x in joint.limits)
         self.marks.append(("limits", joint.name, data))
+        if any(x.acceleration < math.inf for x in joint.limits):
+            self.marks.append(("acceleration", joint.name, numbers([x.acceleration for x in joint.limits])))
 
     def _sites(self, body: str) -> Iterator[str]:
         """Frames and points of a body."""

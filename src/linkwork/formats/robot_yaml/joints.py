@@ -154,6 +154,7 @@ def _limit(entry: Entry, kind: str, coordinate: int, scope: Scope) -> Limits:
         number("upper", "position", math.inf),
         number("velocity", "velocity", math.inf),
         number("effort", "effort", math.inf),
+        number("acceleration", "acceleration", math.inf),
     )
 
 

@@ -103,9 +103,12 @@ BODY = Record(
     },
 )
 
-LIMITS_OF_ONE = Record("limit", {key: Number(None, infinite=True) for key in ("lower", "upper", "velocity", "effort")})
+LIMITS_OF_ONE = Record(
+    "limit",
+    {key: Number(None, infinite=True) for key in ("lower", "upper", "velocity", "effort", "acceleration")},
+)
 LIMITS = Either(
-    "[lower, upper], or a mapping with lower, upper, velocity, effort",
+    "[lower, upper], or a mapping with lower, upper, velocity, effort, acceleration",
     {"list": Numbers(None, 2), "map": LIMITS_OF_ONE, "maps": Listed(LIMITS_OF_ONE, 6)},
 )
 RESISTANCE = Either("a number, or one a coordinate", {"text": COORDINATE, "list": Numbers(None, None, 6)})

@@ -215,17 +215,19 @@ def _limits(joint: Element, kind: str, passed: Passed) -> tuple[Limits, ...]:
     if limit is None or kind == "planar":
         return ()
     velocity, effort = (_largest(limit, each, passed) for each in ("velocity", "effort"))
+    # URDF 1.2 tells speeding up from slowing down; a motion within the smaller of both is within each
+    acceleration = min(_largest(limit, each, passed) or math.inf for each in ("acceleration", "deceleration"))
     if kind == "continuous":
-        return (Limits(velocity=velocity, effort=effort),)
+        return (Limits(velocity=velocity, effort=effort, acceleration=acceleration),)
     lower, upper = (_open(limit.number(each, 0.0, infinite=True)) for each in ("lower", "upper"))
     if lower > upper:
         passed.plain(limit.error(f"has lower {lower:g} above upper {upper:g}"), "the joint has no limit")
         lower, upper = -math.inf, math.inf
-    return (Limits(lower, upper, velocity, effort),)
+    return (Limits(lower, upper, velocity, effort, acceleration),)
 
 
 def _largest(limit: Element, attribute: str, passed: Passed) -> float:
-    """The largest velocity or effort; published files write -1 where there is none."""
+    """The largest velocity, effort or acceleration; published files write -1 where there is none."""
     value = _open(limit.number(attribute, math.inf, infinite=True))
     if value >= 0.0:
         return value

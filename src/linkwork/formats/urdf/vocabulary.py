@@ -41,7 +41,7 @@ READ: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "parent": ((), ("link",)),
     "child": ((), ("link",)),
     "axis": ((), ("xyz",)),
-    "limit": ((), ("lower", "upper", "velocity", "effort")),
+    "limit": ((), ("lower", "upper", "velocity", "effort", "acceleration", "deceleration")),
     "dynamics": ((), ("damping", "friction", "armature")),
     "mimic": ((), ("joint", "multiplier", "offset")),
 }
@@ -74,7 +74,7 @@ FOREIGN_ATTRIBUTES: dict[str, tuple[str, ...]] = {
     "geometry": ("name",),
     "visual": ("group",),
     "collision": ("group", "concave"),
-    "limit": ("current", "gear_velocity", "command_effort", "acceleration", "deceleration", "jerk"),
+    "limit": ("current", "gear_velocity", "command_effort", "jerk"),
     "dynamics": ("D", "K", "mu_coulomb", "mu_viscous", "spring_stiffness", "spring_reference", "rotor_inertia"),
 }
 

@@ -260,6 +260,8 @@ def _joint(joint: Joint) -> Iterator[str]:
     if kind in ("revolute", "continuous", "prismatic", "planar"):
         yield f'  <axis xyz="{_numbers(joint.axis)}"/>'
     numbers = {"effort": limit.effort, "velocity": limit.velocity}
+    if limit.acceleration < math.inf:
+        numbers["acceleration"] = limit.acceleration
     if kind in ("revolute", "prismatic"):
         numbers = {"lower": limit.lower, "upper": limit.upper, **numbers}
         yield f"  <limit {_attributes(numbers)}/>"
