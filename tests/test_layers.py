@@ -43,7 +43,7 @@ MAY_IMPORT = {
 MAY_IMPORT["studies"] = tuple(MAY_IMPORT)
 
 LAYERS = (
-    {"arguments", "doors", "errors", "once", "poses", "results", "rooms"},
+    {"arguments", "deadlines", "doors", "errors", "once", "poses", "results", "rooms"},
     {"spatial", "model"},
     {"recursions", "engine"},
     {"subject", "configurations", "quantities", "kernel_counts", "formats", "looks"},
@@ -59,6 +59,8 @@ DATA = {"robots"}
 
 BESIDE = {
     ("arguments", "errors"),
+    ("deadlines", "arguments"),
+    ("deadlines", "errors"),
     ("doors", "arguments"),
     ("doors", "errors"),
     ("results", "errors"),

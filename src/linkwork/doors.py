@@ -93,8 +93,8 @@ def blamed(
     except TypeError:
         return None  # an argument is missing or unknown: Python's own sentence says it
     given = {name: value for name, value in bound.items() if name != "self"}
-    if _of_the_caller(given, error):
-        return None
+    if isinstance(error, NameError) or _of_the_caller(given, error):
+        return None  # no argument makes a name unknown
     if isinstance(error, OSError):
         return InvalidFile(f"{who}: {_told(error)}")
     hints = _hints(function)

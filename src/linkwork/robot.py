@@ -314,14 +314,16 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
         """
         return np.array([x for body in self.model.bodies for x in body.mass_properties.parameters()], dtype=float)
 
-    def christoffel_bounds(self, kind: str = "certified", samples: int = 200_000, seed: int = 0) -> ChristoffelBounds:
+    def christoffel_bounds(
+        self, kind: str = "certified", samples: int = 200_000, seed: int = 0, time_limit: float | None = None
+    ) -> ChristoffelBounds:
         """Bounds of the Christoffel symbols and of the Coriolis matrix over the joint ranges. See studies/bounds.py.
 
         kind="certified": nothing exceeds them, and more samples make them tighter; "sampled": the largest found.
         """
         from linkwork.studies.bounds import christoffel_bounds
 
-        return christoffel_bounds(self.subject, kind, samples, seed)
+        return christoffel_bounds(self.subject, kind, samples, seed, time_limit)
 
     # the mathematics itself
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linkwork import configurations
+from linkwork import configurations, deadlines
 from linkwork.collision.pairs import Pair, Pairs, by_structure
 from linkwork.collision.part_distances import Poses, ball_of, distances
-from linkwork.errors import InvalidInput, listed
+from linkwork.errors import listed
 from linkwork.formats.srdf import Semantics, read_srdf
 from linkwork.subject import Subject
 
@@ -27,18 +27,20 @@ log = logging.getLogger("linkwork")
 
 _FEW = 64  # samples that show that a pair does not always touch
 _STARTS, _AROUND = 8, 64
+MOST_SAMPLES = 10_000_000
 _SPREADS = (0.2, 0.1, 0.05, 0.02, 0.01, 0.005)  # of a search, as shares of the ranges of the joints
 
 
-def pairs(model: CollisionModel, samples: int = 10_000, seed: int = 0) -> Pairs:
+def pairs(model: CollisionModel, samples: int = 10_000, seed: int = 0, time_limit: float | None = None) -> Pairs:
     """Every pair of parts of a model with its reason; the same seed gives the same bytes.
 
     samples   random configurations within the limits; `seed` draws them
+    time_limit: seconds after which it ends with NotPossible; None: as long as it takes
     """
-    if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 1:
-        raise InvalidInput(f"pairs: samples is {samples!r}, expected a whole number above 0")
-    structure = by_structure(model.subject, model.shapes, dict(model.carriers))
-    return _sampled(_Search(model, int(samples), seed), structure, search=True)
+    with deadlines.time_limit(time_limit, "pairs"):
+        samples = deadlines.counted(samples, "pairs: samples", 1, MOST_SAMPLES)
+        structure = by_structure(model.subject, model.shapes, dict(model.carriers))
+        return _sampled(_Search(model, samples, seed), structure, search=True)
 
 
 def from_srdf(model: CollisionModel, path: str | os.PathLike[str], samples: int = 1000, seed: int = 0) -> Pairs:
@@ -97,6 +99,7 @@ class _Search:
 
     def decided(self, row: Pair) -> Pair:
         """A pair with its reason and the smallest distance seen."""
+        deadlines.check()
         if row.first not in self.balls or row.second not in self.balls:
             return replace(row, reason="never")
         if self.always(row):

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from linkwork import deadlines
 from linkwork.arguments import choice, number
-from linkwork.control.checks import whole
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.simulation import Metrics, simulate
+
+MOST_SAMPLES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,7 @@ def tune(
     method: str = "latin",
     rounds: int = 1,
     seed: int = 0,
+    time_limit: float | None = None,
     **options: Any,
 ) -> Tuned:
     """Try gain sets in machine code, all of a round at once, and rank them.
@@ -74,40 +77,47 @@ def tune(
                  of all of them;  constraints: {figure: largest allowed}
     method       "latin" (hypercube) or "grid";  rounds: each further one draws around the best tenth of those before
     options      of lw.simulate: duration, step, payload, friction, disturbance ...
+    time_limit: seconds after which it ends with NotPossible; None: as long as it takes
     """
-    choice(method, ("latin", "grid"), "tune: method")
-    samples, rounds = whole(samples, "tune: samples", 2), whole(rounds, "tune: rounds")
-    names = list(gains)
-    low = np.array([number(gains[name][0], f"tune: {name}") for name in names])
-    high = np.array([number(gains[name][1], f"tune: {name}") for name in names])
-    if not names or (low >= high).any():
-        raise InvalidInput(f"tune: gains {dict(gains)} need bounds (low, high) with low below high")
-    logs = (low > 0) & (high > 10 * low)
-    a, b = np.where(logs, np.log(np.where(logs, low, 1)), low), np.where(logs, np.log(np.where(logs, high, 1)), high)
-    random = np.random.default_rng(seed)
-    units = _grid(len(names), samples) if method == "grid" else _latin(random, samples, len(names))
-    tried: list[np.ndarray] = []
-    results: list[dict[str, np.ndarray]] = []
-    good: list[np.ndarray] = []
-    score = np.zeros(0)
-    for _ in range(rounds):
-        values = a + units * (b - a)
+    with deadlines.time_limit(time_limit, "tune"):
+        choice(method, ("latin", "grid"), "tune: method")
+        samples = deadlines.counted(samples, "tune: samples", 2, MOST_SAMPLES)
+        rounds = deadlines.counted(rounds, "tune: rounds", 1, MOST_SAMPLES)
+        names = list(gains)
+        low = np.array([number(gains[name][0], f"tune: {name}") for name in names])
+        high = np.array([number(gains[name][1], f"tune: {name}") for name in names])
+        if not names or (low >= high).any():
+            raise InvalidInput(f"tune: gains {dict(gains)} need bounds (low, high) with low below high")
+        logs = (low > 0) & (high > 10 * low)
+        a, b = (
+            np.where(logs, np.log(np.where(logs, low, 1)), low),
+            np.where(logs, np.log(np.where(logs, high, 1)), high),
+        )
+        random = np.random.default_rng(seed)
+        units = _grid(len(names), samples) if method == "grid" else _latin(random, samples, len(names))
+        tried: list[np.ndarray] = []
+        results: list[dict[str, np.ndarray]] = []
+        good: list[np.ndarray] = []
+        score = np.zeros(0)
+        for _ in range(rounds):
+            deadlines.check()
+            values = a + units * (b - a)
+            values = np.where(logs, np.exp(values), values)
+            found, stable = _figures(robot, controller, names, values, q, metrics, options)
+            tried.append(units)
+            results.append(found)
+            good.append(stable)
+            score = np.concatenate([score, _score(found, stable, figure, constraints or {})])
+            every = np.concatenate(tried)
+            elite = every[np.argsort(score)[: max(3, len(every) // 10)]]
+            spread = elite.std(axis=0) + 1e-3
+            units = np.clip(elite.mean(axis=0) + spread * random.standard_normal((samples, len(names))), 0.0, 1.0)
+        if not np.isfinite(score).any():
+            raise NotPossible("tune: no gain set is stable and within the constraints; widen the bounds")
+        values = a + np.concatenate(tried) * (b - a)
         values = np.where(logs, np.exp(values), values)
-        found, stable = _figures(robot, controller, names, values, q, metrics, options)
-        tried.append(units)
-        results.append(found)
-        good.append(stable)
-        score = np.concatenate([score, _score(found, stable, figure, constraints or {})])
-        every = np.concatenate(tried)
-        elite = every[np.argsort(score)[: max(3, len(every) // 10)]]
-        spread = elite.std(axis=0) + 1e-3
-        units = np.clip(elite.mean(axis=0) + spread * random.standard_normal((samples, len(names))), 0.0, 1.0)
-    if not np.isfinite(score).any():
-        raise NotPossible("tune: no gain set is stable and within the constraints; widen the bounds")
-    values = a + np.concatenate(tried) * (b - a)
-    values = np.where(logs, np.exp(values), values)
-    joined = {name: np.concatenate([found[name] for found in results]) for name in results[0]}
-    return Tuned({name: values[:, k] for k, name in enumerate(names)}, joined, np.concatenate(good), score)
+        joined = {name: np.concatenate([found[name] for found in results]) for name in results[0]}
+        return Tuned({name: values[:, k] for k, name in enumerate(names)}, joined, np.concatenate(good), score)
 
 
 def _figures(

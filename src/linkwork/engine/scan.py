@@ -11,6 +11,7 @@ from typing import Any
 import casadi
 import numpy as np
 
+from linkwork import deadlines
 from linkwork.arguments import as_doubles, finite
 from linkwork.engine import codegen, forks, keys, machine, python_call, scan_codegen
 from linkwork.engine.loader import counts, loaded
@@ -225,7 +226,7 @@ class Scan:
         others = workers.hand_over(help_out, shares, busy=workers.occupied)
         try:
             for other in others:
-                other.acquire()
+                deadlines.wait(other)
         except BaseException:
             cancel.value = 1
             raise

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwork import deadlines
 from linkwork.engine.sharing_code import BAD, DONE, NONE_BAD, PIECES, function, piece_limits
 from linkwork.engine.threads import WORTH_SHARING, threads
 from linkwork.engine.workers import workers
@@ -49,6 +50,7 @@ def run_shared(
     def help_out(held: Any = held) -> None:
         take(place, parts.pop(), 0)
 
+    deadlines.check()
     others = workers.hand_over(help_out, len(parts), busy=posted) if parts else []
     take(place, 0, PATIENCE)
     if posted:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
-from linkwork import configurations, quantities
+from linkwork import configurations, deadlines, quantities
 from linkwork.arguments import choice, finite, finite_rows, number
 from linkwork.errors import InvalidInput
 from linkwork.planning.clusters import BLOCKED, clusters, touching
@@ -75,6 +75,7 @@ class KinematicGraph:
         joints: Sequence[str] | None = None,
         wrap: str = "none",
         most_memory: float = MOST_MEMORY,
+        time_limit: float | None = None,
     ) -> KinematicGraph:
         """The map of a robot's point (any frame).
 
@@ -83,24 +84,26 @@ class KinematicGraph:
         ranges             (d, 2) of the joints; left out: their limits
         joints             which joints; left out: those that move the point; the others stand at neutral
         wrap               "continuous": joints without limits go round
+        time_limit: seconds after which it ends with NotPossible; None: as long as it takes
         """
-        subject = subject_of(robot, "KinematicGraph")
-        subject.place_of(point)
-        names = moving_joints(subject, point, joints)
-        columns = tuple(configurations.place(subject, name).start for name in names)
-        going_round = choice(wrap, ("none", "continuous"), "build: wrap") == "continuous"
-        grid = joint_grid(subject, names, columns, joint_resolution, ranges, going_round)
-        size = number(voxel_size, "build: voxel_size")
-        if size <= 0.0:
-            raise InvalidInput(f"build: voxel_size is {size}, expected a length > 0 m")
-        refuse_too_large(grid, most_memory)
-        positions = all_positions(subject, point, grid, columns)
-        cells = np.ceil(positions / size - 0.5 - TIE).astype(np.int64)
-        voxels, voxel_of_node = distinct_cells(cells)
-        empty = np.empty((0, 2), dtype=np.int64)
-        graph = cls(subject, point, grid, columns, size, positions, voxel_of_node, voxels, voxel_of_node, empty)
-        graph._warn_of_holes()
-        return graph._clustered(voxel_of_node)
+        with deadlines.time_limit(time_limit, "KinematicGraph"):
+            subject = subject_of(robot, "KinematicGraph")
+            subject.place_of(point)
+            names = moving_joints(subject, point, joints)
+            columns = tuple(configurations.place(subject, name).start for name in names)
+            going_round = choice(wrap, ("none", "continuous"), "build: wrap") == "continuous"
+            grid = joint_grid(subject, names, columns, joint_resolution, ranges, going_round)
+            size = number(voxel_size, "build: voxel_size")
+            if size <= 0.0:
+                raise InvalidInput(f"build: voxel_size is {size}, expected a length > 0 m")
+            refuse_too_large(grid, most_memory)
+            positions = all_positions(subject, point, grid, columns)
+            cells = np.ceil(positions / size - 0.5 - TIE).astype(np.int64)
+            voxels, voxel_of_node = distinct_cells(cells)
+            empty = np.empty((0, 2), dtype=np.int64)
+            graph = cls(subject, point, grid, columns, size, positions, voxel_of_node, voxels, voxel_of_node, empty)
+            graph._warn_of_holes()
+            return graph._clustered(voxel_of_node)
 
     # what it is
 

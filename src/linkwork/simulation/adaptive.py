@@ -9,6 +9,7 @@ import casadi
 import numpy as np
 from casadi import SX
 
+from linkwork import deadlines
 from linkwork.engine import keys
 from linkwork.engine.kernel import Context, Kernel, Signature
 from linkwork.engine.traced import traced
@@ -110,6 +111,7 @@ class _Motion:
         rate = self._rate()
 
         def derivative(t: float, y: np.ndarray) -> np.ndarray:
+            deadlines.check()
             q, v, s, _ = self._parts(y)
             return rate(np.array(t), q, v, s)
 

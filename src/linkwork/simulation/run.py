@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from linkwork import deadlines
 from linkwork.arguments import as_doubles, choice, mapping, number
 from linkwork.errors import InvalidInput, NotPossible, SimulationStopped
 from linkwork.model.payload import Payload
@@ -18,7 +19,7 @@ from linkwork.simulation import accounts, adaptive, fixed, stepwise
 from linkwork.simulation.controllers import Bound, as_controller, nothing
 from linkwork.simulation.events import Crossing, Event, Events
 from linkwork.simulation.friction import Friction, friction_of
-from linkwork.simulation.loop import Loop
+from linkwork.simulation.loop import WORKS, Loop
 from linkwork.simulation.metrics import Metrics
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.plants import plant_of
@@ -33,6 +34,8 @@ from linkwork.simulation.system_plant import SystemPlant
 log = logging.getLogger(__name__)
 Item = TypeVar("Item", EndStop, Event)
 DEFAULT_STEP = 1e-3
+LEAST_TOLERANCE = 1e-14
+MOST_ROWS = 10**8
 MOST_STEPS = 10**11
 """Steps of all samples together that a run may take, some hours of work: more is a slip of a number."""
 _WHOLE = 1e-6  # a duration may miss a whole number of steps by this part of a step: decimals are not binary
@@ -62,6 +65,7 @@ def simulate(
     metrics: Metrics | None = None,
     record: bool = True,
     progress: bool | Callable[[int, int], None] = False,
+    time_limit: float | None = None,
 ) -> Simulation:
     """The motion of a Robot or a System from a state, or from a batch of states (..., nq), (..., nv).
 
@@ -90,6 +94,7 @@ def simulate(
               result, with success and reason for every sample
     metrics   Metrics: figures of the run, computed beside it over the integrator's rows (fixed steps); the result's
               `metrics`. record=False keeps the first and the last row only: ten thousand runs then need no memory.
+    time_limit  seconds after which it ends with NotPossible; None: as long as it takes
     progress  True shows a bar while it runs, on the error stream; a function is called with (rows done, all rows)
     """
     plant = plant_of(mechanism, payload)
@@ -116,8 +121,9 @@ def simulate(
     h = None
     if adaptive_method:
         times = _times(duration, sample, start)
-        with _bar(progress, len(times) * len(q0)) as tick:
-            raw = adaptive.run(loop, q0, v0, times, method, _positive("tolerance", tolerance), tick)
+        _check_memory(plant, len(q0) * len(times), False)
+        with _bar(progress, len(times) * len(q0)) as tick, deadlines.time_limit(time_limit, "simulate"):
+            raw = adaptive.run(loop, q0, v0, times, method, _tolerance(tolerance), tick)
         where = "Python"
         why = loop.python or f"{method} is SciPy's; it calls compiled functions"
     else:
@@ -137,8 +143,10 @@ def simulate(
         why = loop.python
         where = "Python" if why else "machine code"
         runner = stepwise.run if why else fixed.run
+        whole = bool(why or watched)  # then every step is kept, not every row alone
+        _check_memory(plant, len(q0) * ((steps if whole else steps // every) + 1), whole)
         total = (steps + 1) * (len(q0) if why else 1)
-        with _bar(progress, total) as tick:
+        with _bar(progress, total) as tick, deadlines.time_limit(time_limit, "simulate"):
             raw = runner(loop, q0, v0, start, h, steps, every, tick)
     return _result(loop, raw, batch, h, where, why, foreseen, energy_tolerance, failures)
 
@@ -365,7 +373,24 @@ def _check_rows(loop: Loop, steps: int) -> None:
 def _times(duration: float, sample: float | None, start: float) -> np.ndarray:
     duration = _positive("duration", duration)
     rows = 1000 if sample is None else _whole(duration, _positive("sample", sample), "duration", "sample")
+    if rows > MOST_ROWS:
+        raise InvalidInput(f"simulate: {rows:.3g} rows, expected at most {MOST_ROWS:.0e}; set sample= or duration=")
     return start + duration * np.arange(rows + 1) / rows
+
+
+def _check_memory(plant: Plant, rows: int, whole: bool) -> None:
+    """Refuse rows that no memory holds: states, forces and works, and as much again as columns of the result."""
+    size = 8.0 * rows * 4 * (plant.nq + 2 * plant.nv + len(WORKS))
+    why = "; laws in Python and events keep every step" if whole else ""
+    deadlines.check_memory(size, f"simulate: {rows:.3g} rows", f"set step=, sample= or record=False{why}")
+
+
+def _tolerance(given: Any) -> float:
+    tolerance = _positive("tolerance", given)
+    if tolerance < LEAST_TOLERANCE:
+        told = f"expected at least {LEAST_TOLERANCE:g}: doubles hold no more, and steps would become endlessly small"
+        raise InvalidInput(f"simulate: tolerance is {tolerance:g}, {told}")
+    return tolerance
 
 
 def _listed(given: Any, kind: type[Item], name: str) -> tuple[Item, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from linkwork import deadlines
 from linkwork.errors import ComputationError
 from linkwork.simulation.crossings import find_crossings, numbers_of
 from linkwork.simulation.loop import WORKS, Loop
@@ -35,6 +36,7 @@ def run(
         state = {name: np.zeros(n) for name, n in loop.sizes.items()}
         state["q"], state["v"] = q[sample].copy(), v[sample].copy()
         for k in range(steps + 1):
+            deadlines.check()
             t, told = time[k], ""
             try:
                 p = numbers_of(loop, sample, len(q), k)

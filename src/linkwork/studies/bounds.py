@@ -9,14 +9,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from linkwork import configurations, quantities
+from linkwork import configurations, deadlines, quantities
 from linkwork.arguments import choice
-from linkwork.errors import InvalidInput
 from linkwork.studies.reach import symbols_by_reach
 from linkwork.subject import Subject
 
 DEGREE = 2  # of a symbol in sine and cosine of a revolute coordinate, and in a prismatic coordinate
+DRAWN = 1_000_000  # poses drawn at a time
 ROUNDING = 1e-9  # added to what is certified: a hundred thousand times the rounding of a symbol
+MOST_SAMPLES = 10**9
 NUMBERS = 1 << 20  # symbols computed at a time: they stay in the cache
 
 
@@ -44,7 +45,11 @@ class ChristoffelBounds:
 
 
 def christoffel_bounds(
-    subject: Subject, kind: str = "certified", samples: int = 200_000, seed: int = 0
+    subject: Subject,
+    kind: str = "certified",
+    samples: int = 200_000,
+    seed: int = 0,
+    time_limit: float | None = None,
 ) -> ChristoffelBounds:
     """Bounds of |c^k_ij| and of ||C(q, v)|| / ||v|| for all q.
 
@@ -54,19 +59,23 @@ def christoffel_bounds(
                 prismatic: Chebyshev points), and so does any norm of C. Revolute joints count with their full turn.
                 Where such a grid needs more than `samples`, or gives more, the bound is that of reach.py.
     sampled     the best of `samples` random configurations within the limits, climbed further.
+    time_limit  seconds after which it ends with NotPossible; None: as long as it takes
     """
     choice(kind, ("certified", "sampled"), "christoffel_bounds: kind")
-    if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 1:
-        raise InvalidInput(f"christoffel_bounds: samples is {samples!r}, expected a whole number of at least 1")
-    if kind == "sampled":
-        return _sampled(subject, int(samples), seed)
+    samples = deadlines.counted(samples, "christoffel_bounds: samples", 1, MOST_SAMPLES)
+    with deadlines.time_limit(time_limit, "christoffel_bounds"):
+        return _sampled(subject, samples, seed) if kind == "sampled" else _of_any(subject, samples, seed)
+
+
+def _of_any(subject: Subject, samples: int, seed: int) -> ChristoffelBounds:
+    """Certified bounds; joints that mimic others are freed for them."""
     if not subject.tree.mimic:
-        return _certified(subject, int(samples))
+        return _certified(subject, samples)
     free = Subject(replace(subject.model, joints=tuple(replace(j, mimic=None) for j in subject.model.joints)))
-    found, G = _certified(free, int(samples)), np.abs(subject.tree.mimic_map[2])
+    found, G = _certified(free, samples), np.abs(subject.tree.mimic_map[2])
     symbols = np.einsum("kij,ka,ib,jc->abc", found.symbols, G, G, G)
     bound = min(float(np.linalg.norm(G, 2)) ** 3 * found.coriolis, float(_gain(symbols[None])[0]))
-    met = _sampled(subject, min(int(samples), 1000), seed)  # what was met without mimic is no pose of this robot
+    met = _sampled(subject, min(samples, 1000), seed)  # what was met without mimic is no pose of this robot
     return ChristoffelBounds("certified", symbols, bound, met.largest, met.q, found.samples + met.samples)
 
 
@@ -92,15 +101,21 @@ def _rounded_up(symbols: np.ndarray) -> np.ndarray:
 
 
 def _sampled(subject: Subject, samples: int, seed: int) -> ChristoffelBounds:
-    most, poses = _Largest(subject), configurations.random(subject, samples, seed)
-    step = _chunk(subject)
-    for at in range(0, samples, step):
-        most.meet(poses[at : at + step])
+    most, step = _Largest(subject), _chunk(subject)
+    for first in range(0, samples, DRAWN):  # drawn in portions: a billion poses would not fit into memory
+        count = min(DRAWN, samples - first)
+        poses = configurations.random(subject, count, seed if first == 0 else _seed(seed, first))
+        for at in range(0, count, step):
+            most.meet(poses[at : at + step])
     if subject.nq == subject.nv and subject.nv:
         k, i, j = np.unravel_index(int(np.argmax(most.symbols)), most.symbols.shape)
         most.meet(_climbed(subject, most.q, lambda c: np.abs(c[:, k, i, j])))
         most.meet(_climbed(subject, most.q_gain, _gain))
     return ChristoffelBounds("sampled", most.symbols, most.gain, most.largest, most.q, most.samples)
+
+
+def _seed(seed: int, portion: int) -> int:
+    return int(np.random.SeedSequence([seed, portion]).generate_state(1)[0])
 
 
 def _climbed(subject: Subject, q: np.ndarray, measure: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
@@ -109,6 +124,7 @@ def _climbed(subject: Subject, q: np.ndarray, measure: Callable[[np.ndarray], np
     steps = np.concatenate([np.zeros((1, subject.nq)), h * np.eye(subject.nq), -h * np.eye(subject.nq)])
 
     def negative(x: np.ndarray) -> tuple[float, np.ndarray]:
+        deadlines.check()
         m = measure(_symbols(subject, x + steps))
         return -m[0], (m[1 + subject.nq :] - m[1 : 1 + subject.nq]) / (2 * h)
 
@@ -128,6 +144,7 @@ class _Largest:
         self.q = self.q_gain = configurations.neutral(subject)
 
     def meet(self, q: np.ndarray) -> None:
+        deadlines.check()
         c = _symbols(self.subject, q)
         flat = c.reshape(len(q), -1)
         squares = np.einsum("nx,nx->n", flat, flat)

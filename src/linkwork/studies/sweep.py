@@ -11,6 +11,7 @@ import casadi
 import numpy as np
 from casadi import SX
 
+from linkwork import deadlines
 from linkwork.actuation.implicit import attempt
 from linkwork.actuation.layout import layout_of
 from linkwork.actuation.motions import Motions, SampledMotion
@@ -56,6 +57,7 @@ def sweep(
     columns: Mapping[str, str | tuple[str, ...]],
     steps: int = 1000,
     progress: bool | Callable[[int, int], None] = False,
+    time_limit: float | None = None,
 ) -> Sweep:
     """Run a motion with every design.
 
@@ -65,28 +67,30 @@ def sweep(
     variables  {live variable: (n,)}; others keep their present values
     columns    {column of `analyse`: "peak" | "max" | "min" | "mean" | "rms", or several}; peak is of the absolute value
     progress   True shows a bar (rich) while it runs; a function is called with (designs done, all designs)
+    time_limit: seconds after which it ends with NotPossible; None: as long as it takes
     """
-    subject = subject_of(robot, "sweep")
-    designs, n = _designs(subject, variables)
-    c, cd, cdd = _commands(subject, motion, steps)
-    wanted = _wanted(columns)
-    loop = _compiled(subject, wanted)
-    results = {f"{column}.{kind}": np.full(n, np.nan) for column, kind in wanted}
-    valid = np.zeros(n, dtype=bool)
-    with _reported(progress, n) as report:
-        for begin in range(0, n, CHUNK):
-            part = slice(begin, min(n, begin + CHUNK))
-            some = {name: values[part] for name, values in designs.items()}
-            given: dict[str, Any] = {f"live_{k}": some[name] for k, name in enumerate(subject.live)}
-            given["q"], begun = _start(subject, c[0], some, part.stop - part.start)
-            found = loop(c=c, cd=cd, cdd=cdd, steps=len(c), **given)
-            whole = np.isfinite(found.reduced["total"]) & (found.reduced["margin"] >= 0.0) & ~found.failed
-            closed = begun & whole
-            valid[part] = closed
-            for k, (column, kind) in enumerate(wanted):
-                results[f"{column}.{kind}"][part] = np.where(closed, found.reduced[f"r{k}"], np.nan)
-            report(part.stop, n)
-    return Sweep(designs, results, valid)
+    with deadlines.time_limit(time_limit, "sweep"):
+        subject = subject_of(robot, "sweep")
+        designs, n = _designs(subject, variables)
+        c, cd, cdd = _commands(subject, motion, steps)
+        wanted = _wanted(columns)
+        loop = _compiled(subject, wanted)
+        results = {f"{column}.{kind}": np.full(n, np.nan) for column, kind in wanted}
+        valid = np.zeros(n, dtype=bool)
+        with _reported(progress, n) as report:
+            for begin in range(0, n, CHUNK):
+                part = slice(begin, min(n, begin + CHUNK))
+                some = {name: values[part] for name, values in designs.items()}
+                given: dict[str, Any] = {f"live_{k}": some[name] for k, name in enumerate(subject.live)}
+                given["q"], begun = _start(subject, c[0], some, part.stop - part.start)
+                found = loop(c=c, cd=cd, cdd=cdd, steps=len(c), **given)
+                whole = np.isfinite(found.reduced["total"]) & (found.reduced["margin"] >= 0.0) & ~found.failed
+                closed = begun & whole
+                valid[part] = closed
+                for k, (column, kind) in enumerate(wanted):
+                    results[f"{column}.{kind}"][part] = np.where(closed, found.reduced[f"r{k}"], np.nan)
+                report(part.stop, n)
+        return Sweep(designs, results, valid)
 
 
 @contextmanager

@@ -15,12 +15,15 @@ import casadi
 import numpy as np
 from casadi import SX
 
+from linkwork import deadlines
 from linkwork.engine.kernel import Kernel, Signature
 from linkwork.engine.traced import traced
-from linkwork.errors import InvalidInput, NotPossible
+from linkwork.errors import NotPossible
 from linkwork.polynomials.complex_pair import Complex, numbers, pairs
 from linkwork.synthesis.compatibility import four_bar_of
 from linkwork.synthesis.task import PlanarTask, as_task, check_poses, troubles
+
+MOST_SAMPLES = 1_000_000
 
 DENSE = 512
 """Points a piece by which its length is measured first."""
@@ -57,8 +60,7 @@ def burmester(task: PlanarTask, samples: int = 1000) -> Curves:
     check_poses(task, who)
     if task.n != 4 or task.batch:
         raise NotPossible(f"{who}: the task has {task.n} positions and batch {task.batch}, expected one task of four")
-    if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 8:
-        raise InvalidInput(f"{who}: samples is {samples!r}, expected a whole number of at least 8")
+    samples = deadlines.counted(samples, f"{who}: samples", 8, MOST_SAMPLES)
     trouble = troubles(task)[()]
     if trouble:
         raise NotPossible(f"{who}: {trouble}")

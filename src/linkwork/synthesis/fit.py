@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwork import deadlines
 from linkwork.arguments import mapping
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.synthesis import descent, path_descent
@@ -14,6 +15,8 @@ from linkwork.synthesis.dyads import Dyads, dyads
 from linkwork.synthesis.four_bars import cognates, four_bars
 from linkwork.synthesis.linkage import FOUR_BAR, Linkages
 from linkwork.synthesis.task import PlanarTask, as_task
+
+MOST_STARTS = 1_000_000
 
 TOPOLOGIES = ("four-bar",)
 SAMPLES = 720
@@ -58,39 +61,42 @@ def fit(
     *,
     bounds: Any = None,
     best: int = 10,
+    time_limit: float | None = None,
 ) -> Fits:
     """The best four-bars for any number of poses and points, with the weights of the task.
 
     starts   random linkages scaled to the positions; poses add exact answers of five of them, points those of nine
     bounds   {"ground": (xmin, ymin, xmax, ymax), "length": (least, most), "ratio": most} that a result must keep
     best     how many distinct optima come back
+    time_limit: seconds after which it ends with NotPossible; None: as long as it takes
     """
-    who = "fit"
-    task = as_task(task, who)
-    if topology not in TOPOLOGIES:
-        near = did_you_mean(str(topology), TOPOLOGIES)
-        raise UnknownName(f'{who}: topology "{topology}" is unknown, expected one of {", ".join(TOPOLOGIES)}{near}')
-    if task.batch:
-        raise NotPossible(f"{who}: the task is a batch of shape {task.batch}, expected one task")
-    if task.n < 5 or descent.padded(task.n) == 0:
-        most = descent.SIZES[-1]
-        raise NotPossible(f"{who}: the task has {task.n} positions, expected 5 to {most}; four_bars takes fewer")
-    if not isinstance(starts, (int, np.integer)) or starts < 1:
-        raise InvalidInput(f"{who}: starts is {starts!r}, expected a whole number of at least 1")
-    limits = _limits(bounds, who)
-    posed = np.isfinite(task.angles)
-    centre = task.positions.mean()
-    size = float(np.abs(task.positions - centre).max())
-    if size == 0:
-        raise NotPossible(f"{who}: all positions are equal")
-    P = (task.positions - centre) / size
-    weights = np.ones(task.n) if task.weights is None else np.broadcast_to(task.weights, (task.n,))
-    run = _poses if posed.any() else _points
-    x, side, angles, cost = run(task, P, weights, posed, int(starts), seed)
-    order = np.argsort(cost, kind="stable")
-    chosen, hits = _distinct(x[order], cost[order], 6 * best)
-    keep = order[chosen]
-    return _finished(task, x[keep], side[keep], angles[keep], centre, size, limits, best, len(x), hits)
+    with deadlines.time_limit(time_limit, "fit"):
+        who = "fit"
+        task = as_task(task, who)
+        if topology not in TOPOLOGIES:
+            near = did_you_mean(str(topology), TOPOLOGIES)
+            raise UnknownName(f'{who}: topology "{topology}" is unknown, expected one of {", ".join(TOPOLOGIES)}{near}')
+        if task.batch:
+            raise NotPossible(f"{who}: the task is a batch of shape {task.batch}, expected one task")
+        if task.n < 5 or descent.padded(task.n) == 0:
+            most = descent.SIZES[-1]
+            raise NotPossible(f"{who}: the task has {task.n} positions, expected 5 to {most}; four_bars takes fewer")
+        starts = deadlines.counted(starts, f"{who}: starts", 1, MOST_STARTS)
+        best = deadlines.counted(best, f"{who}: best", 1, MOST_STARTS)
+        limits = _limits(bounds, who)
+        posed = np.isfinite(task.angles)
+        centre = task.positions.mean()
+        size = float(np.abs(task.positions - centre).max())
+        if size == 0:
+            raise NotPossible(f"{who}: all positions are equal")
+        P = (task.positions - centre) / size
+        weights = np.ones(task.n) if task.weights is None else np.broadcast_to(task.weights, (task.n,))
+        run = _poses if posed.any() else _points
+        x, side, angles, cost = run(task, P, weights, posed, starts, seed)
+        order = np.argsort(cost, kind="stable")
+        chosen, hits = _distinct(x[order], cost[order], 6 * best)
+        keep = order[chosen]
+        return _finished(task, x[keep], side[keep], angles[keep], centre, size, limits, best, len(x), hits)
 
 
 def _limits(bounds: Any, who: str) -> dict[str, Any]:

@@ -9,12 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from linkwork import deadlines
 from linkwork.errors import NotPossible
 from linkwork.polynomials import Starts
 from linkwork.synthesis import mixes
 from linkwork.synthesis.dyads import Dyads, dyads
 from linkwork.synthesis.linkage import FOUR_BAR, Linkages, as_linkages, linkages, pairs_of
 from linkwork.synthesis.task import PlanarTask, as_task, troubles
+
+MOST_SAMPLES = 1_000_000
 
 MEETS = 1e-9
 """How far [task sizes] distances of pivots may change between positions."""
@@ -56,41 +59,47 @@ class FourBars:
         return self.linkages[chosen]
 
 
-def four_bars(task: PlanarTask, samples: int = 500, seed: int = 0, driver: str = "crank") -> FourBars:
+def four_bars(
+    task: PlanarTask, samples: int = 500, seed: int = 0, driver: str = "crank", time_limit: float | None = None
+) -> FourBars:
     """Every four-bar whose tracer meets the task: poses, points (angle NaN), or a mix of them.
 
     2 (poses - 1) + points = 8 leaves no freedom, and nine points alone: 6 linkages of five poses, 30, 201, 1112, and of
     nine points 1442 triples of cognates (`cognates` makes two more of each, with the same path). Fewer conditions leave
     families: then `samples` members are drawn, with free rotations, points or pivots at random (`seed`). More
     conditions cannot be met exactly: use fit.
+    time_limit: seconds after which it ends with NotPossible; None: as long as it takes
     """
-    who = "four_bars"
-    task = as_task(task, who)
-    if task.batch:
-        raise NotPossible(f"{who}: the task is a batch of shape {task.batch}; dyads and search take batches")
-    with_angle = task.oriented
-    poses, points = int(with_angle.sum()), int((~with_angle).sum())
-    _check_distinct(task, who)
-    count = 2 * max(poses - 1, 0) + points - (1 if poses == 0 else 0)
-    family = _family(poses, points)
-    if task.n < 2:
-        raise NotPossible(f"{who}: the task has {task.n} position, expected at least 2")
-    if count > 8:
-        raise NotPossible(
-            f"{who}: {family} ask for {count} conditions, a four-bar has 8: at most 5 poses or 9 points exact; use fit"
-        )
-    if poses and not points and task.n == 5:
-        pairs = dyads(task)
-        assert isinstance(pairs, Dyads)
-        return _of_dyads(task, pairs, family, 6)
-    if count < 8:
-        return _sampled(task, count, family, samples, seed)
-    # position 1 shall be a pose: with points alone its orientation is the reference
-    order = np.argsort(~with_angle, kind="stable")
-    ordered = task[order]
-    poses = max(poses, 1)
-    found = _complete(ordered, poses)
-    return _finished(task, order, found, family, mixes.COUNTS[poses], poses, driver)
+    with deadlines.time_limit(time_limit, "four_bars"):
+        who = "four_bars"
+        task = as_task(task, who)
+        if task.batch:
+            raise NotPossible(f"{who}: the task is a batch of shape {task.batch}; dyads and search take batches")
+        with_angle = task.oriented
+        poses, points = int(with_angle.sum()), int((~with_angle).sum())
+        _check_distinct(task, who)
+        count = 2 * max(poses - 1, 0) + points - (1 if poses == 0 else 0)
+        family = _family(poses, points)
+        if task.n < 2:
+            raise NotPossible(f"{who}: the task has {task.n} position, expected at least 2")
+        if count > 8:
+            raise NotPossible(
+                f"{who}: {family} ask for {count} conditions, a four-bar has 8: at most 5 poses or 9 points exact; "
+                "use fit"
+            )
+        if poses and not points and task.n == 5:
+            pairs = dyads(task)
+            assert isinstance(pairs, Dyads)
+            return _of_dyads(task, pairs, family, 6)
+        samples = deadlines.counted(samples, f"{who}: samples", 1, MOST_SAMPLES)
+        if count < 8:
+            return _sampled(task, count, family, samples, seed)
+        # position 1 shall be a pose: with points alone its orientation is the reference
+        order = np.argsort(~with_angle, kind="stable")
+        ordered = task[order]
+        poses = max(poses, 1)
+        found = _complete(ordered, poses)
+        return _finished(task, order, found, family, mixes.COUNTS[poses], poses, driver)
 
 
 def _family(poses: int, points: int) -> str:

@@ -12,9 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from linkwork import deadlines
 from linkwork.arguments import as_doubles
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.synthesis.linkage import FOUR_BAR, Linkages
+
+MOST_STARTS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ def chebyshev_spacing(low: float, high: float, n: int) -> np.ndarray:
 
 
 def function_generator(
-    inputs: Any, outputs: Any, scale: Any = None, starts: int = 400, seed: int = 0
+    inputs: Any, outputs: Any, scale: Any = None, starts: int = 400, seed: int = 0, time_limit: float | None = None
 ) -> FunctionGenerators:
     """Four-bars for pairs of driver and driven angles (n,) [rad], both relative to their first value.
 
@@ -51,29 +54,32 @@ def function_generator(
 
     Three pairs and the two start angles make five numbers: up to five pairs are met exactly; for fewer, and for more by
     least squares, start angles are drawn (`starts`, `seed`) and the best linkages come first.
+    time_limit: seconds after which it ends with NotPossible; None: as long as it takes
     """
-    who = "function_generator"
-    x, y = (as_doubles(v, f"{who}: {n}") for v, n in ((inputs, "inputs"), (outputs, "outputs")))
-    if x.ndim != 1 or x.shape != y.shape or len(x) < 2:
-        raise InvalidInput(
-            f"{who}: inputs have shape {x.shape}, outputs {y.shape}, expected both (n,), n of at least 2"
-        )
-    if not (np.isfinite(x).all() and np.isfinite(y).all()):
-        raise InvalidInput(f"{who}: inputs and outputs must be finite")
-    if scale is not None:
-        factors = as_doubles(scale, f"{who}: scale")
-        if factors.shape != (2,):
-            raise InvalidInput(f"{who}: scale has shape {factors.shape}, expected (input factor, output factor)")
-        x, y = x * factors[0], y * factors[1]
-    phi, psi = x - x[0], y - y[0]
-    if np.abs(psi).max() < 1e-12 or np.abs(phi).max() < 1e-12:
-        raise NotPossible(f"{who}: the inputs or the outputs are all equal: there is nothing to generate")
-    random = np.random.default_rng(seed)
-    phi0, psi0 = random.uniform(-np.pi, np.pi, size=(2, starts))
-    if len(x) > 3:
-        phi0, psi0 = _refined(phi, psi, phi0, psi0)
-    k, residual = _freudenstein(phi, psi, phi0, psi0)
-    return _finished(phi, psi, phi0, psi0, k, residual, len(x))
+    with deadlines.time_limit(time_limit, "function_generator"):
+        who = "function_generator"
+        x, y = (as_doubles(v, f"{who}: {n}") for v, n in ((inputs, "inputs"), (outputs, "outputs")))
+        if x.ndim != 1 or x.shape != y.shape or len(x) < 2:
+            raise InvalidInput(
+                f"{who}: inputs have shape {x.shape}, outputs {y.shape}, expected both (n,), n of at least 2"
+            )
+        if not (np.isfinite(x).all() and np.isfinite(y).all()):
+            raise InvalidInput(f"{who}: inputs and outputs must be finite")
+        if scale is not None:
+            factors = as_doubles(scale, f"{who}: scale")
+            if factors.shape != (2,):
+                raise InvalidInput(f"{who}: scale has shape {factors.shape}, expected (input factor, output factor)")
+            x, y = x * factors[0], y * factors[1]
+        phi, psi = x - x[0], y - y[0]
+        if np.abs(psi).max() < 1e-12 or np.abs(phi).max() < 1e-12:
+            raise NotPossible(f"{who}: the inputs or the outputs are all equal: there is nothing to generate")
+        starts = deadlines.counted(starts, f"{who}: starts", 1, MOST_STARTS)
+        random = np.random.default_rng(seed)
+        phi0, psi0 = random.uniform(-np.pi, np.pi, size=(2, starts))
+        if len(x) > 3:
+            phi0, psi0 = _refined(phi, psi, phi0, psi0)
+        k, residual = _freudenstein(phi, psi, phi0, psi0)
+        return _finished(phi, psi, phi0, psi0, k, residual, len(x))
 
 
 def _rows(phi: np.ndarray, psi: np.ndarray, phi0: np.ndarray, psi0: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -97,6 +103,7 @@ def _refined(phi: np.ndarray, psi: np.ndarray, phi0: np.ndarray, psi0: np.ndarra
     cost = (f**2).sum(axis=-1)
     h = 1e-7
     for _ in range(60):
+        deadlines.check()
         by_phi = (_freudenstein(phi, psi, phi0 + h, psi0)[1] - f) / h
         by_psi = (_freudenstein(phi, psi, phi0, psi0 + h)[1] - f) / h
         J = np.stack([by_phi, by_psi], axis=-1)

@@ -11,11 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from linkwork import deadlines
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.synthesis.dyads import Dyads, dyads
 from linkwork.synthesis.linkage import FOUR_BAR, Linkages, pairs_of
 from linkwork.synthesis.task import PlanarTask, as_task, check_count, check_poses
 from linkwork.synthesis.verdicts import Verdict, check
+
+MOST_SAMPLES = 10**9
 
 CHUNK = 8192
 """Draws that are solved at once: memory stays below a few hundred MB whatever the number of samples."""
@@ -51,48 +54,53 @@ def search(
     largest: float = 50.0,
     keep: int = 1000,
     progress: Callable[[float], None] | None = None,
+    time_limit: float | None = None,
 ) -> Found:
     """Four-bars through positions that differ from the task's by at most its tolerance.
 
     least_transmission   smallest transmission angle between the positions that is kept [rad]
     largest              linkages larger than this [task sizes] are left out
     keep                 how many come back, by their smallest transmission angle
+    time_limit: seconds after which it ends with NotPossible; None: as long as it takes
     """
-    who = "search"
-    task = as_task(task, who)
-    check_poses(task, who)
-    check_count(task, 4, 5, who, "a four-bar meets at most 5 exact poses; use fit")
-    if task.batch or task.tolerance is None:
-        what = f"is a batch of shape {task.batch}" if task.batch else "has no tolerance"
-        raise NotPossible(f"{who}: the task {what}; expected one task with tolerance=(x, y, angle)")
-    if not isinstance(samples, (int, np.integer)) or isinstance(samples, bool) or samples < 1:
-        raise InvalidInput(f"{who}: samples is {samples!r}, expected a whole number of at least 1")
-    if driver not in FOUR_BAR:
-        raise InvalidInput(f'{who}: driver is "{driver}", expected "crank" or "rocker"')
-    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
-    solved = pairs = 0
-    size = float(task.size)
-    for low in range(0, samples, CHUNK):
-        count = min(CHUNK, samples - low)
-        drawn = draw(task, count, np.random.default_rng((seed, low)))
-        found = _dyads_of(drawn, np.random.default_rng((seed, low, 1)))
-        links, row = _both_ways(*pairs_of(drawn, found))
-        solved += int(found.valid.any(axis=-1).sum())
-        pairs += len(links)
-        near = links.size <= largest * size
-        links, row = Linkages(FOUR_BAR[driver], links.points[near]), row[near]
-        some = PlanarTask(drawn.positions[row], drawn.angles[row])
-        verdict = check(links, some)
-        good = verdict.good & (verdict.transmission_min >= least_transmission)
-        order = np.flatnonzero(good)[np.argsort(-verdict.transmission_min[good], kind="stable")][:keep]
-        parts.append((links.points[order], some.positions[order], some.angles[order], verdict.transmission_min[order]))
-        if progress is not None:
-            progress((low + count) / samples)
-    points, positions, angles, least = (np.concatenate(part) for part in zip(*parts))
-    order = np.argsort(-least, kind="stable")[:keep]
-    links = Linkages(FOUR_BAR[driver], points[order])
-    tasks = PlanarTask(positions[order], angles[order])
-    return Found(links, tasks, check(links, tasks), int(samples), solved, pairs)
+    with deadlines.time_limit(time_limit, "search"):
+        who = "search"
+        task = as_task(task, who)
+        check_poses(task, who)
+        check_count(task, 4, 5, who, "a four-bar meets at most 5 exact poses; use fit")
+        if task.batch or task.tolerance is None:
+            what = f"is a batch of shape {task.batch}" if task.batch else "has no tolerance"
+            raise NotPossible(f"{who}: the task {what}; expected one task with tolerance=(x, y, angle)")
+        samples = deadlines.counted(samples, f"{who}: samples", 1, MOST_SAMPLES)
+        if driver not in FOUR_BAR:
+            raise InvalidInput(f'{who}: driver is "{driver}", expected "crank" or "rocker"')
+        parts: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
+        solved = pairs = 0
+        size = float(task.size)
+        for low in range(0, samples, CHUNK):
+            deadlines.check()
+            count = min(CHUNK, samples - low)
+            drawn = draw(task, count, np.random.default_rng((seed, low)))
+            found = _dyads_of(drawn, np.random.default_rng((seed, low, 1)))
+            links, row = _both_ways(*pairs_of(drawn, found))
+            solved += int(found.valid.any(axis=-1).sum())
+            pairs += len(links)
+            near = links.size <= largest * size
+            links, row = Linkages(FOUR_BAR[driver], links.points[near]), row[near]
+            some = PlanarTask(drawn.positions[row], drawn.angles[row])
+            verdict = check(links, some)
+            good = verdict.good & (verdict.transmission_min >= least_transmission)
+            order = np.flatnonzero(good)[np.argsort(-verdict.transmission_min[good], kind="stable")][:keep]
+            parts.append(
+                (links.points[order], some.positions[order], some.angles[order], verdict.transmission_min[order])
+            )
+            if progress is not None:
+                progress((low + count) / samples)
+        points, positions, angles, least = (np.concatenate(part) for part in zip(*parts))
+        order = np.argsort(-least, kind="stable")[:keep]
+        links = Linkages(FOUR_BAR[driver], points[order])
+        tasks = PlanarTask(positions[order], angles[order])
+        return Found(links, tasks, check(links, tasks), int(samples), solved, pairs)
 
 
 def draw(task: PlanarTask, count: int, random: np.random.Generator) -> PlanarTask:

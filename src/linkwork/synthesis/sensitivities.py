@@ -14,6 +14,7 @@ import casadi
 import numpy as np
 from casadi import SX
 
+from linkwork import deadlines
 from linkwork.arguments import number
 from linkwork.engine.kernel import Kernel, Signature
 from linkwork.engine.traced import traced
@@ -21,6 +22,8 @@ from linkwork.errors import InvalidInput
 from linkwork.synthesis import kinematics
 from linkwork.synthesis.linkage import Linkages, Topology, as_linkages
 from linkwork.synthesis.task import PlanarTask, as_task
+
+MOST_SAMPLES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,7 @@ def monte_carlo(
     linkage = as_linkages(linkage, "monte_carlo")
     if linkage.batch:
         raise InvalidInput(f"monte_carlo: got {len(linkage)} linkages, expected one")
+    samples = deadlines.counted(samples, "monte_carlo: samples", 1, MOST_SAMPLES)
     off = number(tolerance, "monte_carlo: tolerance")
     x = _postures(linkage, as_task(task, "monte_carlo"))
     random = np.random.default_rng(seed)
