@@ -26,7 +26,9 @@ def task(**more):
 
 def balls():
     robot = lw.load("ur5e")
-    return lw.collision.CollisionModel(robot, {body: [lw.collision.Sphere((0, 0, 0), 0.1)] for body in robot.bodies[:3]})
+    return lw.collision.CollisionModel(
+        robot, {body: [lw.collision.Sphere((0, 0, 0), 0.1)] for body in robot.bodies[:3]}
+    )
 
 
 STATED = {

@@ -41,6 +41,18 @@ def folder(tmp_path):
     return place
 
 
+def test_a_part_that_the_peer_leaves_out_is_told(tmp_path):
+    """A line break in a number: urdfdom says so, drops the mass properties and goes on (Unitree's dex2_5 hands)."""
+    text = URDFS["ur/ur5_robot"].read_text()
+    broken = text.replace('ixx="0.22689067591"', 'ixx="0.22689067591\n"', 1)
+    assert broken != text
+    (tmp_path / "ur5.urdf").write_text(broken)
+    (row,) = beside(tmp_path)
+    assert row.verdict == "peer leaves out"
+    assert "Could not parse inertial element" in row.why
+    assert row.difference > 1e-3
+
+
 def test_every_file_has_its_verdict(folder):
     found = {row.file: row for row in beside(folder)}
     verdicts = {name: row.verdict for name, row in found.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,13 +24,20 @@ from linkwork.model.placement import HERE, Placement
 CLOSE = 1e-9
 """Largest difference, of the largest number there, at which both sides agree."""
 
+LEFT_OUT = "Could not parse"
+"""What urdfdom says of a part that it then leaves out, such as mass properties with a line break in a number."""
+
+MOST_SAID = 1_000_000
+"""Bytes of what a peer says that are looked at."""
+
 MOST_TRACED = 120
 """Degrees of freedom up to which mass matrices are compared; poses always are."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One file: verdict "agree", "differ", "refused" (by linkwork alone), "peer refuses" or "both refuse"."""
+    """One file: verdict "agree", "differ", "refused" (by linkwork alone), "peer refuses", "peer leaves out" (it says
+    that it could not read a part, loads the rest, and differs) or "both refuse"."""
 
     file: str
     peer: str
@@ -72,8 +80,9 @@ def _row(path: Path, shown: str, kind: str, strict: bool | None) -> Row:
     peer_name = "pinocchio" if kind == "urdf" else "mujoco"
     made = _Pinocchio if kind == "urdf" else _Mujoco
     theirs, their_reason = None, ""
+    said: list[str] = []
     try:
-        with _quiet():
+        with _quiet() as said:
             theirs = made(path)
     except NotPossible:
         raise
@@ -89,6 +98,8 @@ def _row(path: Path, shown: str, kind: str, strict: bool | None) -> Row:
         difference, what = _difference(ours, theirs)
     except LinkworkError as error:
         return Row(shown, peer_name, "differ", _short(error, str(path)), np.inf)
+    if difference > CLOSE and (unread := [line for line in said if LEFT_OUT in line]):
+        return Row(shown, peer_name, "peer leaves out", " ".join(unread[0].split())[:160], difference)
     return Row(shown, peer_name, "agree" if difference <= CLOSE else "differ", what, difference)
 
 
@@ -264,16 +275,18 @@ def _needed(module: str, package: str) -> Any:
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """What peers write straight to the terminal goes nowhere."""
+def _quiet() -> Iterator[list[str]]:
+    """What peers write straight to the terminal goes into a list of lines, full when the context ends."""
     kept = [os.dup(1), os.dup(2)]
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 1)
-        os.dup2(nowhere, 2)
-        yield
-    finally:
-        for number, old in enumerate(kept, 1):
-            os.dup2(old, number)
-            os.close(old)
-        os.close(nowhere)
+    lines: list[str] = []
+    with tempfile.TemporaryFile() as file:
+        try:
+            os.dup2(file.fileno(), 1)
+            os.dup2(file.fileno(), 2)
+            yield lines
+        finally:
+            for number, old in enumerate(kept, 1):
+                os.dup2(old, number)
+                os.close(old)
+            file.seek(0)
+            lines += file.read(MOST_SAID).decode("utf-8", "replace").splitlines()
