@@ -1,15 +1,22 @@
 """Control: laws for robots behind real sample times, motors, gears and friction; simulated, judged and tuned."""
 
-from linkwork.control.cartesian import CartesianImpedance, Posture, damping_for
+from linkwork.control.adaptive import Adaptive
+from linkwork.control.admittance import Admittance
+from linkwork.control.cartesian import CartesianImpedance, Posture
+from linkwork.control.damping import damping_for
+from linkwork.control.disturbance_observer import DisturbanceObserver
 from linkwork.control.disturbances import disturbance_bound
 from linkwork.control.export import export_c, step_function, stepped
 from linkwork.control.fractional import FractionalFilter, fractional_derivative, fractional_weights
 from linkwork.control.fractional_impedance import FractionalImpedance, TaskSpring
+from linkwork.control.joint_impedance import JointImpedance
 from linkwork.control.judge import compare, judge
 from linkwork.control.law_stability import law_stability
 from linkwork.control.linear import ClosedLoop, closed_loop, linearise, root_locus, stability_map
+from linkwork.control.lqr import LQR
 from linkwork.control.motors import PMSM, DCMotor, linked_flux
 from linkwork.control.observers import ExtendedStateObserver, LevantDifferentiator, MomentumObserver
+from linkwork.control.operational_space import Level, OperationalSpace
 from linkwork.control.reaching import (
     ConstantRate,
     ExponentialReaching,
@@ -35,17 +42,22 @@ from linkwork.control.train_builders import (
 )
 from linkwork.control.trains import GearTrain
 from linkwork.control.tuning import Tuned, tune
-from linkwork.control.twisting import SuperTwisting, Twisting
+from linkwork.control.twisting import AdaptiveRate, SuperTwisting, Twisting
 from linkwork.doors import open_doors
 
 __all__ = [
+    "LQR",
     "PMSM",
+    "Adaptive",
+    "AdaptiveRate",
+    "Admittance",
     "BoundaryLayer",
     "CartesianImpedance",
     "ClosedLoop",
     "ConstantRate",
     "DCMotor",
     "Decaying",
+    "DisturbanceObserver",
     "ExponentialFilter",
     "ExponentialReaching",
     "ExtendedStateObserver",
@@ -55,11 +67,14 @@ __all__ = [
     "GearTrain",
     "GripForce",
     "GripperDrives",
+    "JointImpedance",
     "LevantDifferentiator",
+    "Level",
     "Margin",
     "Margins",
     "MomentumObserver",
     "NonsingularTerminalSurface",
+    "OperationalSpace",
     "OustaloupFilter",
     "PDPlus",
     "Passivity",

@@ -11,7 +11,7 @@ import numpy as np
 from casadi import SX
 from numpy.typing import ArrayLike
 
-from linkwork.control.checks import definite, positive
+from linkwork.control.damping import damping_for
 from linkwork.control.stability import cartesian_mass
 from linkwork.control.task_law import BoundTaskLaw, gain_rows, task_source, times, transposed_times
 from linkwork.errors import InvalidInput
@@ -79,23 +79,6 @@ class CartesianImpedance(Controller):
 
     def bound(self, plant: Plant, prefix: str = "control") -> Bound:
         return _BoundImpedance(self, plant, prefix)
-
-
-def damping_for(mass: ArrayLike, stiffness: ArrayLike, ratio: float = 1.0) -> np.ndarray:
-    """D (m, m) that damps every mode of M x'' + D x' + K x = 0 by a ratio.
-
-    D = Q' (2 ratio sqrt(k)) Q with M = Q' Q, K = Q' k Q, k diagonal.
-
-    Source: [AlbuSchaffer2003] section V (double diagonalisation).
-    """
-    from scipy.linalg import eigh
-
-    M = np.asarray(mass, dtype=float)
-    K = definite(stiffness, len(M), "damping_for: stiffness", semi=True)
-    zeta = positive(ratio, "damping_for: ratio", zero=True)
-    squares, modes = eigh(K, definite(M, len(M), "damping_for: mass"))
-    Q = np.linalg.inv(modes)
-    return Q.T @ np.diag(2.0 * zeta * np.sqrt(np.maximum(squares, 0.0))) @ Q
 
 
 @dataclass(frozen=True)

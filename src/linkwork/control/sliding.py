@@ -13,7 +13,7 @@ from linkwork.arguments import as_doubles, choice
 from linkwork.control.checks import positive
 from linkwork.control.reaching import ReachingLaw
 from linkwork.control.surfaces import Surface
-from linkwork.control.twisting import SuperTwisting, Twisting
+from linkwork.control.twisting import AdaptiveRate, MemoryLaw, SuperTwisting, Twisting
 from linkwork.errors import InvalidInput
 from linkwork.simulation.algebra import clipped, joined, part, where
 from linkwork.simulation.controllers import Bound, Controller, reference, tracked
@@ -21,7 +21,7 @@ from linkwork.simulation.own_model import OwnModel, model_or_plant
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.signals import Source
 
-AnyLaw = ReachingLaw | SuperTwisting | Twisting
+AnyLaw = ReachingLaw | MemoryLaw | Twisting
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class SlidingMode(Controller):
         self.surface, self.law, self.model, self.limit = surface, law, model, limit
         self.target = Source(target, "SlidingMode: target")
         self.discretisation = choice(discretisation, ("implicit", "explicit"), "SlidingMode: discretisation")
-        if not isinstance(law, (ReachingLaw, SuperTwisting, Twisting)):
+        if not isinstance(law, (ReachingLaw, MemoryLaw, Twisting)):
             raise InvalidInput(f"SlidingMode: law is {type(law).__name__}, expected a reaching law")
         if surface is None and not isinstance(law, Twisting):
             raise InvalidInput("SlidingMode: surface is None, expected a Surface (only Twisting needs none)")
@@ -87,10 +87,13 @@ class SlidingMode(Controller):
         needed = np.atleast_1d(as_doubles(disturbance, "SlidingMode: disturbance"))
         if isinstance(self.law, SuperTwisting):
             raise InvalidInput("SlidingMode: check: super-twisting rejects rates of disturbances: k2 > |d'|, not |d|")
-        if isinstance(self.law, Twisting):
+        if isinstance(self.law, AdaptiveRate):  # its gain grows beyond any bound
+            gain, left = np.broadcast_to(self.law.gain, needed.shape), np.zeros(needed.shape)
+        elif isinstance(self.law, Twisting):
             gain = np.broadcast_to(np.minimum(self.law.k1 - self.law.k2, self.law.k2), needed.shape)
             left = np.where(gain > needed, 0.0, np.inf)
         else:
+            assert isinstance(self.law, ReachingLaw)
             gain = np.broadcast_to(self.law.gain, needed.shape)
             left = np.broadcast_to(self.law.band(needed), needed.shape)
         words = [
@@ -117,7 +120,7 @@ class _BoundSliding(Bound):
         super().__init__()
         self.prefix, self.law_, self.surface = prefix, given.law, given.surface
         self.implicit = given.discretisation == "implicit"
-        self.past = self.implicit or isinstance(given.law, SuperTwisting)
+        self.past = self.implicit or isinstance(given.law, MemoryLaw)
         self.target = tracked(self, given.target, plant, f"{prefix}_target", "SlidingMode")
         self.model = None if given.model is None else OwnModel(given.model, plant, "SlidingMode")
         n = plant.nv
@@ -131,7 +134,7 @@ class _BoundSliding(Bound):
         if given.limit is not None:
             self._number(f"{prefix}_limit", given.limit, n, "SlidingMode: limit")
         self.integrates = bool(given.surface is not None and given.surface.states)
-        self.twists = isinstance(given.law, SuperTwisting)
+        self.twists = isinstance(given.law, MemoryLaw)
         self.memory = n * (self.integrates + self.twists) if self.past else 0
         self.states = n * self.integrates
 
@@ -168,7 +171,7 @@ class _BoundSliding(Bound):
             assert self.surface is not None
             numbers = {name: p[f"{self.prefix}_surface_{name}"] for name in surface_names}
             nu = self.surface.value(numbers, e, ed, z, n)
-            if isinstance(self.law_, SuperTwisting):
+            if isinstance(self.law_, MemoryLaw):
                 rule = self.law_.implicit if self.implicit else self.law_.explicit
                 r, twisted = rule(own, nu, w, period)
             elif self.implicit:

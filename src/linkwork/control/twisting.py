@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,10 +12,58 @@ from linkwork.control.checks import positive_array
 from linkwork.control.maths import absolute, root, sign
 from linkwork.control.reaching import Numbers
 from linkwork.errors import InvalidInput
-from linkwork.simulation.algebra import larger, where
+from linkwork.simulation.algebra import larger, smaller, where
 
 
-class SuperTwisting:
+class MemoryLaw:
+    """A law with one number of its own for every joint, kept from sample to sample.
+
+    explicit, implicit   (parameters, nu, kept, period) -> (r, kept for the next sample)
+    """
+
+    names: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def numbers(self) -> dict[str, np.ndarray]:
+        return {name: getattr(self, name) for name in self.names}
+
+    def explicit(self, p: Numbers, nu: Any, w: Any, h: Any) -> tuple[Any, Any]:
+        raise NotImplementedError
+
+    def implicit(self, p: Numbers, nu: Any, w: Any, h: Any) -> tuple[Any, Any]:
+        raise NotImplementedError
+
+
+class AdaptiveRate(MemoryLaw):
+    """r = -K sgn nu with a gain that grows while nu is not zero: K' = adaptation |nu|, K(0) = gain.
+
+    It needs no bound of the disturbance; K stops where it suffices. Within `dead` [rad/s] of the surface K rests, so
+    that noise does not drive it up for ever. gain [rad/s^2], adaptation [1/s]: numbers or one a joint.
+    Source: [Huang2008] section III; implicit rule ours.
+    """
+
+    names = ("gain", "adaptation", "dead")
+
+    def __init__(self, gain: ArrayLike, adaptation: ArrayLike, dead: ArrayLike = 0.0) -> None:
+        self.gain = positive_array(gain, "AdaptiveRate: gain", zero=True)
+        self.adaptation = positive_array(adaptation, "AdaptiveRate: adaptation")
+        self.dead = positive_array(dead, "AdaptiveRate: dead", zero=True)
+
+    def _grown(self, p: Numbers, nu: Any, w: Any, h: Any) -> Any:
+        size = absolute(nu)
+        return w + where(size > p["dead"], h * p["adaptation"] * size, 0.0 * size)
+
+    def explicit(self, p: Numbers, nu: Any, w: Any, h: Any) -> tuple[Any, Any]:
+        """(r, next growth) as printed."""
+        return -(p["gain"] + w) * sign(nu), self._grown(p, nu, w, h)
+
+    def implicit(self, p: Numbers, nu: Any, w: Any, h: Any) -> tuple[Any, Any]:
+        """(r, next growth): nu + h r = 0 once |nu| <= h K."""
+        K = p["gain"] + w
+        return larger(smaller(-nu / h, K), -K), self._grown(p, nu, w, h)
+
+
+class SuperTwisting(MemoryLaw):
     """r = -k1 sqrt|nu| sgn nu + w,  w' = -k2 sgn nu: a continuous force that still rejects disturbances.
 
     k2 must exceed the bound of the disturbance's rate of change, k1 be about 1.5 sqrt(k2) (Levant).
@@ -23,15 +71,10 @@ class SuperTwisting:
     """
 
     names = ("k1", "k2")
-    states = 1
 
     def __init__(self, k1: ArrayLike, k2: ArrayLike) -> None:
         self.k1 = positive_array(k1, "SuperTwisting: k1")
         self.k2 = positive_array(k2, "SuperTwisting: k2")
-
-    @property
-    def numbers(self) -> dict[str, np.ndarray]:
-        return {"k1": self.k1, "k2": self.k2}
 
     def explicit(self, p: Numbers, nu: Any, w: Any, h: Any) -> tuple[Any, Any]:
         """(r, next w) by forward Euler."""

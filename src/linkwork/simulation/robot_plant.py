@@ -67,6 +67,14 @@ class RobotPlant(Plant):
         C = self._traced("coriolis_matrix", [q, v])
         return self._traced("mass_matrix", [q]) @ a_r + C @ v_r + self.gravity(q, SX(0))
 
+    def coriolis(self, q: SX, v: SX) -> SX:
+        """(nv, nv), over symbols."""
+        return self._traced("coriolis_matrix", [q, v])
+
+    def regressor(self, q: SX, v: SX, a: SX) -> SX:
+        """(nv, 10 nb), over symbols: joint forces for the inertial parameters, without payloads."""
+        return self._traced("regressor", [q, v, a])
+
     def energy(self, q: SX, v: SX, t: SX) -> SX:
         return casadi.vertcat(*self._all("energy", [q, v]))
 
