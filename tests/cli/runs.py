@@ -39,6 +39,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     ),
     "collide": ("lever.robot.yaml", "--motion", "lift", "--steps", "5"),
     "pairs": ("lever.robot.yaml", "--samples", "100", "--out", "{out}.srdf"),
+    "plan": ("swing.robot.yaml", "--from", "0 0", "--to", "0.5 0.2", "--time", "--out", "{out}.csv"),
+    "graph": ("swing.robot.yaml", "--resolution", "30deg", "--voxel", "0.2"),
     "fit": ("lever.robot.yaml", "--spheres", "--out", "{out}.robot.yaml"),
     "synthesis new": ("{out}",),
     "convert": ("arm-2", "{out}.urdf"),
@@ -55,7 +57,8 @@ WRITING = [name for name, words in COMMANDS.items() if any("{out}" in word for w
 
 def words(name: str, for_machines: bool = True) -> list[str]:
     """The words of a command of the table above."""
-    given = (w.replace("{out}", "out").replace("lever.robot.yaml", str(LEVER)) for w in COMMANDS[name])
+    here = {file.name: str(file) for file in LEVER.parent.glob("*.robot.yaml")}
+    given = (here.get(w, w.replace("{out}", "out")) for w in COMMANDS[name])
     return [*name.split(), *given, *(["--json"] if for_machines else [])]
 
 

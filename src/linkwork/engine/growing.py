@@ -53,12 +53,15 @@ def write_nearest(module: ir.Module, size: int, width: int, turns: Sequence[floa
     return r.function
 
 
-def put_row(rows: Doubles, blocks: Doubles, at: Value, point: Doubles, scaled: Doubles, size: int, width: int) -> None:
-    """Put a point into both forms of a table, at the row `at`; `scaled` is what distances are measured by."""
+def put_row(
+    rows: Doubles, blocks: Doubles, at: Value, point: Doubles, size: int, scaled: Doubles, columns: int, width: int
+) -> None:
+    """Put a point (size) into the table at the row `at`, and the numbers (columns) that distances are measured by."""
     own = rows.at(at * size)
-    column = (at // width) * (size * width) + at % width
     for c in range(size):
         own[c] = point[c]
+    column = (at // width) * (columns * width) + at % width
+    for c in range(columns):
         blocks[column + c * width] = scaled[c]
 
 
@@ -71,7 +74,7 @@ def write_spread(module: ir.Module, size: int) -> ir.Function:
     counter, shift, lower, span, point = r.arguments
     shifts, lowers, spans, target = (Doubles(r, x) for x in (shift, lower, span, point))
     for c in range(size):
-        fraction = mirrored(r, counter, PRIMES[c]) if size <= HALTON else _hashed(r, counter, c)
+        fraction = mirrored(r, counter, PRIMES[c]) if size <= HALTON else hashed(r, counter, c)
         moved = fraction + shifts[c]
         target[c] = r.multiply_add(moved - r.floor(moved), spans[c], lowers[c])
     r.give(0)
@@ -89,7 +92,7 @@ def mirrored(r: Routine, counter: Value, base: int) -> Value:
     return Value(r, total.ir)
 
 
-def _hashed(r: Routine, counter: Value, column: int) -> Value:
+def hashed(r: Routine, counter: Value, column: int) -> Value:
     """A number 0 .. 1 that depends on the counter and the column alone (the finaliser of splitmix64)."""
     b = r.b
     x = (counter * 64 + column) * -7046029254386353131

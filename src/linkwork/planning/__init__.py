@@ -4,9 +4,11 @@ from linkwork.doors import open_doors
 from linkwork.planning.goals import PoseGoal
 from linkwork.planning.graph_plan import GraphPlan
 from linkwork.planning.kinematic_graph import KinematicGraph
+from linkwork.planning.paths import shorten, smooth
 from linkwork.planning.plan_result import Plan, Plans
 from linkwork.planning.planner import METHODS, plan, plan_many
 from linkwork.planning.regional import Regional, split_regional
+from linkwork.planning.roadmap import Roadmap
 
 __all__ = [
     "METHODS",
@@ -16,8 +18,11 @@ __all__ = [
     "Plans",
     "PoseGoal",
     "Regional",
+    "Roadmap",
     "plan",
     "plan_many",
+    "shorten",
+    "smooth",
     "split_regional",
 ]
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from linkwork.collision import CollisionModel, Obstacles, motions
 from linkwork.engine import machine
+from linkwork.engine.growing import FAR
 from linkwork.engine.keys import key
 from linkwork.engine.routines import compiled
 from linkwork.engine.sharing import run_shared
@@ -35,6 +36,7 @@ class Settings:
     radius: float = 6.0
     shrink: float = 1e-4
     least_radius: float = 1.0
+    bound: float = FAR  # paths must be shorter
 
 
 @dataclass
@@ -129,24 +131,25 @@ class Search:
             words[AT[name]] = value
         real = words.view(np.float64)
         real[AT["per_step"]] = 1.0 / settings.step
+        real[AT["bound"]], real[AT["per_length"]] = settings.bound, 0.0 if settings.bound >= FAR else 1.0
         for name in ("range", "radius", "shrink", "least_radius"):
             real[AT[name]] = getattr(settings, name)
         if path is not None:
             rows[: len(path)] = path
             job["path_count"], job["status"] = len(path), SOLVED
-        self.lay_out(job, max(ROWS, 2 * len(goals)))
+        self.lay_out(job, max(ROWS, 64 * (1 + len(goals) // 32)))
         return job
 
     def lay_out(self, job: Job, capacity: int) -> int:
         """Where the trees stand in an arena; gives how many words that needs."""
         at, size = 0, self.size
-        sizes = {"rows": capacity * size, "blocks": capacity * size, "parents": capacity, "radii": capacity}
+        sizes = dict.fromkeys(TREE[:-1], capacity) | {"rows": capacity * size, "blocks": capacity * (size + 1)}
         for tree in ("first", "second"):
             for name in TREE[:-1]:
                 job[f"{tree}_{name}"] = at
                 at += sizes[name]
         job["buffers"], job["capacity"] = at, capacity
-        return at + (BUFFERS + 1) * size + 1
+        return at + BUFFERS * (size + 1) + 1
 
     def go_on(self, job: Job, most_iterations: int, arena: np.ndarray) -> int:
         """Search until this many iterations in all; gives the status."""
@@ -184,7 +187,8 @@ class Search:
         capacity, size = job["capacity"], self.size
         larger = np.empty(self.lay_out(job, 2 * capacity))
         for name, at in before.items():
-            length = capacity * (size if name.endswith(("rows", "blocks")) else 1)
+            columns = size if name.endswith("rows") else size + 1 if name.endswith("blocks") else 1
+            length = capacity * columns
             larger[job[name] : job[name] + length] = arena[at : at + length]
         job["status"] = RUNNING
         return larger

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,32 +14,30 @@ from numpy.typing import ArrayLike
 from linkwork.arguments import choice, flag, number
 from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.planning.anytime import improved
 from linkwork.planning.goals import PoseGoal
-from linkwork.planning.jobs import FULL, SOLVED, Job, Search, Settings
+from linkwork.planning.jobs import FULL, SOLVED, Job, Settings
 from linkwork.planning.plan_result import Plan, Plans
-from linkwork.planning.space import Space
+from linkwork.planning.questions import (
+    Question,
+    failure,
+    goals_of,
+    nodes_of,
+    one_configuration,
+    search_of,
+    settings_of,
+    shift_of,
+    shortened,
+    space_of,
+)
+from linkwork.planning.roadmap import growing
 
-SHORTCUTS = 300
-PADDING = 0.003  # [m] that a shortcut keeps away: one that grazes something is hard to prove and of no use to a robot
 FINER = 4.0  # by which the step shrinks when a path that samples found free is not proved
 ATTEMPTS = 4
 PORTION = 4096  # iterations between two looks at the clock
 MANY_ITERATIONS = 2000  # of problems side by side, before one is searched alone
 ROOM = 1 << 24  # nodes of a tree, at most
-METHODS = ("rrt_connect",)
-
-
-@dataclass(frozen=True)
-class Question:
-    """A problem whose arguments are checked."""
-
-    search: Search
-    space: Space
-    obstacles: Obstacles | None
-    start: np.ndarray
-    goals: np.ndarray
-    settings: Settings
-    shift: np.ndarray
+METHODS = ("rrt_connect", "prm_star", "aorrtc")
 
 
 def plan(
@@ -56,6 +54,7 @@ def plan(
     joints: Sequence[str] | None = None,
     weights: ArrayLike | None = None,
     range: float = 1.0,
+    good_enough: float = 0.0,
 ) -> Plan:
     """A path from a configuration to a goal that touches nothing.
 
@@ -70,6 +69,8 @@ def plan(
     joints       names of the joints to move; the others keep the values of the start
     weights      (nq,) how much a radian or metre of each coordinate counts in distances
     range        the longest extension of a tree, in the weighted distance
+    method       "rrt_connect": the first path. "aorrtc": shorter and shorter ones until `time_limit`, or until one is
+                 no longer than `good_enough`; see anytime.py. "prm_star": the same by larger and larger roadmaps
 
     No path within the budget, a start or goal that touches something: `success` is False and `reason` says which.
     Source: [Kuffner2000]; see rrt_connect.py, shortening.py, collision/certify.py.
@@ -77,19 +78,24 @@ def plan(
     choice(method, METHODS, "plan: method")
     clock = time.perf_counter()
     around = obstacles if obstacles is None or isinstance(obstacles, Obstacles) else Obstacles(obstacles)
-    space = Space.of(model.subject, joints, weights, "plan")
+    space = space_of(model, joints, weights, "plan")
     begin = one_configuration(space, start, "plan: start")
-    settings = _settings(step, range)
+    settings = settings_of(step, range)
     search = search_of(model, space, around)
     limit = np.inf if time_limit is None else number(time_limit, "plan: time_limit")
     if not limit > 0.0:
         raise InvalidInput(f"plan: time_limit is {limit:g}, expected a positive number of seconds, or None")
-    goals, reason = _goals(model, space, begin, goal, around, seed)
+    goals, reason = goals_of(model, space, begin, goal, around, seed)
     seconds = {"goals": time.perf_counter() - clock, "search": 0.0, "shorten": 0.0, "certify": 0.0}
     if reason:
-        return _failure(model, around, reason, goals, seconds)
-    asked = Question(search, space, around, begin, goals, settings, _shift(seed, space))
-    return _answer(asked, seconds, limit, flag(shorten, "plan: shorten"), flag(certify, "plan: certify"))
+        return failure(model, around, reason, goals, seconds)
+    asked = Question(search, space, around, begin, goals, settings, shift_of(seed, space))
+    if method == "prm_star":
+        if joints is not None or weights is not None:
+            raise NotPossible('plan: method "prm_star" moves all joints, unweighted; use "rrt_connect" or "aorrtc"')
+        return growing(asked.search.model, begin, goals, around, seed, settings.step, limit, good_enough, seconds)
+    aim = number(good_enough, "plan: good_enough") if method == "aorrtc" else np.inf
+    return _answer(asked, seconds, limit, flag(shorten, "plan: shorten"), flag(certify, "plan: certify"), aim=aim)
 
 
 def plan_many(
@@ -112,7 +118,7 @@ def plan_many(
     Each plan is the one that `plan` gives for its problem alone. `time_limit` counts for each problem.
     """
     clock = time.perf_counter()
-    space = Space.of(model.subject, joints, weights, "plan_many")
+    space = space_of(model, joints, weights, "plan_many")
     first = np.atleast_2d(space.configuration(starts, "plan_many: starts"))
     last = space.configuration(goals, "plan_many: goals")
     last = last[None, None] if last.ndim == 1 else last[:, None] if last.ndim == 2 else last
@@ -122,7 +128,7 @@ def plan_many(
     if len(first) not in (1, count) or len(last) not in (1, count):
         raise InvalidInput(f"plan_many: {len(first)} starts and {len(last)} goals, expected as many, or one of either")
     scenes = _scenes(obstacles, count)
-    settings, shift = _settings(step, range), _shift(seed, space)
+    settings, shift = settings_of(step, range), shift_of(seed, space)
     limit = np.inf if time_limit is None else number(time_limit, "plan_many: time_limit")
     both = flag(shorten, "plan_many: shorten"), flag(certify, "plan_many: certify")
     plans: list[Plan | None] = [None] * count
@@ -131,9 +137,9 @@ def plan_many(
     for k in builtins.range(count):
         begin, ends, around = first[k % len(first)], last[k % len(last)], scenes[k % len(scenes)]
         search = search_of(model, space, around)
-        ends, reason = _goals(model, space, begin, ends, around, seed)
+        ends, reason = goals_of(model, space, begin, ends, around, seed)
         if reason:
-            plans[k] = _failure(model, around, reason, ends, {"goals": 0.0})
+            plans[k] = failure(model, around, reason, ends, {"goals": 0.0})
             continue
         asked = Question(search, space, around, begin, ends, settings, shift)
         job = search.job(begin, ends, around, space.box(begin), settings, shift)
@@ -147,32 +153,14 @@ def plan_many(
     return Plans([answer for answer in plans if answer is not None], time.perf_counter() - clock)
 
 
-def search_of(model: CollisionModel, space: Space, obstacles: Obstacles | None) -> Search:
-    """The machine code for a model, made once; what it cannot check is refused."""
-    if not isinstance(model, CollisionModel):
-        raise InvalidInput(f"plan: model is {type(model).__name__}, expected lw.collision.model(robot)")
-    if model.subject.live:
-        raise NotPossible("plan: lengths of the robot are live; use robot.with_variables first")
-    if not model.in_machine_code(obstacles):
-        raise NotPossible(
-            "plan: hulls and meshes are not planned with; use lw.collision.model(robot, "
-            'shapes="spheres" or "capsules"), and boxes, spheres, capsules or clouds as obstacles'
-        )
-    kernels, name = model.tables.kernels, f"search {space.turns} {space.weights}"
-    if name not in kernels:
-        kernels[name] = Search(model, space.turns, space.weights)
-    return kernels[name]
-
-
-def one_configuration(space: Space, q: Any, label: str) -> np.ndarray:
-    rows = space.configuration(q, label)
-    if rows.ndim != 1:
-        raise InvalidInput(f"{label} has shape {rows.shape}, expected ({space.subject.nq},)")
-    return rows
-
-
 def _answer(
-    asked: Question, seconds: dict[str, float], limit: float, shorten: bool, certify: bool, ready: Job | None = None
+    asked: Question,
+    seconds: dict[str, float],
+    limit: float,
+    shorten: bool,
+    certify: bool,
+    ready: Job | None = None,
+    aim: float = np.inf,
 ) -> Plan:
     """Search, shorten, certify; a path that is not proved is asked for again with finer steps."""
     model, step = asked.search.model, asked.settings.step
@@ -181,10 +169,12 @@ def _answer(
         finer = replace(asked.settings, step=step / FINER**attempt)
         job, path = _searched(asked, finer, seconds, until, job)
         if path is None:
-            what = f"no path: {job['iterations']} iterations, {_nodes(job)} nodes, none within {limit:g} s"
-            return _failure(model, asked.obstacles, what, asked.goals, seconds, job)
+            what = f"no path: {job['iterations']} iterations, {nodes_of(job)} nodes, none within {limit:g} s"
+            return failure(model, asked.obstacles, what, asked.goals, seconds, job)
         if shorten:
             path = _shortened(asked, finer, seconds, path)
+        if aim < np.inf:
+            path = _improved(asked, finer, seconds, path, until, aim)
         if not certify:
             return _success(asked, path, False, np.nan, job, seconds)
         clock = time.perf_counter()
@@ -194,7 +184,7 @@ def _answer(
             return _success(asked, path, True, float(np.min(certificate.clearance)), job, seconds)
         job = None
     what = f"no path: none of {ATTEMPTS} paths could be proved, the last with samples at {finer.step:.2g}"
-    return _failure(model, asked.obstacles, what, asked.goals, seconds, job)
+    return failure(model, asked.obstacles, what, asked.goals, seconds, job)
 
 
 def _searched(
@@ -222,6 +212,23 @@ def _searched(
     return job, asked.space.unwrapped(job.waypoints)
 
 
+def _improved(
+    asked: Question, settings: Settings, seconds: dict[str, float], path: np.ndarray, until: float, aim: float
+) -> np.ndarray:
+    """Shorter paths, until there is no time."""
+    if until == np.inf:
+        raise InvalidInput('plan: method "aorrtc" goes on until time_limit, expected a number of seconds')
+    clock = time.perf_counter()
+    problem = (asked.start, asked.goals, asked.obstacles, asked.space.box(asked.start))
+
+    def shorter(rows: np.ndarray) -> np.ndarray:
+        return shortened(asked, settings, asked.space.unwrapped(rows))
+
+    best, _, _ = improved(asked.search, problem, settings, asked.shift, path, shorter, until, aim)
+    seconds["search"] += time.perf_counter() - clock
+    return best
+
+
 def _shortened(asked: Question, settings: Settings, seconds: dict[str, float], path: np.ndarray) -> np.ndarray:
     clock = time.perf_counter()
     shorter = shortened(asked, settings, path)
@@ -229,86 +236,11 @@ def _shortened(asked: Question, settings: Settings, seconds: dict[str, float], p
     return shorter
 
 
-def shortened(asked: Question, settings: Settings, path: np.ndarray, tries: int = SHORTCUTS) -> np.ndarray:
-    """The path with shortcuts, without waypoints that stand twice."""
-    search = asked.search.padded(PADDING)
-    box = asked.space.box(asked.start)
-    job = search.job(asked.start, asked.goals, asked.obstacles, box, settings, asked.shift, path)
-    job["wishes"] = tries
-    search.go_on(job, 0, search.arena(search.lay_out(job, job["capacity"])))
-    rows = asked.space.unwrapped(job.waypoints)
-    moves = np.linalg.norm(np.diff(rows, axis=0), axis=1) > 0.0
-    return np.concatenate([rows[:-1][moves], rows[-1:]])
-
-
-def _goals(
-    model: CollisionModel, space: Space, start: np.ndarray, goal: Any, obstacles: Obstacles | None, seed: int
-) -> tuple[np.ndarray, str]:
-    """Goal configurations (k, nq) that are free, and why there is nothing to plan."""
-    if isinstance(goal, PoseGoal):
-        rows = goal.configurations(space, start, seed)
-        if not len(rows):
-            return rows, f'goal out of reach: no configuration brings "{goal.frame}" to {len(goal.poses)} pose(s)'
-    else:
-        rows = np.atleast_2d(space.configuration(goal, "plan: goal"))
-        if rows.ndim != 2 or not len(rows):
-            raise InvalidInput(f"plan: goal has shape {np.shape(goal)}, expected (nq,) or (k, nq)")
-        held = ~space.free & (np.abs(rows - start) > 1e-12)
-        if held.any():
-            k = int(np.argwhere(held)[0][1])
-            raise InvalidInput(f'plan: goal moves joint "{space.joint_of(k)}", which is not among `joints`')
-    touching = model.collides(np.concatenate([start[None], rows]), obstacles)
-    if touching[0]:
-        return rows, f"start in collision: {_touch(model, start, obstacles)}"
-    free = rows[~touching[1:]]
-    if len(free):
-        return free, ""
-    if len(rows) == 1:
-        return rows, f"goal in collision: {_touch(model, rows[0], obstacles)}"
-    return rows, f"all goals blocked: each of {len(rows)} configurations touches something"
-
-
-def _touch(model: CollisionModel, q: np.ndarray, obstacles: Obstacles | None) -> str:
-    nearest = model.clearance(q, obstacles)
-    return f'"{nearest.body}" is {-1e3 * nearest.distance:.1f} mm inside "{nearest.other}"'
-
-
 def _success(asked: Question, path: np.ndarray, proved: bool, clearance: float, job: Job, seconds: Any) -> Plan:
     length = float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum())
-    counts = (job["iterations"], _nodes(job), job["checks"])
+    counts = (job["iterations"], nodes_of(job), job["checks"])
     parts = (asked.search.model, asked.obstacles)
     return Plan(True, "solved", path, length, proved, clearance, path[-1], *counts, seconds, *parts)
-
-
-def _failure(
-    model: CollisionModel, obstacles: Any, reason: str, goals: np.ndarray, seconds: Any, job: Job | None = None
-) -> Plan:
-    nq = model.subject.nq
-    counts = (0, 0, 0) if job is None else (job["iterations"], _nodes(job), job["checks"])
-    nowhere = np.full(nq, np.nan)
-    empty = np.zeros((0, nq))
-    return Plan(False, reason, empty, np.nan, False, np.nan, nowhere, *counts, seconds, model, obstacles)
-
-
-def _nodes(job: Job) -> int:
-    return job["first_count"] + job["second_count"]
-
-
-def _settings(step: float, reach: float) -> Settings:
-    own = number(step, "plan: step")
-    longest = number(reach, "plan: range")
-    for label, value in (("step", own), ("range", longest)):
-        if not value > 0.0:
-            raise InvalidInput(f"plan: {label} is {value:g}, expected a positive length [rad or m]")
-    return Settings(step=own, range=longest)
-
-
-def _shift(seed: int, space: Space) -> np.ndarray:
-    """By which a seed moves the samples; the sequence itself for seed 0."""
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise InvalidInput(f"plan: seed is {seed!r}, expected a whole number that is not negative")
-    size = len(space.turns)
-    return np.zeros(size) if seed == 0 else np.random.default_rng(int(seed)).random(size)
 
 
 def _scenes(obstacles: Any, count: int) -> list[Obstacles | None]:

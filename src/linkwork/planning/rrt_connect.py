@@ -4,7 +4,12 @@ One round takes the next sample of an evenly spread sequence, extends one tree f
 towards it, and on success runs from the new node straight to the nearest node of the other tree until it arrives or
 something is in the way. The trees take turns while they are about equally large (balanced), and a node whose extension
 failed draws no samples from further than its radius (dynamic domain).
-Source: [Kuffner2000] (algorithm), [Yershova2005] (dynamic domain), [Thomason2024] (settings, vectorised motions).
+
+With a bound on the length, only samples count through which a shorter path could go, each with a length at which it is
+to be reached, and nodes are near that agree in both: the length from the root is one more coordinate. Paths are then
+shorter than the bound, and with bounds that fall they tend to the shortest.
+Source: [Kuffner2000] (algorithm), [Yershova2005] (dynamic domain), [Thomason2024] (settings, vectorised motions),
+[Wilson2025] (the length as a coordinate), [Gammell2014] (samples that can help).
 """
 
 from __future__ import annotations
@@ -14,13 +19,14 @@ from collections.abc import Sequence
 from llvmlite import ir
 
 from linkwork.engine import machine
-from linkwork.engine.growing import FAR, copy, put_row, write_nearest, write_spread
+from linkwork.engine.growing import FAR, copy, hashed, put_row, write_nearest, write_spread
 from linkwork.engine.routines import Cell, Doubles, Record, Routine, Value, Words
-from linkwork.planning.motion_calls import ASKING, difference, write_is_free
+from linkwork.planning.motion_calls import ASKING, difference, length_of, write_is_free
 from linkwork.planning.shortening import write_shorten
 
-TREE = ("rows", "blocks", "parents", "radii", "count")
-"""A tree: where its rows, blocks, parents and radii are, in words from the job's arena; how many rows it has."""
+TREE = ("rows", "blocks", "parents", "radii", "costs", "count")
+"""A tree: where its rows, blocks, parents, radii and lengths from the root are, in words from the job's arena; how many
+rows it has."""
 JOB = (
     *ASKING,
     *(f"first_{name}" for name in TREE),
@@ -33,6 +39,8 @@ JOB = (
     "span",
     "shift",
     "turn",  # which tree is extended: 0 the first
+    "bound",  # paths must be shorter
+    "per_length",  # how much a length counts beside coordinates: 0 without a bound
     "range",
     "radius",
     "shrink",
@@ -77,7 +85,7 @@ def write_search(module: ir.Module, size: int, turns: Sequence[float], weights: 
     """Define search(job, scratch) and run(inputs, strides, outputs, scratch, begin, end), which runs many jobs."""
     width = machine.widths()[0]
     weighted = [turn * weight for turn, weight in zip(turns, weights, strict=True)]
-    nearest = write_nearest(module, size, width, weighted)
+    nearest = write_nearest(module, size + 1, width, [*weighted, 0.0])
     spread = write_spread(module, size)
     is_free = write_is_free(module, size, JOB)
     shorten = write_shorten(module, size, turns, is_free, JOB)
@@ -106,9 +114,9 @@ class _Search:
         self.job = Record(r, job_at, JOB)
         self.job_at = job_at
         buffers = Doubles(r, self.job["arena"] + self.job["buffers"] * 8)
-        points = [buffers.at(k * size) for k in range(BUFFERS)]
+        points = [buffers.at(k * (size + 1)) for k in range(BUFFERS)]
         self.sample, self.way, self.new, self.scaled, self.onward = points[:5]
-        self.squared = buffers.at(BUFFERS * size)
+        self.squared = buffers.at(BUFFERS * (size + 1))
         self.function = r.function
         self._write()
 
@@ -133,14 +141,14 @@ class _Search:
         first, second = (Tree(r, job, Value(r, ir.Constant(ir.IntType(1), is_first))) for is_first in (1, 0))
         start, goals = Doubles(r, job["start"]), Doubles(r, job["goals"])
         none = Value(r, ir.Constant(ir.IntType(64), -1))
-        self._append(first, start, none)
+        self._append(first, start, none, r.number(0.0))
         with r.times(job["goal_count"]) as k:
             goal = goals.at(k * size)
-            row = r.whole(self._append(second, goal, none))
+            row = r.whole(self._append(second, goal, none, r.number(0.0)))
             for c, part in enumerate(difference(r, goal, start, self.turns)):
                 self.way[c] = part
             free = r.call(self.is_free, self.job_at, self.scratch, start.address, self.way.address)
-            with r.when(free.equals(1)):
+            with r.when(free.equals(1) & (self._distance(goal, start) < job.number("bound"))):
                 self._trace(r.whole(0), row)
                 job["status"] = SOLVED
                 r.give(SOLVED)
@@ -149,19 +157,27 @@ class _Search:
         r, job = self.r, self.job
         self._swap()
         own = Tree(r, job, job["turn"].equals(0))
+        other = Tree(r, job, ~own.first)
         job["samples"] = job["samples"] + 1
         shift, lower, span = job["shift"], job["lower"], job["span"]
         r.call(self.spread, job["samples"], shift, lower, span, self.sample.address)
-        near, distance = self._nearest(own, self.sample)
+        least, most = self._to_root(own, self.sample), job.number("bound") - self._to_root(other, self.sample)
+        r.skip(least >= most)
+        wanted = r.number(least + (most - least) * hashed(r, job["samples"], 63))
+        near, distance = self._nearest(own, self.sample, wanted)
         radii = own.memory("radii")
         radius = r.number(radii[near])
         r.skip(radius < distance)
         from_ = own.memory("rows").at(near * self.size)
         parts = difference(r, self.sample, from_, self.turns)
+        distance.set(self._weighted(parts))
         reach = job.number("range")
         share = r.choose(distance > reach, reach / distance, r.number(1.0))
         for c, part in enumerate(parts):
             self.way[c] = part * share
+            self.new[c] = from_[c] + part * share
+        cost = r.number(own.memory("costs")[near] + length_of(r, parts) * share)
+        r.skip(cost + self._to_root(other, self.new) >= job.number("bound"))
         free = r.call(self.is_free, self.job_at, self.scratch, from_.address, self.way.address)
         with r.when(free.equals(0)):
             smaller = radius * (1.0 - job.number("shrink"))
@@ -170,17 +186,17 @@ class _Search:
         r.skip(free.equals(0))
         grown = radius * (1.0 + job.number("shrink"))
         radii[near] = r.choose(radius > 0.5 * FAR, radius, grown)
-        for c in range(self.size):
-            self.new[c] = from_[c] + self.way[c]
-        row = r.whole(self._append(own, self.new, near))
-        self._connect(own, row)
+        row = r.whole(self._append(own, self.new, near, cost))
+        self._connect(own, other, row, cost)
 
-    def _connect(self, own: Tree, row: Cell) -> None:
+    def _connect(self, own: Tree, other: Tree, row: Cell, cost: Cell) -> None:
         """From the new node straight to the nearest of the other tree."""
         r, job = self.r, self.job
-        other = Tree(r, job, ~own.first)
-        target, distance = self._nearest(other, self.new)
+        left = r.number(job.number("bound") - cost)
+        target, distance = self._nearest(other, self.new, left)
         rows = other.memory("rows").at(target * self.size)
+        r.skip(other.memory("costs")[target] + self._distance(rows, self.new) >= left)
+        distance.set(self._weighted(difference(r, rows, self.new, self.turns)))
         count = r.ceiling(distance / job.number("range"))
         count = r.choose(count < 1.0, 1.0, count)
         parts = difference(r, rows, self.new, self.turns)
@@ -200,7 +216,8 @@ class _Search:
             r.leave(own.word("count") >= job["capacity"] - 1)
             for c in range(self.size):
                 self.onward[c] = self.onward[c] + self.way[c]
-            row.set(self._append(own, self.onward, row))
+            cost.set(cost + length_of(r, [self.way[c] for c in range(self.size)]))
+            row.set(self._append(own, self.onward, row, cost))
             steps.set(steps - 1)
 
     def _swap(self) -> None:
@@ -210,24 +227,45 @@ class _Search:
         other = r.choose(job["turn"].equals(0), job["second_count"], job["first_count"])
         job["turn"] = r.choose(other >= own * 2, job["turn"], 1 - job["turn"])
 
-    def _nearest(self, tree: Tree, point: Doubles) -> tuple[Cell, Cell]:
+    def _nearest(self, tree: Tree, point: Doubles, cost: Value) -> tuple[Cell, Cell]:
+        """The row of a tree nearest to a point that is to be reached at some length, and its distance."""
         r = self.r
-        for c in range(self.size):
-            self.scaled[c] = point[c] * self.weights[c]
+        self._scale(point, cost)
         arguments = (tree.memory("blocks").address, tree.word("count"), self.scaled.address, self.squared.address)
         near = r.whole(r.call(self.nearest_row, *arguments))
         return near, r.number(r.root(self.squared[0]))
 
-    def _append(self, tree: Tree, point: Doubles, parent: Value) -> Value:
+    def _append(self, tree: Tree, point: Doubles, parent: Value, cost: Value) -> Value:
         r = self.r
         at = r.whole(tree.word("count"))
-        for c in range(self.size):
-            self.scaled[c] = point[c] * self.weights[c]
-        put_row(tree.memory("rows"), tree.memory("blocks"), at, point, self.scaled, self.size, self.width)
+        self._scale(point, cost)
+        rows, blocks = tree.memory("rows"), tree.memory("blocks")
+        put_row(rows, blocks, at, point, self.size, self.scaled, self.size + 1, self.width)
         tree.parents()[at] = parent
         tree.memory("radii")[at] = FAR
+        tree.memory("costs")[at] = cost
         tree.count(at + 1)
         return at
+
+    def _scale(self, point: Doubles, cost: Value) -> None:
+        """What distances are measured by: weighted coordinates, and the length."""
+        for c in range(self.size):
+            self.scaled[c] = point[c] * self.weights[c]
+        self.scaled[self.size] = cost * self.job.number("per_length")
+
+    def _to_root(self, tree: Tree, point: Doubles) -> Value:
+        """No path to the root of a tree is shorter; 0 for the tree of several goals."""
+        r, job = self.r, self.job
+        from_start = self._distance(point, Doubles(r, job["start"]))
+        from_goal = self._distance(point, Doubles(r, job["goals"]))
+        several = r.choose(job["goal_count"].equals(1), from_goal, r.number(0.0))
+        return r.choose(tree.first, from_start, several)
+
+    def _distance(self, target: Doubles, source: Doubles) -> Value:
+        return length_of(self.r, difference(self.r, target, source, self.turns))
+
+    def _weighted(self, parts: Sequence[Value]) -> Value:
+        return length_of(self.r, [part * weight for part, weight in zip(parts, self.weights, strict=True)])
 
     def _trace(self, start_row: Value, goal_row: Value) -> None:
         """The path from the root of the first tree to the one of the second; status stays if there is no room."""

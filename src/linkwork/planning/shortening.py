@@ -38,7 +38,7 @@ class _Shorten:
         self.job_at, self.scratch = r.arguments
         self.job = Record(r, self.job_at, names)
         buffers = Doubles(r, self.job["arena"] + self.job["buffers"] * 8)
-        self.way, self.left, self.right = (buffers.at(k * size) for k in range(3))
+        self.way, self.left, self.right = (buffers.at(k * (size + 1)) for k in range(3))
         self.path = Doubles(r, self.job["path"])
         self.count = r.whole(self.job["path_count"])
         self.function = r.function

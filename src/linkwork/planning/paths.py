@@ -1,0 +1,64 @@
+"""Paths: shorter and smoother ones from a path that is there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkwork.collision import CollisionModel, Obstacles
+from linkwork.errors import InvalidInput, NotPossible
+from linkwork.planning.blends import blended
+from linkwork.planning.questions import SHORTCUTS, Question, search_of, settings_of, shift_of, shortened, space_of
+from linkwork.trajectory.path import Path
+
+
+def shorten(
+    model: CollisionModel,
+    path: ArrayLike,
+    obstacles: Obstacles | Sequence[Any] | None = None,
+    seed: int = 0,
+    step: float = 1.0 / 32.0,
+    tries: int = SHORTCUTS,
+) -> np.ndarray:
+    """Waypoints (k, nq) of a shorter path along a free path (m, nq); see shortening.py. Never longer, ends kept."""
+    rows, around = _free_path(model, path, obstacles, "shorten", step)
+    space = space_of(model, None, None, "shorten")
+    asked = Question(
+        search_of(model, space, around),
+        space,
+        around,
+        rows[0],
+        rows[-1:],
+        settings_of(step, 1.0),
+        shift_of(seed, space),
+    )
+    return shortened(asked, asked.settings, rows, int(tries))
+
+
+def smooth(
+    model: CollisionModel,
+    path: ArrayLike,
+    obstacles: Obstacles | Sequence[Any] | None = None,
+    rounding: float = 0.5,
+    certify: bool = True,
+) -> Path:
+    """A curve with continuous direction along a free path (m, nq): corners become parabolas; see blends.py."""
+    rows, around = _free_path(model, path, obstacles, "smooth", 1.0 / 32.0)
+    return blended(model, rows, around, rounding, certify)
+
+
+def _free_path(
+    model: CollisionModel, path: Any, obstacles: Any, who: str, step: float
+) -> tuple[np.ndarray, Obstacles | None]:
+    """A path within the limits that touches nothing."""
+    around = obstacles if obstacles is None or isinstance(obstacles, Obstacles) else Obstacles(obstacles)
+    rows = space_of(model, None, None, who).configuration(path, f"{who}: path")
+    if rows.ndim != 2 or len(rows) < 2:
+        raise InvalidInput(f"{who}: path has shape {rows.shape}, expected (m, {model.subject.nq}) with m >= 2")
+    free = np.atleast_1d(model.motion_is_free(rows[:-1], rows[1:], around, step))
+    if not free.all():
+        raise NotPossible(f"{who}: the motion from waypoint {int(np.argmin(free))} to the next touches something")
+    return rows, around

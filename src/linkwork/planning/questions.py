@@ -1,0 +1,143 @@
+"""Questions: what is asked of a planner, checked: the model, its space, free goals, or why there is nothing to plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkwork.arguments import number
+from linkwork.collision import CollisionModel, Obstacles
+from linkwork.errors import InvalidInput, NotPossible
+from linkwork.planning.goals import PoseGoal
+from linkwork.planning.jobs import Job, Search, Settings
+from linkwork.planning.plan_result import Plan
+from linkwork.planning.space import Space
+
+SHORTCUTS = 300
+PADDING = 0.003  # [m] that a shortcut keeps away: one that grazes something is hard to prove and of no use to a robot
+
+
+@dataclass(frozen=True)
+class Question:
+    """A problem whose arguments are checked."""
+
+    search: Search
+    space: Space
+    obstacles: Obstacles | None
+    start: np.ndarray
+    goals: np.ndarray
+    settings: Settings
+    shift: np.ndarray
+
+
+def space_of(model: CollisionModel, joints: Sequence[str] | None, weights: ArrayLike | None, who: str) -> Space:
+    """The space of a model; that of all joints, unweighted, is made once."""
+    if not isinstance(model, CollisionModel):
+        raise InvalidInput(f"{who}: model is {type(model).__name__}, expected lw.collision.model(robot)")
+    if joints is not None or weights is not None:
+        return Space.of(model.subject, joints, weights, who)
+    kernels = model.tables.kernels
+    if "space" not in kernels:
+        kernels["space"] = Space.of(model.subject, None, None, who)
+    return kernels["space"]
+
+
+def search_of(model: CollisionModel, space: Space, obstacles: Obstacles | None) -> Search:
+    """The machine code for a model, made once; what it cannot check is refused."""
+    if model.subject.live:
+        raise NotPossible("plan: lengths of the robot are live; use robot.with_variables first")
+    if not model.in_machine_code(obstacles):
+        raise NotPossible(
+            "plan: hulls and meshes are not planned with; use lw.collision.model(robot, "
+            'shapes="spheres" or "capsules"), and boxes, spheres, capsules or clouds as obstacles'
+        )
+    kernels, name = model.tables.kernels, f"search {space.turns} {space.weights}"
+    if name not in kernels:
+        kernels[name] = Search(model, space.turns, space.weights)
+    return kernels[name]
+
+
+def one_configuration(space: Space, q: Any, label: str) -> np.ndarray:
+    rows = space.configuration(q, label)
+    if rows.ndim != 1:
+        raise InvalidInput(f"{label} has shape {rows.shape}, expected ({space.subject.nq},)")
+    return rows
+
+
+def shortened(asked: Question, settings: Settings, path: np.ndarray, tries: int = SHORTCUTS) -> np.ndarray:
+    """The path with shortcuts, without waypoints that stand twice."""
+    search = asked.search.padded(PADDING)
+    box = asked.space.box(asked.start)
+    job = search.job(asked.start, asked.goals, asked.obstacles, box, settings, asked.shift, path)
+    job["wishes"] = tries
+    search.go_on(job, 0, search.arena(search.lay_out(job, job["capacity"])))
+    rows = asked.space.unwrapped(job.waypoints)
+    moves = np.linalg.norm(np.diff(rows, axis=0), axis=1) > 0.0
+    return np.concatenate([rows[:-1][moves], rows[-1:]])
+
+
+def goals_of(
+    model: CollisionModel, space: Space, start: np.ndarray, goal: Any, obstacles: Obstacles | None, seed: int
+) -> tuple[np.ndarray, str]:
+    """Goal configurations (k, nq) that are free, and why there is nothing to plan."""
+    if isinstance(goal, PoseGoal):
+        rows = goal.configurations(space, start, seed)
+        if not len(rows):
+            return rows, f'goal out of reach: no configuration brings "{goal.frame}" to {len(goal.poses)} pose(s)'
+    else:
+        rows = np.atleast_2d(space.configuration(goal, "plan: goal"))
+        if rows.ndim != 2 or not len(rows):
+            raise InvalidInput(f"plan: goal has shape {np.shape(goal)}, expected (nq,) or (k, nq)")
+        held = ~space.free & (np.abs(rows - start) > 1e-12)
+        if held.any():
+            k = int(np.argwhere(held)[0][1])
+            raise InvalidInput(f'plan: goal moves joint "{space.joint_of(k)}", which is not among `joints`')
+    touching = model.collides(np.concatenate([start[None], rows]), obstacles)
+    if touching[0]:
+        return rows, f"start in collision: {_touch(model, start, obstacles)}"
+    free = rows[~touching[1:]]
+    if len(free):
+        return free, ""
+    if len(rows) == 1:
+        return rows, f"goal in collision: {_touch(model, rows[0], obstacles)}"
+    return rows, f"all goals blocked: each of {len(rows)} configurations touches something"
+
+
+def _touch(model: CollisionModel, q: np.ndarray, obstacles: Obstacles | None) -> str:
+    nearest = model.clearance(q, obstacles)
+    return f'"{nearest.body}" is {-1e3 * nearest.distance:.1f} mm inside "{nearest.other}"'
+
+
+def failure(
+    model: CollisionModel, obstacles: Any, reason: str, goals: np.ndarray, seconds: Any, job: Job | None = None
+) -> Plan:
+    nq = model.subject.nq
+    counts = (0, 0, 0) if job is None else (job["iterations"], nodes_of(job), job["checks"])
+    nowhere = np.full(nq, np.nan)
+    empty = np.zeros((0, nq))
+    return Plan(False, reason, empty, np.nan, False, np.nan, nowhere, *counts, seconds, model, obstacles)
+
+
+def nodes_of(job: Job) -> int:
+    return job["first_count"] + job["second_count"]
+
+
+def settings_of(step: float, reach: float) -> Settings:
+    own = number(step, "plan: step")
+    longest = number(reach, "plan: range")
+    for label, value in (("step", own), ("range", longest)):
+        if not value > 0.0:
+            raise InvalidInput(f"plan: {label} is {value:g}, expected a positive length [rad or m]")
+    return Settings(step=own, range=longest)
+
+
+def shift_of(seed: int, space: Space) -> np.ndarray:
+    """By which a seed moves the samples; the sequence itself for seed 0."""
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise InvalidInput(f"plan: seed is {seed!r}, expected a whole number that is not negative")
+    size = len(space.turns)
+    return np.zeros(size) if seed == 0 else np.random.default_rng(int(seed)).random(size)
