@@ -26,6 +26,20 @@ def places(subject: Subject) -> list[tuple[Joint, slice, slice]]:
     return found
 
 
+def coordinate_names(subject: Subject, positions: bool) -> list[str]:
+    """Names of the entries of q or of v: the joint's, numbered where it has several coordinates."""
+    names = []
+    for joint, _, _ in places(subject):
+        size = joint.nq if positions else joint.nv
+        names += [joint.name] if size == 1 else [f"{joint.name}[{k}]" for k in range(size)]
+    return names
+
+
+def joints_of_rates(subject: Subject) -> list[str]:
+    """The joint of every entry of v."""
+    return [joint.name for joint, _, v in places(subject) for _ in range(v.start, v.stop)]
+
+
 def place(subject: Subject, name: str) -> slice:
     """Where a joint's coordinates stand in q."""
     for joint, at, _ in places(subject):

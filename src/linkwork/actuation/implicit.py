@@ -22,7 +22,7 @@ from linkwork import quantities
 from linkwork.actuation.coordinates import commands_of, explain, known_motion
 from linkwork.actuation.layout import layout_of
 from linkwork.arguments import finite_rows
-from linkwork.configurations import places
+from linkwork.configurations import joints_of_rates
 from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.engine.scan_trace import Shapes
 from linkwork.errors import InvalidInput, InvalidModel
@@ -294,17 +294,13 @@ def _refuse_undecided(subject: Subject) -> None:
             continue
         best = max(best, int(np.linalg.matrix_rank(J, tol=1e-9 * max(1.0, np.abs(J).max()))))
     if best < len(layout.implicit):
-        names = [joint for k, joint in _coordinates(subject) if k in layout.implicit]
+        names = [joint for k, joint in enumerate(joints_of_rates(subject)) if k in layout.implicit]
         free = len(layout.implicit) - best
         raise InvalidModel(
             f'robot "{subject.model.name}": {free} of the {len(layout.implicit)} coordinates of {", ".join(names)} are '
             f"decided by no closure and no actuator"
         )
     _decided.add(subject)
-
-
-def _coordinates(subject: Subject) -> list[tuple[int, str]]:
-    return [(k, joint.name) for joint, _, v in places(subject) for k in range(v.start, v.stop)]
 
 
 def _integrated(tree: Tree, q: SX, step: SX) -> SX:

@@ -27,14 +27,13 @@ import numpy as np
 from linkwork import quantities
 from linkwork.actuation.conversion import from_actuators
 from linkwork.actuation.coordinates import to_actuators
-from linkwork.actuation.layout import layout_of
 from linkwork.actuation.motions import Motions, SampledMotion
 from linkwork.actuation.rates import with_rates
 from linkwork.arguments import as_doubles
-from linkwork.configurations import places
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.formats.files import write_atomically
 from linkwork.formats.tables import parquet_bytes
+from linkwork.loads.columns import columns_of
 from linkwork.loads.commanded import commanded
 from linkwork.loads.loads import Loads, loads
 from linkwork.loads.members import Members, member_names, members
@@ -42,9 +41,6 @@ from linkwork.model.elements import Spring
 from linkwork.results import Poses
 from linkwork.subject import Subject
 
-AXES = "xyz"
-GROUND = "base"
-"""Whose force and moment are those of the ground on the whole robot, in the names of columns."""
 log = logging.getLogger("linkwork")
 
 
@@ -71,35 +67,36 @@ class Analysis:
     def columns(self) -> dict[str, np.ndarray]:
         """name -> (n,): time, command.*, q.*, v.*, a.*, position.<body>.x, force.<body>.x, actuator.*, ...
 
-        force.base.* and moment.base.* are what the ground applies (`loads.base`); see `wrench_label`.
+        force.base.* and moment.base.* are what the ground applies (`loads.base`); see `loads.columns`.
         """
-        found: dict[str, np.ndarray] = {"time": self.time}
-        layout = layout_of(self.subject)
-        for k, name in enumerate(layout.names):
-            entry = layout.entries[k]
-            if entry is not None:
-                found[f"command.{name}"] = self.c[:, entry]
-            found[f"command_rate.{name}"] = self.cd[:, k]
-        for label, values in (("q", self.q), ("v", self.v), ("a", self.a)):
-            for k, name in enumerate(coordinate_names(self.subject, label == "q")):
-                found[f"{label}.{name}"] = values[:, k]
-        for k, body in enumerate(self.poses.bodies):
-            for i, axis in enumerate(AXES):
-                found[f"position.{body}.{axis}"] = self.poses.position[:, k, i]
-        for body in self.loads.bodies:
-            _wrench(found, wrench_label(body), self.loads.joint_wrench(body))
-        for k, name in enumerate(self.loads.actuators):
-            found[f"actuator.{name}"] = self.loads.efforts[:, k]
-            if k < self.cd.shape[1]:
-                found[f"power.{name}"] = self.loads.efforts[:, k] * self.cd[:, k]
-        for name in self.members:
-            found[f"length.{name}"] = self.members[name].length
-        for name in self.loads.springs:
-            found[f"spring.{name}"] = self.loads.spring(name)
-        for name in self.loads.support_names:
-            _wrench(found, f"support.{name}", self.loads.support(name))
-        _wrench(found, GROUND, self.loads.base)
+        listed = columns_of(self.subject)
+        sources = {column.source: self._source(column.source) for column in listed.values()}
+        found = {"time": self.time}
+        for name, column in listed.items():
+            found[name] = column.of(sources)
         return found
+
+    def _source(self, source: str) -> np.ndarray:
+        """The array (n, ...) whose elements columns are."""
+        loads = self.loads
+        match source:
+            case "q" | "v" | "a":
+                return getattr(self, source)
+            case "command" | "command_rate":
+                return self.c if source == "command" else self.cd
+            case "position":
+                return self.poses.position
+            case "power":
+                return loads.efforts[:, : self.cd.shape[1]] * self.cd
+            case "member":
+                return np.stack([self.members[name].length for name in self.members], axis=1)
+        return {
+            "effort": loads.efforts,
+            "wrench": loads.wrenches,
+            "support": loads.supports,
+            "tension": loads.tensions,
+            "base": loads.base,
+        }[source]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -238,27 +235,6 @@ def _warn_of_loose_springs(subject: Subject, found: Loads) -> None:
                 sentence = 'robot "%s": spring "%s" is shorter than its free length %.6g m in %d of %d instants'
                 numbers = (float(element.free_length), int(loose.sum()), loose.size)
                 log.warning(f"{sentence} and hangs loose", subject.model.name, element.name, *numbers)
-
-
-def _wrench(into: dict[str, np.ndarray], name: str, wrench: np.ndarray) -> None:
-    for i, axis in enumerate(AXES):
-        into[f"force.{name}.{axis}"] = wrench[:, i]
-    for i, axis in enumerate(AXES):
-        into[f"moment.{name}.{axis}"] = wrench[:, 3 + i]
-
-
-def wrench_label(body: str) -> str:
-    """How columns name the wrench of a body: by its name, except "body.base" where the ground's has that name."""
-    return f"body.{body}" if body == GROUND else body
-
-
-def coordinate_names(subject: Subject, positions: bool) -> list[str]:
-    """Names of the entries of q or of v: the joint's, numbered where it has several coordinates."""
-    found = []
-    for joint, _, _ in places(subject):
-        size = joint.nq if positions else joint.nv
-        found += [joint.name] if size == 1 else [f"{joint.name}[{k}]" for k in range(size)]
-    return found
 
 
 def _needs(package: str, method: str) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from casadi import SX
 
 from linkwork.actuation.layout import layout_of
-from linkwork.configurations import places
+from linkwork.configurations import joints_of_rates
 from linkwork.errors import InvalidModel
 from linkwork.loads.statics import Statics
 from linkwork.loops.assembly import generic_configurations
@@ -270,15 +270,11 @@ def _refuse_free_motion(subject: Subject, A: np.ndarray) -> None:
         return
     U, sizes, _ = np.linalg.svd(A) if A.size else (np.eye(len(passive)), np.zeros(0), None)
     left = U[:, int((sizes > RANK_TOLERANCE * max(sizes.max(initial=0.0), 1e-300)).sum()) :]
-    names = [name for _, name in _coordinate_names(subject)]
+    names = joints_of_rates(subject)
     moving = [names[k] for j, k in enumerate(passive) if np.abs(left[j]).max() > 1e-6]
     raise InvalidModel(
         f'robot "{subject.model.name}": no motor and no loop element holds the motion of {", ".join(moving)}'
     )
-
-
-def _coordinate_names(subject: Subject) -> list[tuple[int, str]]:
-    return [(k, joint.name) for joint, _, v in places(subject) for k in range(v.start, v.stop)]
 
 
 def _refuse_powerless(statics: Statics, row: Row, alone: np.ndarray) -> None:

@@ -11,7 +11,7 @@ from casadi import SX
 
 from linkwork import quantities
 from linkwork.arguments import as_doubles, broadcast
-from linkwork.configurations import neutral, places
+from linkwork.configurations import coordinate_names, neutral, places
 from linkwork.engine import keys
 from linkwork.errors import ComputationError, InvalidInput, LinkworkError, NotPossible
 from linkwork.model.payload import Payload
@@ -31,7 +31,7 @@ class RobotPlant(Plant):
         if subject.model.kinematic_only:
             raise NotPossible(f"simulate: {self.who} is kinematic only: no mass properties are published for it")
         self.nq, self.nv = subject.nq, subject.nv
-        self.q_names, self.v_names = _names(subject)
+        self.q_names, self.v_names = (tuple(coordinate_names(subject, positions)) for positions in (True, False))
         self.quaternions = tuple(slice(at.stop - 4, at.stop) for joint, at, _ in places(subject) if joint.nq > joint.nv)
         # Traces belong to the subject: the next plant of the same robot and carried bodies finds them.
         self._functions: dict[Any, casadi.Function] = subject.once((type(self), self.bodies), dict)
@@ -178,14 +178,3 @@ def _flat(payload: Payload) -> np.ndarray:
     lead = broadcast({"mass": mass.shape, "com": com.shape[:-1], "inertia": inertia.shape[:-2]}, who)
     parts = (mass[..., None], com, inertia.reshape(*inertia.shape[:-2], 9))
     return np.concatenate([np.broadcast_to(x, (*lead, x.shape[-1])) for x in parts], axis=-1)
-
-
-def _names(subject: Subject) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """A name for every coordinate of q and of v: the joint's, numbered where it has several."""
-    q: list[str] = []
-    v: list[str] = []
-    for joint, at_q, at_v in places(subject):
-        for names, at in ((q, at_q), (v, at_v)):
-            n = at.stop - at.start
-            names += [joint.name] if n == 1 else [f"{joint.name}[{k}]" for k in range(n)]
-    return tuple(q), tuple(v)

@@ -14,12 +14,10 @@ from linkwork.actuation.cranks import crank_factors, has_cranks
 from linkwork.actuation.implicit import loop_rates, newton_step
 from linkwork.actuation.layout import layout_of
 from linkwork.errors import UnknownName, did_you_mean
-from linkwork.loads.analyse import coordinate_names, wrench_label
+from linkwork.loads.columns import columns_of
 from linkwork.loads.loads import loads_names
-from linkwork.loads.members import member_names
 from linkwork.subject import Subject
 
-AXES = "xyz"
 NEWTON_STEPS = 5
 """Between instants 0.2 rad apart the steps of a four-bar near its dead point move 0.4, 0.2, 2e-2, 3e-4 and 4e-8 rad."""
 LAST_MOVE = 1e-5
@@ -65,59 +63,30 @@ class Columns:
         function = quantities.trace(self.subject, "members")
         return function.call([self.given["q"], self.given["v"], *self.live.values()])[1]
 
-    @cached_property
-    def known(self) -> dict[str, tuple[str, int, int]]:
-        """Every name with (output, row, column) that gives it."""
-        names = loads_names(self.subject)
-        found: dict[str, tuple[str, int, int]] = {}
-
-        def wrench(label: str, output: str, row: int) -> None:
-            for i, axis in enumerate(AXES):
-                found[f"force.{label}.{axis}"] = (output, row, i)
-                found[f"moment.{label}.{axis}"] = (output, row, 3 + i)
-
-        for k, name in enumerate(names.actuators):
-            found[f"actuator.{name}"] = ("effort", k, 0)
-        layout = layout_of(self.subject)
-        for k, name in enumerate(layout.names):
-            entry = layout.entries[k]
-            if entry is not None:
-                found[f"command.{name}"] = ("command", entry, 0)
-            found[f"command_rate.{name}"] = ("command_rate", k, 0)
-            found[f"power.{name}"] = ("power", k, 0)
-        for label in "qva":
-            for k, name in enumerate(coordinate_names(self.subject, label == "q")):
-                found[f"{label}.{name}"] = (label, k, 0)
-        for k, body in enumerate(names.bodies):
-            wrench(wrench_label(body), "wrench", k)
-            for i, axis in enumerate(AXES):
-                found[f"position.{body}.{axis}"] = ("position", k, i)
-        for k, name in enumerate(names.supports):
-            wrench(f"support.{name}", "support", k)
-        for k, name in enumerate(member_names(self.subject)):
-            found[f"length.{name}"] = ("member", k, 0)
-        for k, name in enumerate(names.springs):
-            found[f"spring.{name}"], found[f"length.{name}"] = ("tension", k, 0), ("length", k, 0)
-        for i, axis in enumerate(AXES):
-            found[f"force.base.{axis}"], found[f"moment.base.{axis}"] = ("base", i, 0), ("base", 3 + i, 0)
-        return found
-
     def __getitem__(self, name: str) -> SX:
-        if name not in self.known:
-            raise UnknownName(f'there is no column "{name}"{did_you_mean(name, self.known)}')
-        output, row, column = self.known[name]
-        match output:
+        known = columns_of(self.subject)
+        if name not in known:
+            raise UnknownName(f'there is no column "{name}"{did_you_mean(name, known)}')
+        column = known[name]
+        match column.source:
             case "q" | "v" | "a" | "command" | "command_rate":
-                return self.given[output][row]
+                source = self.given[column.source]
             case "effort":
-                return self.efforts[row]
+                source = self.efforts
             case "power":
-                return self.efforts[row] * self.given["command_rate"][row]
+                return column.of_symbols(self.efforts) * column.of_symbols(self.given["command_rate"])
             case "member":
-                return self.member_lengths[row]
+                return self._length(name.partition(".")[2], column.at[0])
             case "position":
-                return self.positions[row, column]
-        return self.loads[output][row, column]
+                source = self.positions
+            case _:
+                source = self.loads[column.source]
+        return column.of_symbols(source)
+
+    def _length(self, member: str, k: int) -> SX:
+        """Of a spring from the loads, which have it already."""
+        springs = loads_names(self.subject).springs
+        return self.loads["length"][springs.index(member)] if member in springs else self.member_lengths[k]
 
 
 def motion_of_commands(

@@ -11,7 +11,8 @@ import numpy as np
 
 from linkwork.arguments import as_doubles
 from linkwork.errors import InvalidInput, LinkworkError
-from linkwork.loads.analyse import Analysis, coordinate_names
+from linkwork.loads.analyse import Analysis
+from linkwork.loads.columns import columns_of
 from linkwork.robot import Robot
 from linkwork.view.load_vectors import LoadVectors, load_vectors
 from linkwork.view.postures import Postures, postures
@@ -74,13 +75,12 @@ class Playback:
 
     @cached_property
     def _positions(self) -> dict[str, np.ndarray]:
-        found: dict[str, np.ndarray] = {"time": self.time}
-        for label, values in zip("qva", self.states, strict=True):
-            names = coordinate_names(self.robot.subject, label == "q")
-            found |= {f"{label}.{name}": values[:, k] for k, name in enumerate(names)}
-        for k, body in enumerate(self.robot.bodies):
-            found |= {f"position.{body}.{axis}": self.postures.position[:, k, i] for i, axis in enumerate("xyz")}
-        return found
+        known = dict(zip("qva", self.states, strict=True)) | {"position": self.postures.position}
+        columns: dict[str, np.ndarray] = {"time": self.time}
+        for name, column in columns_of(self.robot.subject).items():
+            if column.source in known:
+                columns[name] = column.of(known)
+        return columns
 
     def _make(self) -> None:
         try:
