@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import least_squares
 
+import linkwork as lw
 from linkwork.errors import InvalidInput, NotPossible, UnknownName
-from linkwork.synthesis import PlanarTask, fit
+from linkwork.synthesis import FunctionTask, PlanarTask, chebyshev_spacing, check, fit, function_generator
 from linkwork.synthesis.fit import _of_points, paths, random_paths
 from linkwork.synthesis.path_descent import descend
 from tests.synthesis.examples import TABLE_4
@@ -123,3 +124,81 @@ BAD = [
 def test_bad_input_gets_one_sentence(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def tracer_of(linkage, turns):
+    """Where the tracer is when the crank has turned by each of the angles, from its robot; None: it cannot."""
+    robot = lw.Robot.from_linkage(linkage)
+    q = np.zeros(robot.nv)
+    found, crank = [], robot.joints.index("crank")
+    for turn in turns:
+        steps = max(1, int(np.ceil(abs(turn - q[crank]) / 0.1)))
+        for way in np.linspace(q[crank], turn, steps + 1)[1:]:
+            q = q.copy()
+            q[crank] = way
+            closed = robot.assemble(q, hold=("crank",))
+            if not closed.success:
+                return None
+            q = closed.q
+        T = robot.pose(q, "tracer")
+        found.append(T[0, 3] + 1j * T[2, 3])
+    return np.array(found)
+
+
+def test_timed_points_are_met_at_their_time():
+    """A path with the crank's angles gives its linkage back; with wrong angles nothing fits."""
+    points, _ = crank_rocker_path(12, 0)
+    timing = np.linspace(0, 2 * np.pi, 12, endpoint=False)
+    found = fit(PlanarTask(points, timing=timing), starts=300)
+    size = np.abs(points - points.mean()).max()
+    assert found.rms[0] < 1e-9 * size
+    assert np.abs(tracer_of(found[0], timing[:4]) - points[:4]).max() < 1e-8 * size
+    wrong = timing + 0.3 * np.sin(2 * timing)
+    assert fit(PlanarTask(points, timing=wrong), starts=300).rms[0] > 1e-4 * size
+
+
+@pytest.mark.parametrize("topology", ["Stephenson III", "Watt I"])
+def test_six_bars_come_near_a_path_and_their_loops_close(topology):
+    """An eight on its side, from the starts to a robot that runs along it."""
+    theta = np.linspace(0, 2 * np.pi, 12, endpoint=False)
+    goal = np.cos(theta) + 0.35j * np.sin(2 * theta)
+    found = fit(PlanarTask(goal), topology, starts=200)
+    assert found.linkages.topology.mobility == 1 and len(found) > 1
+    assert found.rms[0] < 0.02 and (np.diff(found.rms) >= 0).all()
+    # the distances are those of the robot's tracer: against its own path, sampled
+    for linkage, claimed in zip(found, found.worst):
+        path = tracer_of(linkage, np.linspace(0, 2 * np.pi, 61))
+        if path is not None:
+            near = np.abs(goal[:, None] - path).min(axis=-1)
+            assert near.max() < claimed + np.abs(np.diff(path)).max()  # between the samples
+            assert near.max() > claimed - 1e-9
+            return
+    pytest.fail("no crank goes round")
+
+
+def test_pairs_of_a_function_are_a_task_too():
+    x = np.linspace(0, 1.2, 12)
+    task = FunctionTask(x, 0.1 * x**1.5, output="slider")
+    found = fit(task, starts=200)
+    assert found.rms[0] < 2e-4 and found.error[0] < 5e-4
+    # the slider of the linkage itself, by its coupler's length
+    linkage = found.linkages[0]
+    A, C, B = (complex(linkage.at(name)) for name in "ACB")
+    pin = A + (B - A) * np.exp(1j * x)
+    reach = np.sqrt(abs(C - B) ** 2 - (pin.imag - C.imag) ** 2)
+    travel = min((pin.real + side * reach - C.real for side in (1, -1)), key=lambda s: abs(s[0]))
+    assert np.abs(travel - 0.1 * x**1.5).max() < 1e-3
+
+
+def test_five_pairs_of_a_slider_are_exact():
+    x = chebyshev_spacing(0, 1.2, 5)
+    found = function_generator(x, 0.1 * np.exp(0.5 * x), output="slider", starts=200)
+    assert found.exact and found.rms[0] < 1e-10 and found.error[0] < 1e-3
+    check(found.linkages[0])
+
+
+def test_six_bars_and_timing_are_for_points():
+    with pytest.raises(NotPossible, match="leave the angles out"):
+        fit(TABLE_4, "Watt I")
+    with pytest.raises(UnknownName, match="Stephenson III"):
+        fit(TABLE_4, "Stephenson II")

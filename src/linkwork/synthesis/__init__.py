@@ -8,9 +8,9 @@ four_bars, cognates          every four-bar through five poses, nine points, and
 four_bar, from_dyads         a Linkage from pivots or dyads; lw.Robot.from_linkage makes it a robot
 check                        circuit, branch and order defects, transmission angles, whether the driver goes round
 from_loops, six_bars         linkages from rows of vectors; six- and eight-bars by closing a chain with dyads
-fit                          the best four-bars for any number of poses and points
+fit                          the best four-bars and six-bars for any number of poses, points, timed points, pairs
 search, rank, sensitivity    tolerance zones, criteria and Pareto fronts, exact derivatives by dimensions
-function_generator           four-bars for pairs of angles
+function_generator           four-bars and slider-cranks for pairs of a function
 spherical_four_bars, legs    spherical four-bars through five orientations, bodies on five legs through seven poses
 plates, svg, read_task       parts to cut as DXF and SVG, pictures, .task.yaml files
 """
@@ -22,7 +22,7 @@ from linkwork.synthesis.drawings import svg, traced_path
 from linkwork.synthesis.dyads import Dyads, dyads
 from linkwork.synthesis.fit import Fits, fit
 from linkwork.synthesis.four_bars import FourBars, cognates, four_bars
-from linkwork.synthesis.functions import FunctionGenerators, chebyshev_spacing, function_generator
+from linkwork.synthesis.functions import FunctionGenerators, FunctionTask, chebyshev_spacing, function_generator
 from linkwork.synthesis.graphs import topologies
 from linkwork.synthesis.linkage import Linkage, Linkages, Topology, four_bar, from_dyads
 from linkwork.synthesis.loop_tables import from_loops
@@ -57,6 +57,7 @@ __all__ = [
     "Found",
     "FourBars",
     "FunctionGenerators",
+    "FunctionTask",
     "Legs",
     "Linkage",
     "Linkages",

@@ -1,28 +1,26 @@
-"""Fit: four-bars that come as near as they can to any number of positions."""
+"""Fit: four-bars and six-bars that come as near as they can to any number of positions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from linkwork import deadlines
-from linkwork.arguments import mapping
-from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
-from linkwork.synthesis import descent, path_descent
+from linkwork.errors import NotPossible, UnknownName, did_you_mean
+from linkwork.synthesis import chain_fit, descent, path_descent
+from linkwork.synthesis.chains import CHAINS, FOUR
 from linkwork.synthesis.dyads import Dyads, dyads
 from linkwork.synthesis.four_bars import cognates, four_bars
+from linkwork.synthesis.functions import FunctionGenerators, FunctionTask, function_generator
 from linkwork.synthesis.linkage import FOUR_BAR, Linkages
 from linkwork.synthesis.task import PlanarTask, as_task
 
 MOST_STARTS = 1_000_000
-
-TOPOLOGIES = ("four-bar",)
+TOPOLOGIES = tuple(CHAINS)
 SAMPLES = 720
 """Postures of a path by which the distance of a point is bracketed before it is refined."""
-SAME = 1e-5
-"""Parameters nearer than this [task sizes] are one optimum."""
 GRID = 48
 EXACT = 1e-9
 
@@ -34,7 +32,8 @@ class Fits:
     linkages      Linkages (m,), closed at the posture nearest to position 1
     rms, worst    (m,) distance of the positions from the path [m]: exact, on one circuit
     angle_worst   (m,) largest error of an angle [rad]; 0 for points
-    parameters    (m, 9): Ax, Ay, Gx, Gy, crank, coupler, rocker, tracer along and across the coupler
+    parameters    (m, 9): Ax, Ay, Gx, Gy, crank, coupler, rocker, tracer along and across the coupler; of six-bars
+                  (m, 15), synthesis/chains.py
     starts        how many were run, and how many of them ended in the first optimum
     """
 
@@ -53,6 +52,7 @@ class Fits:
         return self.linkages[chosen]
 
 
+@overload
 def fit(
     task: PlanarTask,
     topology: str = "four-bar",
@@ -62,52 +62,117 @@ def fit(
     bounds: Any = None,
     best: int = 10,
     time_limit: float | None = None,
-) -> Fits:
-    """The best four-bars for any number of poses and points, with the weights of the task.
+) -> Fits: ...
 
+
+@overload
+def fit(
+    task: FunctionTask,
+    topology: str = "four-bar",
+    starts: int = 4096,
+    seed: int = 0,
+    *,
+    time_limit: float | None = None,
+) -> FunctionGenerators: ...
+
+
+def fit(
+    task: PlanarTask | FunctionTask,
+    topology: str = "four-bar",
+    starts: int = 4096,
+    seed: int = 0,
+    *,
+    bounds: Any = None,
+    best: int = 10,
+    time_limit: float | None = None,
+) -> Fits | FunctionGenerators:
+    """The best linkages for any number of poses and points, with the weights of the task.
+
+    topology "four-bar", or "Stephenson III" or "Watt I" for points; with `timing` of the task the crank turns by it
+             from point to point
     starts   random linkages scaled to the positions; poses add exact answers of five of them, points those of nine
     bounds   {"ground": (xmin, ymin, xmax, ymax), "length": (least, most), "ratio": most} that a result must keep
     best     how many distinct optima come back
+
     time_limit: seconds after which it ends with NotPossible; None: as long as it takes
+
+    A FunctionTask (pairs of a function) gives what `function_generator` gives.
     """
     with deadlines.time_limit(time_limit, "fit"):
-        who = "fit"
-        task = as_task(task, who)
-        if topology not in TOPOLOGIES:
-            near = did_you_mean(str(topology), TOPOLOGIES)
-            raise UnknownName(f'{who}: topology "{topology}" is unknown, expected one of {", ".join(TOPOLOGIES)}{near}')
-        if task.batch:
-            raise NotPossible(f"{who}: the task is a batch of shape {task.batch}, expected one task")
-        if task.n < 5 or descent.padded(task.n) == 0:
-            most = descent.SIZES[-1]
-            raise NotPossible(f"{who}: the task has {task.n} positions, expected 5 to {most}; four_bars takes fewer")
-        starts = deadlines.counted(starts, f"{who}: starts", 1, MOST_STARTS)
-        best = deadlines.counted(best, f"{who}: best", 1, MOST_STARTS)
-        limits = _limits(bounds, who)
-        posed = np.isfinite(task.angles)
-        centre = task.positions.mean()
-        size = float(np.abs(task.positions - centre).max())
-        if size == 0:
-            raise NotPossible(f"{who}: all positions are equal")
-        P = (task.positions - centre) / size
-        weights = np.ones(task.n) if task.weights is None else np.broadcast_to(task.weights, (task.n,))
-        run = _poses if posed.any() else _points
-        x, side, angles, cost = run(task, P, weights, posed, starts, seed)
-        order = np.argsort(cost, kind="stable")
-        chosen, hits = _distinct(x[order], cost[order], 6 * best)
-        keep = order[chosen]
-        return _finished(task, x[keep], side[keep], angles[keep], centre, size, limits, best, len(x), hits)
+        return _fitted(task, topology, starts, seed, bounds, best)
 
 
-def _limits(bounds: Any, who: str) -> dict[str, Any]:
-    given = mapping(bounds, f"{who}: bounds")
-    known = {"ground": 4, "length": 2, "ratio": 1}
-    for name, value in given.items():
-        if name not in known:
-            raise UnknownName(f'{who}: bounds has no "{name}"{did_you_mean(name, known)}')
-        if np.size(value) != known[name] or not np.isfinite(np.asarray(value, dtype=float)).all():
-            raise InvalidInput(f"{who}: bounds[{name!r}] is {value!r}, expected {known[name]} finite numbers")
-    return given
+def _fitted(
+    task: PlanarTask | FunctionTask, topology: str, starts: int, seed: int, bounds: Any, best: int
+) -> Fits | FunctionGenerators:
+    who = "fit"
+    if isinstance(task, FunctionTask):
+        if topology != FOUR or bounds is not None:
+            raise NotPossible(f"{who}: pairs of a function are fitted by four-bars and slider-cranks without bounds")
+        return function_generator(task.inputs, task.outputs, task.scale, starts, seed, output=task.output)
+    task = as_task(task, who)
+    if topology not in TOPOLOGIES:
+        near = did_you_mean(str(topology), TOPOLOGIES)
+        raise UnknownName(f'{who}: topology "{topology}" is unknown, expected one of {", ".join(TOPOLOGIES)}{near}')
+    if task.batch:
+        raise NotPossible(f"{who}: the task is a batch of shape {task.batch}, expected one task")
+    if task.n < 5 or descent.padded(task.n) == 0:
+        most = descent.SIZES[-1]
+        raise NotPossible(f"{who}: the task has {task.n} positions, expected 5 to {most}; four_bars takes fewer")
+    starts = deadlines.counted(starts, f"{who}: starts", 1, MOST_STARTS)
+    best = deadlines.counted(best, f"{who}: best", 1, MOST_STARTS)
+    limits = chain_fit.bounds_of(bounds, who)
+    posed = np.isfinite(task.angles)
+    if posed.any() and (topology != FOUR or task.timing is not None):
+        what = "timing is given" if topology == FOUR else f"topology is {topology!r}"
+        raise NotPossible(f"{who}: {what}, which is fitted to points; leave the angles out, or see six_bars")
+    centre = task.positions.mean()
+    size = float(np.abs(task.positions - centre).max())
+    if size == 0:
+        raise NotPossible(f"{who}: all positions are equal")
+    P = (task.positions - centre) / size
+    weights = np.ones(task.n) if task.weights is None else np.broadcast_to(task.weights, (task.n,))
+    if topology != FOUR or task.timing is not None:
+        return _of_chain(task, topology, P, weights, starts, seed, centre, size, limits, best)
+    run = _poses if posed.any() else _points
+    x, side, angles, cost = run(task, P, weights, posed, starts, seed)
+    order = np.argsort(cost, kind="stable")
+    chosen, hits = chain_fit.distinct(x[order], cost[order], 6 * best)
+    keep = order[chosen]
+    return _finished(task, x[keep], side[keep], angles[keep], centre, size, limits, best, len(x), hits)
+
+
+def _of_chain(
+    task: PlanarTask,
+    chain: str,
+    P: np.ndarray,
+    weights: np.ndarray,
+    starts: int,
+    seed: int,
+    centre: complex,
+    size: float,
+    limits: dict[str, Any],
+    best: int,
+) -> Fits:
+    """Six-bars, and four-bars whose crank follows the timing."""
+    x, sides, angles, cost = chain_fit.optima(chain, P, weights, task.timing, starts, seed)
+    order = np.argsort(cost, kind="stable")
+    chosen, hits = chain_fit.distinct(x[order], cost[order], 6 * best)
+    found = []
+    for k in order[chosen]:
+        optimum = chain_fit.judged(chain, x[k], sides[k], angles[k], P, task.timing is not None)
+        if optimum is not None and chain_fit.within(chain, optimum, limits, size, centre):
+            found.append(optimum)
+    found.sort(key=lambda optimum: float((optimum.distance**2).sum()))
+    found = found[:best]
+    count, names = CHAINS[chain].parameters, CHAINS[chain].topology.points
+    points = np.array([o.points * size + centre for o in found], dtype=complex).reshape(-1, len(names))
+    distance = size * np.array([o.distance for o in found]).reshape(-1, task.n)
+    parameters = size * np.array([o.parameters for o in found]).reshape(-1, count)
+    parameters[:, :2] += [centre.real, centre.imag]
+    rms, worst = np.sqrt((distance**2).mean(axis=-1)), distance.max(axis=-1, initial=0.0)
+    links = Linkages(CHAINS[chain].topology, points)
+    return Fits(links, rms, worst, np.zeros(len(found)), parameters, len(x), hits)
 
 
 def random_paths(P: np.ndarray, count: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -281,22 +346,6 @@ def _as_paths(x: np.ndarray, turn: np.ndarray, P: np.ndarray, cost: np.ndarray) 
     return np.stack(parts, axis=-1), np.where(side == 0, 1.0, side), np.angle(B - A)[:, None], cost
 
 
-def _distinct(x: np.ndarray, cost: np.ndarray, most: int) -> tuple[list[int], int]:
-    """Indices of the first `most` different rows of a list in order of cost, and how often the first one came."""
-    chosen: list[int] = []
-    hits = 0
-    finite = np.flatnonzero(np.isfinite(cost) & np.isfinite(x).all(axis=-1) & (cost < 1e8))
-    for k in finite:
-        near = [np.abs(x[k] - x[c]).max() < SAME * (1 + np.abs(x[c]).max()) for c in chosen]
-        hits += bool(near and near[0])
-        if any(near):
-            continue
-        if len(chosen) == most:
-            break
-        chosen.append(int(k))
-    return chosen, hits + bool(chosen)
-
-
 def _finished(
     task: PlanarTask,
     x: np.ndarray,
@@ -336,7 +385,6 @@ def _distances(p: np.ndarray, side: float, task: PlanarTask, centre: complex, si
     P = (task.positions - centre) / size
     posed = np.isfinite(task.angles)
     theta = np.linspace(-np.pi, np.pi, SAMPLES, endpoint=False)
-    best: tuple = (None, 0.0, 0.0)
     lengths = np.array([np.hypot(p[2], p[3]), p[4], p[5], p[6]])
     ordered = np.sort(lengths)
     two = ordered[0] + ordered[3] <= ordered[1] + ordered[2] and lengths.argmin() <= 1
@@ -370,7 +418,7 @@ def _distances(p: np.ndarray, side: float, task: PlanarTask, centre: complex, si
             mean = body.mean() / max(abs(body.mean()), 1e-12)
             angle = float(np.abs(np.angle(body / mean)).max())
         return np.abs(P - q) * size, angle, (float(t[0]), float(chosen[which[0]]))
-    return best
+    return None, 0.0, 0.0
 
 
 def _foot(p: np.ndarray, side: np.ndarray, which: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -389,11 +437,4 @@ def _corners(p: np.ndarray, side: float, posture: tuple[float, float]) -> np.nda
 
 def _within(corners: np.ndarray, limits: dict[str, Any]) -> bool:
     A, D, B, C, _ = corners
-    lengths = np.abs(np.array([D - A, B - A, C - B, C - D]))
-    if "ground" in limits:
-        low_x, low_y, high_x, high_y = limits["ground"]
-        if any(not (low_x <= z.real <= high_x and low_y <= z.imag <= high_y) for z in (A, D)):
-            return False
-    if "length" in limits and not (limits["length"][0] <= lengths.min() and lengths.max() <= limits["length"][1]):
-        return False
-    return not ("ratio" in limits and lengths.max() > float(np.ravel(limits["ratio"])[0]) * lengths.min())
+    return chain_fit.keeps(limits, [A, D], np.abs(np.array([D - A, B - A, C - B, C - D])))

@@ -1,32 +1,40 @@
-"""Functions: four-bars whose driven link turns as a given function of the driver.
+"""Functions: linkages whose driven link turns, or whose slider travels, as a given function of the driver.
 
-Freudenstein's equation  k1 cos(psi) - k2 cos(phi) + k3 = cos(phi - psi)  is linear in three numbers, from which the
-links follow. With the two start angles that makes five: up to five pairs are met exactly, more by least squares.
+    k1 cos(psi) - k2 cos(phi) + k3 = cos(phi - psi)          a rocker turns to psi (Freudenstein)
+    k1 s cos(phi) + k2 sin(phi) + k3 = s^2                   a slider is at s along its line
+
+are linear in three numbers, from which the links follow. With the two start values that makes five: up to five pairs
+are met exactly, more by least squares.
 Source: [Freudenstein1955]; [McCarthy2011] section 5.3.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.interpolate import CubicSpline
 
 from linkwork import deadlines
-from linkwork.arguments import as_doubles
+from linkwork.arguments import as_doubles, choice
 from linkwork.errors import InvalidInput, NotPossible
-from linkwork.synthesis.linkage import FOUR_BAR, Linkages
+from linkwork.synthesis.linkage import FOUR_BAR, SLIDER_CRANK, Linkages
 
 MOST_STARTS = 1_000_000
+MOST = 20
+"""How many linkages come back."""
 
 
 @dataclass(frozen=True)
 class FunctionGenerators:
-    """Four-bars with ground pivots 0 and 1, (m,): scaled and turned as one likes, the function stays.
+    """Linkages (m,) at the first pair, the best first.
 
-    linkages      at the first pair
-    error         (m,) largest structural error over the whole range of the driver [rad of the driven link]
-    rms           (m,) at the pairs [rad]
+    linkages      four-bars with ground pivots 0 and 1 (scaled and turned as one likes, the function stays), or
+                  slider-cranks with the driver's pivot at 0 and the slider's line along x [m]
+    error         (m,) largest structural error over the whole range of the driver [rad, or m of a slider]
+    rms           (m,) at the pairs [rad, m]
     exact         whether every pair is met exactly
     """
 
@@ -39,6 +47,16 @@ class FunctionGenerators:
         return len(self.linkages)
 
 
+@dataclass(frozen=True)
+class FunctionTask:
+    """Pairs of a function for `fit`: see `function_generator` for what they mean."""
+
+    inputs: Any
+    outputs: Any
+    scale: Any = None
+    output: str = "rocker"
+
+
 def chebyshev_spacing(low: float, high: float, n: int) -> np.ndarray:
     """(n,) precision points in a range, closer together at its ends: the best choice for smooth functions."""
     j = np.arange(1, n + 1)
@@ -46,72 +64,103 @@ def chebyshev_spacing(low: float, high: float, n: int) -> np.ndarray:
 
 
 def function_generator(
-    inputs: Any, outputs: Any, scale: Any = None, starts: int = 400, seed: int = 0, time_limit: float | None = None
+    inputs: Any,
+    outputs: Any,
+    scale: Any = None,
+    starts: int = 400,
+    seed: int = 0,
+    time_limit: float | None = None,
+    *,
+    output: str = "rocker",
 ) -> FunctionGenerators:
-    """Four-bars for pairs of driver and driven angles (n,) [rad], both relative to their first value.
+    """Linkages for pairs of the driver's angles and driven values (n,), both relative to their first one.
 
-    scale   (input factor, output factor) from the function's own numbers to radians; None: they are radians
+    scale    (input factor, output factor) from the function's own numbers to radians (metres); None: they are such
+    output   "rocker": a four-bar's driven link turns [rad]; "slider": a slider-crank's slider travels [m]
 
     Three pairs and the two start angles make five numbers: up to five pairs are met exactly; for fewer, and for more by
     least squares, start angles are drawn (`starts`, `seed`) and the best linkages come first.
     time_limit: seconds after which it ends with NotPossible; None: as long as it takes
     """
     with deadlines.time_limit(time_limit, "function_generator"):
-        who = "function_generator"
-        x, y = (as_doubles(v, f"{who}: {n}") for v, n in ((inputs, "inputs"), (outputs, "outputs")))
-        if x.ndim != 1 or x.shape != y.shape or len(x) < 2:
-            raise InvalidInput(
-                f"{who}: inputs have shape {x.shape}, outputs {y.shape}, expected both (n,), n of at least 2"
-            )
-        if not (np.isfinite(x).all() and np.isfinite(y).all()):
-            raise InvalidInput(f"{who}: inputs and outputs must be finite")
-        if scale is not None:
-            factors = as_doubles(scale, f"{who}: scale")
-            if factors.shape != (2,):
-                raise InvalidInput(f"{who}: scale has shape {factors.shape}, expected (input factor, output factor)")
-            x, y = x * factors[0], y * factors[1]
-        phi, psi = x - x[0], y - y[0]
-        if np.abs(psi).max() < 1e-12 or np.abs(phi).max() < 1e-12:
-            raise NotPossible(f"{who}: the inputs or the outputs are all equal: there is nothing to generate")
-        starts = deadlines.counted(starts, f"{who}: starts", 1, MOST_STARTS)
-        random = np.random.default_rng(seed)
-        phi0, psi0 = random.uniform(-np.pi, np.pi, size=(2, starts))
-        if len(x) > 3:
-            phi0, psi0 = _refined(phi, psi, phi0, psi0)
-        k, residual = _freudenstein(phi, psi, phi0, psi0)
-        return _finished(phi, psi, phi0, psi0, k, residual, len(x))
+        return _generated(inputs, outputs, scale, starts, seed, output)
 
 
-def _rows(phi: np.ndarray, psi: np.ndarray, phi0: np.ndarray, psi0: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    p, q = phi0[:, None] + phi, psi0[:, None] + psi
+def _generated(inputs: Any, outputs: Any, scale: Any, starts: int, seed: int, output: str) -> FunctionGenerators:
+    who = "function_generator"
+    x, y = (as_doubles(v, f"{who}: {n}") for v, n in ((inputs, "inputs"), (outputs, "outputs")))
+    if x.ndim != 1 or x.shape != y.shape or len(x) < 2:
+        raise InvalidInput(
+            f"{who}: inputs have shape {x.shape}, outputs {y.shape}, expected both (n,), n of at least 2"
+        )
+    if not (np.isfinite(x).all() and np.isfinite(y).all()):
+        raise InvalidInput(f"{who}: inputs and outputs must be finite")
+    if scale is not None:
+        factors = as_doubles(scale, f"{who}: scale")
+        if factors.shape != (2,):
+            raise InvalidInput(f"{who}: scale has shape {factors.shape}, expected (input factor, output factor)")
+        x, y = x * factors[0], y * factors[1]
+    choice(output, ("rocker", "slider"), f"{who}: output")
+    phi, psi = x - x[0], y - y[0]
+    if np.abs(psi).max() < 1e-12 or np.abs(phi).max() < 1e-12:
+        raise NotPossible(f"{who}: the inputs or the outputs are all equal: there is nothing to generate")
+    starts = deadlines.counted(starts, f"{who}: starts", 1, MOST_STARTS)
+    random = np.random.default_rng(seed)
+    phi0, psi0 = random.uniform(-np.pi, np.pi, size=(2, starts))
+    if output == "slider":
+        travel = float(np.abs(psi).max())
+        found = _solved(phi, psi / travel, phi0, psi0, _slider_rows)
+        return _sliders(phi, psi / travel, *found, travel)
+    return _finished(phi, psi, *_solved(phi, psi, phi0, psi0, _rocker_rows))
+
+
+Rows = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
+def _solved(
+    phi: np.ndarray, psi: np.ndarray, phi0: np.ndarray, psi0: np.ndarray, rows: Rows
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(start angles, start values, k (m, 3)); the start values are improved where there are pairs to meet."""
+    if len(phi) > 3:
+        phi0, psi0 = _refined(phi, psi, phi0, psi0, rows)
+    return phi0, psi0, _linear(phi, psi, phi0, psi0, rows)[0]
+
+
+def _slider_rows(p: np.ndarray, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return np.stack([s * np.cos(p), np.sin(p), np.ones_like(p)], axis=-1), s * s
+
+
+def _rocker_rows(p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.stack([np.cos(q), -np.cos(p), np.ones_like(p)], axis=-1), np.cos(p - q)
 
 
-def _freudenstein(
-    phi: np.ndarray, psi: np.ndarray, phi0: np.ndarray, psi0: np.ndarray
+def _linear(
+    phi: np.ndarray, psi: np.ndarray, phi0: np.ndarray, psi0: np.ndarray, rows: Rows
 ) -> tuple[np.ndarray, np.ndarray]:
     """(k (m, 3), residual (m, n)) of the least-squares solution."""
-    A, b = _rows(phi, psi, phi0, psi0)
+    A, b = rows(phi0[:, None] + phi, psi0[:, None] + psi)
     k = np.einsum("mij,mj->mi", np.linalg.pinv(A, rcond=1e-12), b)
     return k, np.einsum("mij,mj->mi", A, k) - b
 
 
-def _refined(phi: np.ndarray, psi: np.ndarray, phi0: np.ndarray, psi0: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _refined(
+    phi: np.ndarray, psi: np.ndarray, phi0: np.ndarray, psi0: np.ndarray, rows: Rows
+) -> tuple[np.ndarray, np.ndarray]:
     """Start angles that make the residual small: Gauss and Newton on both, the three numbers eliminated."""
     damping = np.full(len(phi0), 1e-3)
-    f = _freudenstein(phi, psi, phi0, psi0)[1]
+    f = _linear(phi, psi, phi0, psi0, rows)[1]
     cost = (f**2).sum(axis=-1)
     h = 1e-7
     for _ in range(60):
         deadlines.check()
-        by_phi = (_freudenstein(phi, psi, phi0 + h, psi0)[1] - f) / h
-        by_psi = (_freudenstein(phi, psi, phi0, psi0 + h)[1] - f) / h
+        by_phi = (_linear(phi, psi, phi0 + h, psi0, rows)[1] - f) / h
+        by_psi = (_linear(phi, psi, phi0, psi0 + h, rows)[1] - f) / h
         J = np.stack([by_phi, by_psi], axis=-1)
         H = np.einsum("mji,mjk->mik", J, J)
         H = H + damping[:, None, None] * np.eye(2) * np.maximum(np.trace(H, axis1=1, axis2=2), 1e-12)[:, None, None]
         step = -np.linalg.solve(H, np.einsum("mji,mj->mi", J, f)[..., None])[..., 0]
         trial = phi0 + step[:, 0], psi0 + step[:, 1]
-        f_new = _freudenstein(phi, psi, *trial)[1]
+        f_new = _linear(phi, psi, *trial, rows)[1]
         new = (f_new**2).sum(axis=-1)
         better = new < cost
         phi0, psi0 = np.where(better, trial[0], phi0), np.where(better, trial[1], psi0)
@@ -120,8 +169,36 @@ def _refined(phi: np.ndarray, psi: np.ndarray, phi0: np.ndarray, psi0: np.ndarra
     return phi0, psi0
 
 
+def _sliders(
+    phi: np.ndarray, psi: np.ndarray, phi0: np.ndarray, s0: np.ndarray, k: np.ndarray, travel: float
+) -> FunctionGenerators:
+    """Slider-cranks: k = 2 a, 2 a e, b^2 - a^2 - e^2 with crank a, coupler b and the line's offset e [travels]."""
+    a = 0.5 * k[:, 0]
+    phi0 = phi0 + np.where(a < 0, np.pi, 0.0)  # a negative crank points the other way
+    with np.errstate(divide="ignore", invalid="ignore"):
+        e = k[:, 1] / (2 * a)
+    a = np.abs(a)
+    b2 = k[:, 2] + a**2 + e**2
+    usable = np.isfinite(e) & (a > 1e-3) & (a < 1e3) & (np.abs(e) < 1e3) & (b2 > 1e-8)
+    a, e, b, phi0, s0 = a[usable], e[usable], np.sqrt(b2[usable]), phi0[usable], s0[usable]
+
+    def travelled(angles: np.ndarray, side: float) -> tuple[np.ndarray, np.ndarray]:
+        B = a[:, None] * np.exp(1j * (phi0[:, None] + angles))
+        reach = b[:, None] ** 2 - (B.imag - e[:, None]) ** 2
+        return B.real + side * np.sqrt(np.maximum(reach, 0.0)) - s0[:, None], reach >= 0
+
+    error, rms, fine, first = _best_side(phi, psi, len(a), travelled, np.abs)
+    B, C = a * np.exp(1j * phi0), s0 + first + 1j * e  # where the slider is, not where it should be: the loop closes
+    kept = _distinct(B, C, np.where(fine, rms, np.inf))
+    zero = np.zeros(len(kept))
+    parts = [zero, C[kept], C[kept] + 1.0, B[kept], 0.5 * (B[kept] + C[kept])]
+    points = travel * np.stack(parts, axis=-1).astype(complex)
+    exact = bool(len(kept)) and float(rms[kept].min()) < 1e-9
+    return FunctionGenerators(Linkages(SLIDER_CRANK, points), travel * error[kept], travel * rms[kept], exact)
+
+
 def _finished(
-    phi: np.ndarray, psi: np.ndarray, phi0: np.ndarray, psi0: np.ndarray, k: np.ndarray, residual: np.ndarray, n: int
+    phi: np.ndarray, psi: np.ndarray, phi0: np.ndarray, psi0: np.ndarray, k: np.ndarray
 ) -> FunctionGenerators:
     """Lengths from the three numbers, the structural error over the range, the best and distinct ones."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -133,44 +210,61 @@ def _finished(
     # a negative length is the opposite direction
     phi0, psi0 = phi0 + np.where(a < 0, np.pi, 0.0), psi0 + np.where(c < 0, np.pi, 0.0)
     a, c = np.abs(a), np.abs(c)
-    B, C = a * np.exp(1j * phi0), 1.0 + c * np.exp(1j * psi0)
-    error, rms, fine = _structural(phi, psi, a, np.sqrt(b2), c, phi0, psi0)
-    rows = np.flatnonzero(fine)
-    rows = rows[np.argsort(rms[rows], kind="stable")]
-    kept: list[int] = []
-    for r in rows:
-        here = np.array([B[r], C[r]])
-        if all(np.abs(here - np.array([B[q], C[q]])).max() > 1e-5 for q in kept):
-            kept.append(int(r))
-        if len(kept) == 20:
-            break
+    b = np.sqrt(b2)
+
+    def turned(angles: np.ndarray, side: float) -> tuple[np.ndarray, np.ndarray]:
+        at, inside = _driven(a, b, c, phi0[:, None] + angles, side)
+        return at - psi0[:, None], inside
+
+    error, rms, fine, first = _best_side(phi, psi, len(a), turned, lambda x: np.abs(np.angle(np.exp(1j * x))))
+    B, C = a * np.exp(1j * phi0), 1.0 + c * np.exp(1j * (psi0 + first))  # where the link is: the loop closes
+    kept = _distinct(B, C, np.where(fine, rms, np.inf))
     zero = np.zeros(len(kept))
     points = np.stack([zero, zero + 1.0, B[kept], C[kept], 0.5 * (B[kept] + C[kept])], axis=-1)
     exact = bool(len(kept)) and float(rms[kept].min()) < 1e-9
-    del residual, n
     return FunctionGenerators(Linkages(FOUR_BAR["crank"], points.astype(complex)), error[kept], rms[kept], exact)
 
 
-def _structural(
-    phi: np.ndarray, psi: np.ndarray, a: np.ndarray, b: np.ndarray, c: np.ndarray, phi0: np.ndarray, psi0: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(largest error over the range, rms at the pairs, whether one branch closes over the whole range)."""
+def _distinct(B: np.ndarray, C: np.ndarray, rms: np.ndarray) -> list[int]:
+    """The best rows that differ in a moving pivot."""
+    kept: list[int] = []
+    for r in np.argsort(rms, kind="stable"):
+        if not np.isfinite(rms[r]) or len(kept) == MOST:
+            break
+        if all(max(abs(B[r] - B[q]), abs(C[r] - C[q])) > 1e-5 for q in kept):
+            kept.append(int(r))
+    return kept
+
+
+def _between(x: np.ndarray, y: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """What the function is between its pairs: a cubic spline; straight lines where an input comes twice."""
+    return CubicSpline(x, y)(at) if (np.diff(x) > 0).all() else np.interp(at, x, y)
+
+
+def _best_side(
+    phi: np.ndarray,
+    psi: np.ndarray,
+    count: int,
+    driven: Callable[[np.ndarray, float], tuple[np.ndarray, np.ndarray]],
+    size: Callable[[np.ndarray], np.ndarray],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(largest error over the range, rms at the pairs, whether one branch closes over the range, value at pair 1)."""
     order = np.argsort(phi)
-    fine = np.linspace(phi.min(), phi.max(), 181)
-    wanted = np.interp(fine, phi[order], psi[order])
-    best = [np.full(len(a), np.inf), np.full(len(a), np.inf)]
-    closes = np.zeros(len(a), dtype=bool)
+    between = np.linspace(phi.min(), phi.max(), 181)
+    wanted = _between(phi[order], psi[order], between)
+    error, rms = np.full(count, np.inf), np.full(count, np.inf)
+    closes, first = np.zeros(count, dtype=bool), np.zeros(count)
     for side in (1.0, -1.0):
-        at, inside = _driven(a, b, c, phi0[:, None] + fine, side)
-        pairs, inside_pairs = _driven(a, b, c, phi0[:, None] + phi, side)
-        off = lambda x, y: np.abs(np.angle(np.exp(1j * (x - psi0[:, None] - y))))
+        at, inside = driven(between, side)
+        pairs, inside_pairs = driven(phi, side)
         ok = inside.all(axis=-1) & inside_pairs.all(axis=-1)
-        rms = np.where(ok, np.sqrt((off(pairs, psi) ** 2).mean(axis=-1)), np.inf)
-        error = np.where(ok, off(at, wanted).max(axis=-1), np.inf)
-        better = rms < best[1]
-        best = [np.where(better, error, best[0]), np.where(better, rms, best[1])]
+        here = np.where(ok, np.sqrt((size(pairs - psi) ** 2).mean(axis=-1)), np.inf)
+        worst = np.where(ok, size(at - wanted).max(axis=-1), np.inf)
+        better = here < rms
+        error, rms = np.where(better, worst, error), np.where(better, here, rms)
+        first = np.where(better, pairs[:, 0], first)
         closes |= ok
-    return best[0], best[1], closes
+    return error, rms, closes, first
 
 
 def _driven(a: np.ndarray, b: np.ndarray, c: np.ndarray, phi: np.ndarray, side: float) -> tuple[np.ndarray, np.ndarray]:
