@@ -3,7 +3,7 @@
 PlanarTask                   positions of a body: poses, points, velocities, timing, tolerances
 dyads, triads                exact chains of two and three links; sliders by kind="PR" and "RP"
 compatibility                the fictitious linkage of the unknown rotations, and the feasible ranges
-burmester                    curves of all dyads through four poses; poles, opposite points, cubics
+burmester, solution_map      curves of all dyads through four poses, all their pairs; poles, opposite points, cubics
 four_bars, cognates          every four-bar through five poses, nine points, and every mix between
 four_bar, from_dyads         a Linkage from pivots or dyads; lw.Robot.from_linkage makes it a robot
 check                        circuit, branch and order defects, transmission angles, whether the driver goes round
@@ -33,6 +33,7 @@ from linkwork.synthesis.search import Found, search
 from linkwork.synthesis.sensitivities import Sensitivity, monte_carlo, sensitivity, tolerance_band
 from linkwork.synthesis.six_bars import eight_bars, six_bars
 from linkwork.synthesis.sliders import Sliders, slider_circle
+from linkwork.synthesis.solution_maps import SolutionMap, solution_map
 from linkwork.synthesis.spatial import (
     FiveLegs,
     Legs,
@@ -66,6 +67,7 @@ __all__ = [
     "Ranking",
     "Sensitivity",
     "Sliders",
+    "SolutionMap",
     "SphericalDyads",
     "SphericalFourBar",
     "TaskFile",
@@ -100,6 +102,7 @@ __all__ = [
     "sensitivity",
     "six_bars",
     "slider_circle",
+    "solution_map",
     "spherical_dyads",
     "spherical_four_bars",
     "svg",
