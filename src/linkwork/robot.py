@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork import configurations, quantities
-from linkwork.arguments import choice, flag, number
+from linkwork.arguments import as_doubles, choice, flag, number
 from linkwork.doors import with_door
 from linkwork.errors import InvalidInput
 from linkwork.gradient import Gradient, Reduce
@@ -22,6 +22,8 @@ from linkwork.looks import Looks
 from linkwork.mechanism_methods import MechanismMethods
 from linkwork.model import Model, Placement, edit
 from linkwork.model.parametric import Edited, Parametric, unknown_variable
+from linkwork.poses import pose
+from linkwork.quantities.functions import named_function
 from linkwork.quantities.methods import QuantityMethods
 from linkwork.results import JointLimits
 from linkwork.subject import Subject
@@ -176,6 +178,14 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
         """The zero configuration (nq,), quaternions at identity."""
         return configurations.neutral(self.subject)
 
+    @property
+    def home(self) -> np.ndarray:
+        """Where it stands when nobody says otherwise (nq,): its configuration "home", else where its loops are closed
+        first, else neutral. The viewer and pictures begin there."""
+        from linkwork.loops import assembly
+
+        return assembly.home(self.subject)
+
     def q(self, **joints: float | Sequence[float]) -> np.ndarray:
         """The neutral configuration with some joints set by name: robot.q(elbow=0.3)."""
         return configurations.named(self.subject, joints)
@@ -193,16 +203,15 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
 
     # other robots made from this one
 
-    def with_frame(
-        self, name: str, body: str, xyz: Sequence[float] = (0, 0, 0), rotation: ArrayLike | None = None
-    ) -> Robot:
-        """The robot with one more named frame: at `xyz` [m] of the body (or frame), turned by a rotation matrix."""
+    def with_frame(self, name: str, body: str, xyz: Any = (0, 0, 0), rotation: Any = None) -> Robot:
+        """The robot with one more named frame: at `xyz` [m] of the body (or frame), turned by a rotation matrix.
+
+        xyz may be a whole pose: robot.with_frame("tip", "tool0", lw.pose((0, 0, 0.1), rpy=(0, 0, 90), degrees=True))
+        """
         return self._edited(edit.with_frame, name=name, body=body, placement=_placement(xyz, rotation))
 
-    def with_base(
-        self, xyz: Sequence[float] = (0, 0, 0), rotation: ArrayLike | None = None, floating: bool = False
-    ) -> Robot:
-        """The robot placed elsewhere in the world, or on a floating joint."""
+    def with_base(self, xyz: Any = (0, 0, 0), rotation: Any = None, floating: bool = False) -> Robot:
+        """The robot placed elsewhere in the world, or on a floating joint; xyz may be a whole pose."""
         return self._edited(edit.with_base, placement=_placement(xyz, rotation), floating=floating)
 
     def with_gravity(self, gravity: Sequence[float]) -> Robot:
@@ -221,11 +230,11 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
         self,
         other: Robot,
         frame: str,
-        xyz: Sequence[float] = (0, 0, 0),
-        rotation: ArrayLike | None = None,
+        xyz: Any = (0, 0, 0),
+        rotation: Any = None,
         prefix: str = "",
     ) -> Robot:
-        """This robot with another one mounted on a body or frame; its names get the prefix."""
+        """This robot with another one mounted on a body or frame, at a position or pose; its names get the prefix."""
         placement = _placement(xyz, rotation)
         return self._edited(edit.attach, other=other.model, frame=frame, prefix=prefix, placement=placement)
 
@@ -340,9 +349,19 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
         """
         return gradient_of(self.subject, quantity, variable, reduce, frame)
 
-    def function(self, name: str, frame: str | None = None) -> casadi.Function:
-        """A quantity as a CasADi function, to use in the user's own optimisation."""
-        return quantities.trace(self.subject, name, frame)
+    def function(
+        self,
+        name: str,
+        frame: str | None = None,
+        payload: str | Sequence[str] = (),
+        forces: str | Sequence[str] = (),
+    ) -> casadi.Function:
+        """A quantity as a CasADi function with named inputs (q, v, a, tau, ...), for optimisations of your own.
+
+        payload, forces: bodies and frames whose payload or external force is an input too. Live variables are inputs.
+        See quantities/functions.py.
+        """
+        return named_function(self.subject, name, frame, payload, forces)
 
     def export_c(self, name: str, path: str | Path, frame: str | None = None) -> Path:
         """Write a quantity as a C file without dependencies (CasADi's code generator)."""
@@ -369,11 +388,15 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
         return Robot(apply(self.model), parametric, self.subject.live)
 
 
-def _placement(xyz: Sequence[float], rotation: ArrayLike | None) -> Placement:
+def _placement(xyz: Any, rotation: Any) -> Placement:
+    """From a position and a rotation matrix, or from whatever `lw.pose` takes as a whole pose."""
     from linkwork.model.rotation import from_matrix
 
-    position = np.asarray(xyz, dtype=float)
+    position = as_doubles(xyz, "xyz")
+    if position.shape == (4, 4) and rotation is None:
+        T = pose(position)
+        return Placement(from_matrix(T[:3, :3].tolist()), tuple(T[:3, 3].tolist()))
     if position.shape != (3,) or not np.isfinite(position).all():
-        raise InvalidInput(f"xyz is {xyz!r}, expected three finite numbers [m]")
-    R = Placement().rotation if rotation is None else from_matrix(np.asarray(rotation, dtype=float).tolist())
+        raise InvalidInput(f"xyz is {xyz!r}, expected three finite numbers [m], or a pose: lw.pose(xyz, rpy=...)")
+    R = Placement().rotation if rotation is None else from_matrix(as_doubles(rotation, "rotation").tolist())
     return Placement(R, tuple(position.tolist()))

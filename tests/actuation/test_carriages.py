@@ -115,7 +115,7 @@ def test_a_carriage_survives_its_file():
 def test_the_ankle_of_forrest_has_the_papers_ways_and_levers(forrest, pose):
     ways, *rows = ANKLE[pose]
     q = forrest.q(q11=pose[0], q12=pose[1])
-    sliders = [forrest.actuators.index(name) for name in ("q25", "q28")]
+    sliders = [forrest.actuators.index(name) for name in ("left_slider_1", "left_slider_2")]
     assert forrest.to_actuators(q)[0][sliders] == pytest.approx(ways, abs=1e-8)
     v = np.zeros((2, forrest.nv))
     v[0, forrest.index("q11")] = v[1, forrest.index("q12")] = 1.0

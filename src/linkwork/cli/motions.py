@@ -12,6 +12,7 @@ import linkwork as lw
 from linkwork.actuation.rates import with_rates
 from linkwork.errors import InvalidFile, InvalidInput, did_you_mean
 from linkwork.formats.files import read_bounded
+from linkwork.loads.analyse import commands_by_name
 
 LARGEST = 256 * 2**20
 
@@ -20,7 +21,8 @@ def motion_of(robot: lw.Robot, text: str | None, who: str) -> tuple[str, Any]:
     """(its name, what `robot.analyse` takes); left out: the robot's first.
 
     A file has columns time, q.JOINT, and may have v.JOINT and a.JOINT, as `minimum-time --out` and `simulate --out`
-    write them; rates that are missing are differentiated by a spline, as `robot.analyse` does.
+    write them; or time and names of motors and actuators (crank, or command.crank), of which some may be left out.
+    Rates that are missing are differentiated by a spline, as `robot.analyse` does.
     """
     if text is not None and text.endswith(".csv"):
         return text.rpartition("/")[2].removesuffix(".csv"), _read(robot, text)
@@ -56,6 +58,11 @@ def _read(robot: lw.Robot, path: str) -> dict[str, np.ndarray]:
         raise InvalidFile(f"{path}:{int(np.argmin(np.diff(time) > 0)) + 3}: time does not grow")
     if robot.nq != robot.nv:
         raise InvalidInput(f'{path}: robot "{robot.name}" has joints with several coordinates; use robot.analyse')
+    commands = {name.removeprefix("command."): values for name, values in columns.items() if name != "time"}
+    if commands and commands.keys() <= set(robot.actuators):
+        by_name = commands_by_name(robot.subject, {"time": time, **commands})
+        c, cd, cdd = with_rates(robot.subject, dict(by_name), ("c", "cd", "cdd"), path)
+        return {"time": time, **dict(zip("qva", robot.from_actuators(c, cd, cdd), strict=True))}
     q = _columns(robot, columns, "q", path)
     motion = {"time": time, "q": q}
     motion |= {k: _columns(robot, columns, k, path) for k in ("v", "a") if f"{k}.{robot.joints[0]}" in columns}

@@ -24,6 +24,8 @@ class Tabular:
     A result gives its columns by `_table`, one line of text by `__repr__`.
     """
 
+    __slots__ = ()
+
     def _table(self) -> Mapping[str, Any]:
         """name -> (n,): the columns of the table, all of one length."""
         raise NotImplementedError

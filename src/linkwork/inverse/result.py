@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from linkwork.formats.tabular import Tabular
 
-class InverseKinematics:
+
+class InverseKinematics(Tabular):
     """Answers for one target or a batch (...).
 
     q           (..., nq); where `success` is False the nearest configuration that was found
@@ -61,3 +63,8 @@ class InverseKinematics:
         if not shape:
             return f"<InverseKinematics: {self.reason}>"
         return f"<InverseKinematics: {int(np.sum(self.success))} of {int(np.prod(shape))} targets reached>"
+
+    def _table(self) -> dict[str, Any]:
+        rows = np.asarray(self.q).reshape(-1, np.shape(self.q)[-1])
+        found: dict[str, Any] = {f"q[{k}]": rows[:, k] for k in range(rows.shape[1])}
+        return found | {name: np.ravel(getattr(self, name)) for name in ("success", "error", "iterations")}

@@ -91,7 +91,7 @@ class Letters:
         return names | {x: _word(name, r"\ddot") for name, x in self.a.items()}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Equations:
     """tau_ki by term and coordinate: equations["link2"]["joint1"]; their sums: equations.total["joint1"].
 
@@ -127,6 +127,12 @@ class Equations:
             ]
             lines.append(rf"\tau_{{{k + 1}}} &= {' + '.join(parts) or '0'}")
         return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
+
+    def __repr__(self) -> str:
+        return f"<Equations of {self.name}: {len(self.letters.q)} coordinates, {len(self.cells)} terms>"
+
+    def _repr_latex_(self) -> str:
+        return f"$$\n{self.latex()}\n$$"
 
     def python(self, name: str = "torque_table") -> str:
         """The source of a function of q, v, a (and t) that gives {term: forces}, with the standard library alone."""

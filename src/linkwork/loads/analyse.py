@@ -13,13 +13,10 @@ Source: [Goncalves2023] section 3.
 
 from __future__ import annotations
 
-import csv
-import importlib.util
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,16 +24,17 @@ import numpy as np
 from linkwork import quantities
 from linkwork.actuation.conversion import from_actuators
 from linkwork.actuation.coordinates import to_actuators
+from linkwork.actuation.layout import layout_of
 from linkwork.actuation.motions import Motions, SampledMotion
 from linkwork.actuation.rates import with_rates
 from linkwork.arguments import as_doubles
-from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
-from linkwork.formats.files import write_atomically
-from linkwork.formats.tables import parquet_bytes
+from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.formats.tabular import Tabular
 from linkwork.loads.columns import columns_of
 from linkwork.loads.commanded import commanded
 from linkwork.loads.loads import Loads, loads
 from linkwork.loads.members import Members, member_names, members
+from linkwork.loops.assembly import home
 from linkwork.model.elements import Spring
 from linkwork.results import Poses
 from linkwork.subject import Subject
@@ -44,8 +42,8 @@ from linkwork.subject import Subject
 log = logging.getLogger("linkwork")
 
 
-@dataclass(frozen=True)
-class Analysis:
+@dataclass(frozen=True, repr=False)
+class Analysis(Tabular):
     """Everything about one motion; each array has one row an instant.
 
     time (n,); commands, rates, accelerations (n, nc) of `loads.actuators`; q, v, a; poses, members, loads
@@ -112,40 +110,12 @@ class Analysis:
     def __len__(self) -> int:
         return len(self.time)
 
-    def to_numpy(self) -> np.ndarray:
-        """(n, columns) in the order of `names`."""
-        return np.column_stack(list(self.columns.values()))
+    def __repr__(self) -> str:
+        robot, end = self.subject.model.name, float(self.time[-1]) if len(self) else 0.0
+        return f'<Analysis of "{robot}": {len(self)} instants to {end:.4g} s, {len(self.columns)} columns>'
 
-    def to_csv(self, path: str | Path) -> Path:
-        """Write every column, one row an instant, with all digits."""
-        rows = [list(self.columns), *([repr(float(x)) for x in row] for row in self.to_numpy())]
-        text = _CsvText()
-        csv.writer(text, lineterminator="\n").writerows(rows)
-        write_atomically(Path(path), "".join(text.parts))
-        return Path(path)
-
-    def to_parquet(self, path: str | Path) -> Path:
-        """Write every column as Parquet (needs pyarrow)."""
-        _needs("pyarrow", "to_parquet")
-        write_atomically(Path(path), parquet_bytes(self.columns))
-        return Path(path)
-
-    def to_pandas(self) -> Any:
-        """A pandas.DataFrame of every column (needs pandas)."""
-        _needs("pandas", "to_pandas")
-        import pandas
-
-        return pandas.DataFrame(dict(self.columns))
-
-
-class _CsvText:
-    """What csv writes into."""
-
-    def __init__(self) -> None:
-        self.parts: list[str] = []
-
-    def write(self, text: str) -> None:
-        self.parts.append(text)
+    def _table(self) -> Mapping[str, np.ndarray]:
+        return self.columns
 
 
 def analyse(
@@ -160,8 +130,9 @@ def analyse(
     """The seven steps for a motion.
 
     motion   a name of `robot.motions`, a sampled motion, or arrays: {"time": (n,), "c": (n, nc), "cd", "cdd"} of
-             commands or {"time", "q", "v", "a"} of joints; rates left out are differentiated by a spline of degree 5
-             through all instants (actuation/rates.py); one instant alone is a pose at rest
+             commands, {"time", "q", "v", "a"} of joints, or commands by name, {"time": (n,), "crank": (n,)}; rates
+             left out are differentiated by a spline of degree 5 through all instants (actuation/rates.py); one instant
+             alone is a pose at rest
     times    instants (n,) [s]; left out, `steps` of them over the whole motion; arrays have their own
     variables   values of live variables, one each or one an instant
     """
@@ -200,6 +171,7 @@ def _inputs(subject: Subject, motion: Any, times: Any, steps: int) -> tuple[Any,
 
 
 def _given_arrays(subject: Subject, motion: Mapping[str, Any]) -> tuple[Any, ...]:
+    motion = commands_by_name(subject, motion)
     known = {"time", "c", "cd", "cdd", "q", "v", "a"}
     for name in motion:
         if name not in known:
@@ -210,6 +182,31 @@ def _given_arrays(subject: Subject, motion: Mapping[str, Any]) -> tuple[Any, ...
     arrays = with_rates(subject, dict(motion), names, "analyse")
     time = as_doubles(motion["time"], "analyse: time")
     return (time, *arrays, None) if "c" in motion else (time, None, None, None, tuple(arrays))
+
+
+def commands_by_name(subject: Subject, motion: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Commands given by the names of motors and actuators, {"time": (n,), "crank": (n,)}, as {"time", "c"}.
+
+    A command that is left out stays where the robot stands first.
+    """
+    given = [name for name in motion if name not in ("time", "c", "cd", "cdd", "q", "v", "a")]
+    if not given or any(name in motion for name in ("c", "q")):
+        return motion
+    layout = layout_of(subject)
+    entries = {name: at for name, at in zip(layout.names, layout.entries, strict=True) if at is not None}
+    for name in given:
+        if name not in entries:
+            near = did_you_mean(name, [*entries, "time", "c", "q"])
+            raise UnknownName(f'analyse: motion has "{name}"{near}; commands of this robot: {", ".join(entries)}')
+    time = as_doubles(motion.get("time", ()), "analyse: time")
+    rest = to_actuators(subject, home(subject))[0]
+    c = np.broadcast_to(rest, (*time.shape, len(rest))).copy()
+    for name in given:
+        values = as_doubles(motion[name], f'analyse: "{name}"')
+        if values.shape not in ((), time.shape):
+            raise InvalidInput(f'analyse: "{name}" has shape {values.shape}, expected {time.shape} as time has')
+        c[:, entries[name]] = values
+    return {"time": time, "c": c}
 
 
 def _poses(subject: Subject, q: np.ndarray, variables: Mapping[str, Any] | None) -> Poses:
@@ -235,8 +232,3 @@ def _warn_of_loose_springs(subject: Subject, found: Loads) -> None:
                 sentence = 'robot "%s": spring "%s" is shorter than its free length %.6g m in %d of %d instants'
                 numbers = (float(element.free_length), int(loose.sum()), loose.size)
                 log.warning(f"{sentence} and hangs loose", subject.model.name, element.name, *numbers)
-
-
-def _needs(package: str, method: str) -> None:
-    if importlib.util.find_spec(package) is None:
-        raise NotPossible(f"{method} needs the package {package}, which is not installed: pip install {package}")

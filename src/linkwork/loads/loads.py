@@ -16,6 +16,7 @@ from linkwork.actuation.coordinates import backward
 from linkwork.actuation.layout import layout_of
 from linkwork.arguments import choice
 from linkwork.errors import ComputationError, InvalidInput, UnknownName, did_you_mean
+from linkwork.formats.tabular import Tabular
 from linkwork.loads.members import refuse_open_bars, strut_levers
 from linkwork.loads.residual import body_residuals
 from linkwork.loads.sharing import Structure, solved_amounts, structure_of
@@ -166,8 +167,8 @@ def loads_names(subject: Subject) -> LoadNames:
     )
 
 
-@dataclass(frozen=True)
-class Loads:
+@dataclass(frozen=True, repr=False)
+class Loads(Tabular):
     """Every load of a robot for one state or a batch. Wrenches are (..., 6): force [N], then moment [N m].
 
     base   what the ground applies on the whole robot, world axes, moment about the world's origin
@@ -212,6 +213,20 @@ class Loads:
     def support_names(self) -> tuple[str, ...]:
         """Struts, sliders and closures: the supports beside joints."""
         return loads_names(self.subject).supports
+
+    def __repr__(self) -> str:
+        batch = "one state" if self.efforts.ndim == 1 else f"{self.efforts.shape[:-1]} states"
+        parts = ((self.bodies, "bodies"), (self.actuators, "actuators"), (self.springs, "springs"))
+        counts = ", ".join(f"{len(names)} {what}" for names, what in parts)
+        return f'<Loads of "{self.subject.model.name}" in {batch}: {counts}>'
+
+    def _table(self) -> dict[str, np.ndarray]:
+        found = {f"actuator.{name}": self.actuator(name) for name in self.actuators}
+        found |= {f"spring.{name}": self.spring(name) for name in self.springs}
+        for label, wrench in (*((body, self.joint_wrench(body)) for body in self.bodies), ("ground", self.base)):
+            for k, part in enumerate(("force x", "force y", "force z", "moment x", "moment y", "moment z")):
+                found[f"{label} {part}"] = wrench[..., k]
+        return {name: np.atleast_1d(values) for name, values in found.items()}
 
     def joint_wrench(self, body: str, axes: str = "body") -> np.ndarray:
         """(..., 6): what its predecessor applies on the body at its joint (the body's origin), motors included."""

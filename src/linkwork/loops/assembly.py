@@ -171,10 +171,19 @@ def reference(subject: Subject) -> np.ndarray:
     return subject.once(reference, lambda: _assembled_reference(subject)).copy()
 
 
+def home(subject: Subject) -> np.ndarray:
+    """The configuration named "home" (nq,), assembled where there are loops; without one the reference."""
+    return subject.once(home, lambda: _assembled(subject, ("home", *_STARTS))).copy()
+
+
 def _assembled_reference(subject: Subject) -> np.ndarray:
+    return _assembled(subject, _STARTS)
+
+
+def _assembled(subject: Subject, names: tuple[str, ...]) -> np.ndarray:
     start = neutral(subject)
     described = dict(subject.model.configurations)
-    for name in _STARTS:
+    for name in names:
         if name in described:
             moving = set(subject.joints)
             start = named(subject, {joint: q for joint, q in described[name] if joint in moving})

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from linkwork.arguments import finite
+from linkwork.formats.tabular import Tabular
 from linkwork.loops.assembly import constraint_labels, constraints, generic_configurations, has_closures
 from linkwork.model.elements import Bar, Coupling, LinearActuator, LoopClosure, Slider, Spring
 from linkwork.subject import Subject
@@ -15,8 +16,8 @@ from linkwork.subject import Subject
 _HELD = {"point": 3, "distance": 1, "hinge": 5, "planar_hinge": 2}
 
 
-@dataclass(frozen=True)
-class Mobility:
+@dataclass(frozen=True, repr=False)
+class Mobility(Tabular):
     """bodies, joints, freedoms: with struts and springs as two bodies each, bars and sliders as one.
 
     by_type      joints of each kind: {"revolute": 34, ...}; loops: joints minus bodies
@@ -35,6 +36,19 @@ class Mobility:
     degrees: int
     redundant: int
     redundant_rows: tuple[tuple[str, str], ...]
+
+    def __repr__(self) -> str:
+        more = f", {self.redundant} constraints too many" if self.redundant else ""
+        return (
+            f"<Mobility: {self.degrees} degrees of freedom; {self.bodies} bodies, {self.joints} joints, "
+            f"{self.loops} loops, Gruebler's count {self.gruebler}{more}>"
+        )
+
+    def _table(self) -> dict[str, Any]:
+        names = ("bodies", "joints", "freedoms", "loops", "couplings", "gruebler", "degrees", "redundant")
+        kinds = {f"{kind} joints": count for kind, count in self.by_type.items()}
+        rows = {name: getattr(self, name) for name in names} | kinds
+        return {"count of": list(rows), "number": np.array(list(rows.values()))}
 
 
 def mobility(subject: Subject, q: Any = None) -> Mobility:

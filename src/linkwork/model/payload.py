@@ -15,7 +15,7 @@ _ROUNDING = 1e-9  # of the largest entry of an inertia
 
 @dataclass(frozen=True)
 class Payload:
-    """Matter added to `body`, in that body's axes; every number may be a batch.
+    """Matter added to a body or a named frame, `body`, in its axes; every number may be a batch.
 
     mass     (...) [kg];  com (..., 3) [m]
     inertia  (..., 3, 3) about the payload's own centre of mass [kg m^2]; left out: a point mass

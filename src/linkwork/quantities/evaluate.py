@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.arguments import mapping
+from linkwork.arguments import as_doubles, mapping
 from linkwork.engine.kernel import Context, Kernel, Signature
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
+from linkwork.model import Frame
 from linkwork.model.payload import Payload
 from linkwork.quantities.line import Quantity
 from linkwork.quantities.table import quantity
@@ -29,6 +30,29 @@ def carried(payload: Any, who: str) -> tuple[Payload, ...]:
     return found
 
 
+def on_bodies(subject: Subject, payloads: tuple[Payload, ...]) -> tuple[Payload, ...]:
+    """Payloads on named frames as payloads on the bodies that carry these: turned and moved into the body's axes."""
+    bodies = {body.name for body in subject.model.bodies}
+    frames = {frame.name: frame for frame in subject.model.frames}
+    found = []
+    for held in payloads:
+        frame = None if held.body in bodies else frames.get(held.body)
+        if frame is not None and subject.live:
+            raise NotPossible(
+                f'payload on frame "{held.body}": robot "{subject.model.name}" has live variables, which may move the '
+                f'frame; put it on body "{frame.body}"'
+            )
+        found.append(held if frame is None else _moved(held, frame))
+    return tuple(found)
+
+
+def _moved(held: Payload, frame: Frame) -> Payload:
+    R = np.array(frame.placement.rotation, dtype=float)
+    p = np.array(frame.placement.position, dtype=float)
+    mass, com, inertia = (as_doubles(x, "payload") for x in held.arrays())
+    return Payload(frame.body, mass, com @ R.T + p, R @ inertia @ R.T)
+
+
 def evaluate(
     subject: Subject,
     name: str,
@@ -40,7 +64,7 @@ def evaluate(
     out: Any = None,
 ) -> Any:
     """A quantity of the table for one sample or a batch; see `Quantity` for what each option means."""
-    payloads = carried(payload, name)
+    payloads = on_bodies(subject, carried(payload, name)) if payload is not None else ()
     forces = mapping(forces, f"{name}: forces") if forces is not None else None
     kernel = kernel_of(subject, name, frame, tuple(forces or ()), tuple(p.body for p in payloads))
     args = [arguments[i] for i in quantity(name).inputs.split()]
@@ -112,7 +136,8 @@ def _check(
     bodies = [b.name for b in subject.model.bodies]
     for body in payloads:
         if body not in bodies:
-            raise UnknownName(f'{name}: payload on unknown body "{body}" of {who}{did_you_mean(body, bodies)}')
+            near = did_you_mean(body, [*bodies, *(f.name for f in subject.model.frames)])
+            raise UnknownName(f'{name}: payload on unknown body "{body}" of {who}{near}')
 
 
 def _make(

@@ -9,7 +9,7 @@ from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.lagrange.system import System
 from linkwork.loops.dynamics import has_loop_dynamics
 from linkwork.model.payload import Payload
-from linkwork.quantities.evaluate import carried
+from linkwork.quantities.evaluate import carried, on_bodies
 from linkwork.simulation.loop_plant import LoopPlant
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.robot_plant import RobotPlant
@@ -27,6 +27,7 @@ def plant_of(mechanism: Any, payload: Payload | Sequence[Payload] | None = None)
     subject = getattr(mechanism, "subject", mechanism)
     if not isinstance(subject, Subject):
         raise InvalidInput(f"simulate: got {type(mechanism).__name__}, expected a Robot or a System")
+    payloads = on_bodies(subject, payloads)
     for held in payloads:
         _check_payload(held, subject)
     kind = LoopPlant if has_loop_dynamics(subject) else RobotPlant

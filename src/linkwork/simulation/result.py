@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from linkwork.arguments import number
-from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.errors import UnknownName, did_you_mean
+from linkwork.formats.tabular import Tabular
 from linkwork.simulation.events import Crossing
 
 
 @dataclass(frozen=True)
-class Simulation(Mapping[str, np.ndarray]):
+class Simulation(Tabular, Mapping[str, np.ndarray]):
     """A motion, or a batch of motions, over time; result["q.elbow"], result["energy.total"], ... are columns (..., T).
 
     time          (T,) [s]
@@ -79,18 +77,8 @@ class Simulation(Mapping[str, np.ndarray]):
         k = int(np.argmin(np.abs(self.time - number(t, "at: t"))))
         return self.q[..., k, :], self.v[..., k, :]
 
-    def to_csv(self, path: str | Path) -> Path:
-        """One motion as a table: a header with the names, one row a time."""
-        from linkwork.formats.files import write_atomically
-
-        if self.success.ndim:
-            raise InvalidInput("to_csv: this is a batch of motions; a table holds one")
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows(zip(*[column.tolist() for column in self.columns.values()], strict=True))
-        write_atomically(Path(path), text.getvalue())
-        return Path(path)
+    def _table(self) -> Mapping[str, np.ndarray]:
+        return self.columns
 
 
 def columns_of(

@@ -17,6 +17,7 @@ from linkwork.actuation.motions import SampledMotion
 from linkwork.arguments import number
 from linkwork.errors import InvalidFile, InvalidInput
 from linkwork.formats.files import read_bounded
+from linkwork.formats.tabular import Tabular
 from linkwork.loads.analyse import Analysis, analyse
 from linkwork.model.elements import LinearActuator
 from linkwork.subject import RobotLike, Subject, subject_of
@@ -74,13 +75,21 @@ class Duty:
         return self.highest - self.lowest
 
 
-@dataclass(frozen=True)
-class Selection:
+@dataclass(frozen=True, repr=False)
+class Selection(Tabular):
     """A duty with the catalogue's lines that can do it, smallest first; `why_not` says what each other line lacks."""
 
     duty: Duty
     fitting: tuple[Actuator, ...]
     why_not: dict[str, str]
+
+    def __repr__(self) -> str:
+        chosen = self.choice.name if self.choice else "none"
+        return f'<Selection for "{self.duty.name}": {chosen}; {len(self.fitting)} fit, {len(self.why_not)} do not>'
+
+    def _table(self) -> dict[str, Any]:
+        lines = [(line.name, "fits") for line in self.fitting] + list(self.why_not.items())
+        return {"actuator": [name for name, _ in lines], "verdict": [verdict for _, verdict in lines]}
 
     @property
     def choice(self) -> Actuator | None:

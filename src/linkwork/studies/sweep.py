@@ -19,6 +19,7 @@ from linkwork.actuation.rates import with_rates
 from linkwork.arguments import as_doubles, finite, finite_rows, mapping, name_list
 from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.formats.tabular import Tabular
 from linkwork.studies.columns import Columns, motion_of_commands
 from linkwork.subject import RobotLike, Subject, subject_of
 
@@ -27,8 +28,8 @@ CHUNK = 1024
 """Designs run at once: enough to fill the lanes of all cores, few enough to report progress."""
 
 
-@dataclass(frozen=True)
-class Sweep:
+@dataclass(frozen=True, repr=False)
+class Sweep(Tabular):
     """variables: the designs' own numbers, (n,) each; results: (n,) by "column.reduction"; valid (n,).
 
     A design whose loops do not close somewhere on the way is not valid and its results are NaN.
@@ -42,6 +43,13 @@ class Sweep:
         if name not in self.results:
             raise UnknownName(f'sweep: there is no result "{name}"{did_you_mean(name, self.results)}')
         return self.results[name]
+
+    def __repr__(self) -> str:
+        varied, found = ", ".join(self.variables), ", ".join(self.results)
+        return f"<Sweep of {len(self.valid)} designs, {int(self.valid.sum())} valid: {varied} -> {found}>"
+
+    def _table(self) -> dict[str, np.ndarray]:
+        return {**self.variables, **self.results, "valid": self.valid}
 
     def best(self, name: str) -> int:
         """Index of the valid design with the smallest result."""

@@ -22,6 +22,7 @@ from linkwork import configurations, quantities
 from linkwork.actuation.rates import with_rates
 from linkwork.arguments import finite, number
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.formats.tabular import Tabular
 from linkwork.inverse.solve import inverse_kinematics
 from linkwork.poses import pose as as_pose
 from linkwork.trajectory.pace import Pace, pace
@@ -45,7 +46,7 @@ class Arc:
 
 
 @dataclass(frozen=True)
-class CartesianMotion:
+class CartesianMotion(Tabular):
     """A motion of a robot's frame.
 
     time       (n,) [s], evenly spaced;  q (n, nq), v, a (n, nv)
@@ -70,6 +71,17 @@ class CartesianMotion:
     @property
     def duration(self) -> float:
         return float(self.time[-1])
+
+    def _table(self) -> dict[str, np.ndarray]:
+        found = {"time": self.time}
+        for label, values in (("q", self.q), ("v", self.v), ("a", self.a)):
+            found |= {f"{label}[{k}]": values[:, k] for k in range(values.shape[1])}
+        return found | {axis: self.pose[:, k, 3] for k, axis in enumerate("xyz")}
+
+    @property
+    def motion(self) -> dict[str, np.ndarray]:
+        """What `robot.analyse` and the viewer take."""
+        return {"time": self.time, "q": self.q, "v": self.v, "a": self.a}
 
     @cached_property
     def length(self) -> float:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from linkwork import configurations
 from linkwork.arguments import as_doubles, number
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.formats.tabular import Tabular
 from linkwork.model.payload import Payload
 from linkwork.subject import RobotLike, Subject, subject_of
 from linkwork.trajectory.bounds import Bounds
@@ -31,7 +32,7 @@ ROUNDS = 6
 
 
 @dataclass(frozen=True, repr=False)
-class TimeLaw:
+class TimeLaw(Tabular):
     """The fastest time law s(t) along a path; with a batch of payloads every array has its dimensions in front.
 
     s             (points,) grid on the path, even but for the path's breaks
@@ -63,6 +64,15 @@ class TimeLaw:
     def duration(self) -> np.ndarray | float:
         """(...) [s]."""
         return self.t[..., -1] if self.t.ndim > 1 else float(self.t[-1])
+
+    def _table(self) -> dict[str, np.ndarray]:
+        if self.t.ndim != 1:
+            return {"time": self.t}
+        q, v, a = self.at(self.t)
+        found = {"time": self.t, "s": self.s, "speed": self.speed}
+        for label, values in (("q", q), ("v", v), ("a", a)):
+            found |= {f"{label}[{k}]": values[:, k] for k in range(values.shape[1])}
+        return found
 
     @property
     def active(self) -> np.ndarray:

@@ -9,7 +9,6 @@ import numpy as np
 
 from linkwork.errors import LinkworkError
 from linkwork.loads.members import member_names, members
-from linkwork.loops.assembly import reference
 from linkwork.robot import Robot
 
 STILL = 1e-9
@@ -88,10 +87,10 @@ def parents(robot: Robot) -> np.ndarray:
 
 
 def start(robot: Robot) -> np.ndarray:
-    """Where a robot stands first (nq,): the start of its first motion, or its reference, where loops close."""
+    """Where a robot stands first (nq,): the start of its first motion, or its home."""
     if len(robot.motions):
         return np.asarray(robot.motions[next(iter(robot.motions))].sample(0.0)[0])
-    return reference(robot.subject)
+    return robot.home
 
 
 def quaternions(R: np.ndarray) -> np.ndarray:

@@ -16,7 +16,6 @@ import numpy as np
 from linkwork import __version__, rooms
 from linkwork.formats.files import write_atomically
 from linkwork.loads.analyse import Analysis
-from linkwork.loops.assembly import reference
 from linkwork.robot import Robot
 from linkwork.view.html import table
 from linkwork.view.power import power_balance
@@ -78,7 +77,7 @@ def _at_rest(robot: Robot) -> np.ndarray:
     """A configuration to show: the start of its first motion, or the one in which its loops are assembled."""
     for motion in robot.motions.values():
         return motion.sample(0.0)[0]
-    return reference(robot.subject) if robot.model.elements else robot.neutral()
+    return robot.home
 
 
 def _page(title: str, body: str, data: Mapping[str, Any]) -> str:

@@ -96,9 +96,12 @@ def _rgb(color: tuple[float, float, float, float]) -> Color:
 
 
 def _skeleton(model: Model, body: Body, size: float) -> list[tuple[Triangles, Color]]:
-    """Tubes along a body's lines, and a hub at its joint where a tube ends there."""
+    """Tubes along a body's lines, and a hub at its joint where a tube ends there; arms are drawn as arms are built."""
+    depth = _depth(model)
+    if body.name in depth:
+        return _limb(model, body, size, depth[body.name])
     parts: list[tuple[Triangles, Color]] = []
-    parts += [(triangles.tube(a, b, 0.010 * size), COLORS["body"]) for a, b in _lines(model, body)]
+    parts += [(triangles.tube(a, b, 0.014 * size), COLORS["body"]) for a, b in _lines(model, body)]
     for joint in model.joints:
         if joint.child == body.name:
             hub = _hub(joint, size)
@@ -108,6 +111,60 @@ def _skeleton(model: Model, body: Body, size: float) -> list[tuple[Triangles, Co
                 meets |= _ends_at(_lines(model, model.body(joint.parent)), place)
             parts += [(hub, COLORS["hub"])] if hub is not None and meets else []
     return parts
+
+
+THICK, THIN = 0.042, 0.022
+"""Radius of an arm's tubes as part of its size, at the base and at the tip: about that of industrial arms."""
+
+
+@lru_cache(maxsize=64)
+def _depth(model: Model) -> dict[str, float]:
+    """body -> how far out it is on an arm, 0 to 1; nothing where the robot is no single chain of hinges and slides."""
+    carried = [joint.parent for joint in model.joints if joint.parent is not None]
+    single = len(set(carried)) == len(carried) and sum(joint.parent is None for joint in model.joints) <= 1
+    moving = [joint for joint in model.joints if joint.type != "fixed"]
+    flat = len({tuple(np.round(joint.axis, 6)) for joint in moving}) == 1 and all(
+        np.allclose(joint.placement.rotation, np.eye(3)) for joint in model.joints
+    )
+    known = {"revolute", "continuous", "prismatic"}
+    if model.elements or not single or flat or len(moving) < 3 or not {joint.type for joint in moving} <= known:
+        return {}
+    children = {joint.child for joint in model.joints}
+    order = [body.name for body in model.bodies if body.name not in children]
+    order += [joint.child for joint in model.joints]
+    return {name: k / (len(order) - 1) for k, name in enumerate(order)} if len(order) > 1 else {}
+
+
+def _limb(model: Model, body: Body, size: float, depth: float) -> list[tuple[Triangles, Color]]:
+    """A link of an arm: round tubes with round ends, and the housing of the joint that turns it."""
+    radius = size * (THICK + (THIN - THICK) * depth)
+    parts = []
+    for a, b in _bent(model, body):
+        ends = [moved(triangles.ball(radius), np.eye(3), end) for end in (a, b)]
+        parts += [(part, COLORS["shape"]) for part in (triangles.tube(a, b, radius), *ends)]
+    for joint in model.joints:
+        if joint.child == body.name and joint.type != "fixed":
+            axis = np.array(joint.axis, dtype=float)
+            R, at = triangles.turn_z_to(axis), np.zeros(3)
+            wide, long = 1.22 * radius, 2.9 * radius
+            if joint.type == "prismatic":  # a shaft that reaches back into its carrier
+                stroke = [float(limit.upper - limit.lower) for limit in joint.limits]
+                long = stroke[0] if stroke and np.isfinite(stroke[0]) else 0.2 * size
+                wide, at = 0.6 * radius, -0.5 * long * axis
+            parts.append((moved(triangles.cylinder(wide, long), R, at), COLORS["body"]))
+    return parts
+
+
+def _bent(model: Model, body: Body) -> list[tuple[np.ndarray, np.ndarray]]:
+    """A link's lines from its joint, each first along the axis and then across it, as links are built."""
+    axis = next((np.array(j.axis, dtype=float) for j in model.joints if j.child == body.name), np.array([0, 0, 1.0]))
+    found: list[tuple[np.ndarray, np.ndarray]] = []
+    for a, b in _lines(model, body):
+        along = (b - a) @ axis * axis
+        across = (b - a) - along
+        corner = min(np.linalg.norm(along), np.linalg.norm(across)) > 0.02 * np.linalg.norm(b - a)
+        found += [(a, a + along), (a + along, b)] if corner and not body.lines else [(a, b)]
+    return found
 
 
 def _lines(model: Model, body: Body) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -130,7 +187,7 @@ def _hub(joint: Joint, size: float) -> Triangles | None:
         return None
     R = triangles.turn_z_to(np.array(joint.axis, dtype=float))
     if joint.type in ("revolute", "continuous", "helical", "cylindrical"):
-        return moved(triangles.cylinder(0.016 * size, 0.042 * size), R, np.zeros(3))
+        return moved(triangles.cylinder(0.021 * size, 0.048 * size), R, np.zeros(3))
     if joint.type == "prismatic":
         return moved(triangles.box(np.array([0.028, 0.028, 0.048]) * size), R, np.zeros(3))
     return triangles.ball(0.02 * size)

@@ -12,14 +12,15 @@ from numpy.typing import ArrayLike
 
 from linkwork.arguments import as_doubles
 from linkwork.errors import InvalidInput
+from linkwork.formats.tabular import Tabular
 from linkwork.inverse.analytic.candidates import KINDS
 
 _TURN = 2 * np.pi
 _ROUNDING = 1e-12  # rad: an angle this little past a limit is on it
 
 
-@dataclass(frozen=True)
-class Solutions:
+@dataclass(frozen=True, repr=False)
+class Solutions(Tabular):
     """All solutions of one target, or of a batch (...) of them with M slots each.
 
                     one target    batch
@@ -33,6 +34,7 @@ class Solutions:
     valid           (m,) True     (..., M)
     count           m             (...,)
     reason          "" or why     (...,) of str: why there is no solution
+    scanned         how many values of the free parameter were tried because none was given, or 0
     """
 
     q: np.ndarray
@@ -47,6 +49,7 @@ class Solutions:
     free: np.ndarray | None = None
     free_name: str = ""
     explain: Callable[[tuple[int, ...]], str] = field(repr=False, default=lambda index: "")
+    scanned: int = 0
 
     @property
     def count(self) -> Any:
@@ -65,14 +68,36 @@ class Solutions:
     @cached_property
     def reason(self) -> Any:
         if self.valid.ndim == 1:
-            return "" if self.valid.any() else self.explain(())
+            return "" if self.valid.any() else self._why(())
         reasons = np.full(self.valid.shape[:-1], "", dtype=object)
         for index in np.argwhere(~self.valid.any(axis=-1)):
-            reasons[tuple(index)] = self.explain(tuple(int(i) for i in index))
+            reasons[tuple(index)] = self._why(tuple(int(i) for i in index))
         return reasons
+
+    def _why(self, index: tuple[int, ...]) -> str:
+        if not self.scanned:
+            return self.explain(index)
+        tried = f"{self.scanned} values of the {self.free_name} over a whole turn"
+        return f"none at any of {tried}; nearest: {self.explain(index)}"
 
     def __len__(self) -> int:
         return len(self.q)
+
+    def __repr__(self) -> str:
+        tried = f", {self.scanned} values of the {self.free_name} tried" if self.scanned else ""
+        if self.valid.ndim == 1:
+            return f"<Solutions: {self.count} by {self.family}{tried}{'' if self.count else ': ' + self.reason}>"
+        return f"<Solutions of {self.valid.shape[:-1]} targets: {int(self.count.sum())} by {self.family}{tried}>"
+
+    def _table(self) -> dict[str, Any]:
+        if self.valid.ndim != 1:
+            return {"valid": self.valid}
+        found: dict[str, Any] = {f"q[{k}]": self.q[:, k] for k in range(self.q.shape[1])}
+        for k, name in enumerate(self.branch_names if self.branch is not None else ()):
+            found[name] = self.branch[:, k]  # type: ignore[index]
+        if self.free is not None:
+            found["free"] = self.free
+        return found | {"kind": self.kind, "residual": self.residual}
 
     def __getitem__(self, index: Any) -> Solutions:
         """The solutions of one target of a batch, without empty slots."""

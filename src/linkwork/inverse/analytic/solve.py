@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from linkwork.inverse.analytic.solutions import Solutions
 from linkwork.subject import Subject
 
 WHO = "inverse_kinematics_all"
+SCANNED = 48
+"""Values of a seven-axis arm's free parameter that are tried where none is given and neutral reaches nothing."""
 DEFECT = 1e-6
 """How far a target may be from a rigid motion (largest entry of R'R - 1); it is brought to the nearest one."""
 
@@ -43,13 +46,18 @@ def inverse_kinematics_all(
     start = _start(subject, family, q0, batch)
     values = _free(family, free)
     rows = family.rows(goal, start, values)
+    scanned = 0
+    if family.free and free is None and q0 is None and not (rows.state > 0).any(axis=1).all():
+        # the neutral value of the free parameter reaches some target not at all: look at all of its range
+        scanned, values = SCANNED, np.linspace(-np.pi, np.pi, SCANNED, endpoint=False)
+        rows = family.rows(goal, start, values)
     if not family.exact:
         _complete(subject, family, rows, goal, start)
     worst = int(np.argmax(rows.defect)) if len(rows.defect) else 0
     if len(rows.defect) and not rows.defect[worst] <= DEFECT:
         where = f"[{', '.join(map(str, np.unravel_index(worst, batch)))}]" if batch else ""
         raise InvalidInput(_no_motion(f"{WHO}: target{where}", rows.defect[worst]))
-    return _solutions(subject, family, rows, values, batch)
+    return replace(_solutions(subject, family, rows, values, batch), scanned=scanned)
 
 
 def _complete(subject: Subject, family: Family, rows: Rows, goal: np.ndarray, q0: np.ndarray) -> None:

@@ -1,0 +1,52 @@
+"""Functions: quantities as CasADi functions with names, for optimisations of the caller's own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import casadi
+
+from linkwork.arguments import name_list
+from linkwork.quantities.evaluate import kernel_of
+from linkwork.quantities.table import quantity
+from linkwork.quantities.tracing import guard_of, trace
+from linkwork.subject import Subject
+
+
+def named_function(
+    subject: Subject,
+    name: str,
+    frame: str | None = None,
+    payload: str | Sequence[str] = (),
+    forces: str | Sequence[str] = (),
+) -> casadi.Function:
+    """A quantity as a CasADi function whose inputs and outputs have names.
+
+    Inputs in order: those of the quantity (q, v, a, tau), live variables by their names, `force_<frame>` (6,) for every
+    name of `forces`, and `mass_<body>`, `com_<body>` (3,), `inertia_<body>` (3, 3) for every name of `payload`. With
+    quaternions a last output, `guard`, is not negative where they have unit length.
+    """
+    bodies = name_list([payload] if isinstance(payload, str) else payload, "function: payload")
+    frames = name_list([forces] if isinstance(forces, str) else forces, "function: forces")
+    line = quantity(name)
+    kernel_of(subject, name, frame, frames, bodies)  # whose checks are those of a call
+    plain = trace(subject, name, frame, frames, bodies)
+    inputs = [*line.inputs.split(), *subject.live, *(f"force_{f}" for f in frames)]
+    for body in bodies:
+        inputs += [f"mass_{body}", f"com_{body}", f"inertia_{body}"]
+    outputs = [label for label, _ in line.outputs] + (["guard"] if guard_of(subject, line) else [])
+    symbols = plain.sx_in()
+    return casadi.Function(name, symbols, plain.call(symbols), _identifiers(inputs), _identifiers(outputs))
+
+
+def _identifiers(names: list[str]) -> list[str]:
+    """Names as CasADi allows them: letters, digits and single underscores, beginning with a letter, all different."""
+    found: list[str] = []
+    for name in names:
+        word = re.sub(r"_+", "_", re.sub(r"\W", "_", name, flags=re.ASCII)).strip("_")
+        word = word if word[:1].isalpha() else f"x{word}"
+        while word in found:
+            word += "x"
+        found.append(word)
+    return found
