@@ -12,7 +12,6 @@ import linkwork as lw
 from linkwork.actuation.rates import with_rates
 from linkwork.errors import InvalidFile, InvalidInput, did_you_mean
 from linkwork.formats.files import read_bounded
-from linkwork.loads.analyse import commands_by_name
 
 LARGEST = 256 * 2**20
 
@@ -60,6 +59,8 @@ def _read(robot: lw.Robot, path: str) -> dict[str, np.ndarray]:
         raise InvalidInput(f'{path}: robot "{robot.name}" has joints with several coordinates; use robot.analyse')
     commands = {name.removeprefix("command."): values for name, values in columns.items() if name != "time"}
     if commands and commands.keys() <= set(robot.actuators):
+        from linkwork.loads.analyse import commands_by_name  # `report --help` does not wait for a room
+
         by_name = commands_by_name(robot.subject, {"time": time, **commands})
         c, cd, cdd = with_rates(robot.subject, dict(by_name), ("c", "cd", "cdd"), path)
         return {"time": time, **dict(zip("qva", robot.from_actuators(c, cd, cdd), strict=True))}
