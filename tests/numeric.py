@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from linkwork.model import MassProperties, Model, Placement
-from linkwork.model.motion import joint_motion
+from linkwork.model.joint_motion import joint_motion
 
 
 def matrix(placement: Placement) -> np.ndarray:

@@ -23,7 +23,7 @@ from linkwork.formats.robot_yaml import Description, json_schema, read_robot_yam
 from linkwork.formats.robot_yaml.vocabulary import ELEMENTS as ELEMENT_KINDS
 from linkwork.library import FOLDER
 from linkwork.model import Model, Placement, elements, rotation
-from linkwork.model.motion import joint_motion
+from linkwork.model.joint_motion import joint_motion
 from tests.numeric import matrix, world_poses
 from tests.random_models import random_model, random_q
 

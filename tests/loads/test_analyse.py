@@ -10,7 +10,7 @@ import pytest
 import linkwork as lw
 from linkwork.errors import InvalidInput, NotPossible, UnknownName
 from linkwork.model import Joint, Model, validated
-from linkwork.model.motions import Motion, Track, accelerated, through
+from linkwork.model.motions import DescribedMotion, Track, accelerated, through
 from tests.loops.machines import hinge_with_strut, link, slope
 
 
@@ -20,7 +20,7 @@ def robot() -> lw.Robot:
     model = hinge_with_strut((0.5, -0.3, 0.0), (0.2, 0.0, 0.0))
     from dataclasses import replace
 
-    return lw.Robot(validated(replace(model, motions=(Motion("lift", 1.0, (track,)),))))
+    return lw.Robot(validated(replace(model, motions=(DescribedMotion("lift", 1.0, (track,)),))))
 
 
 def test_columns_are_the_arrays_they_name(robot):
@@ -101,7 +101,7 @@ def test_smooth_pieces_do_not_jump():
     for interpolation, jumps in (("cubic", ()), ("quintic", ()), ("linear", (0.3,))):
         track = Track("hinge", through(points, interpolation))
         joints = (Joint("hinge", "revolute", None, "arm"),)
-        model = Model("m", (link("arm", 0.5),), joints, motions=(Motion("go", 1.0, (track,)),))
+        model = Model("m", (link("arm", 0.5),), joints, motions=(DescribedMotion("go", 1.0, (track,)),))
         assert lw.Robot(validated(model)).motions["go"].jumps == jumps
 
 
@@ -109,7 +109,7 @@ def test_a_joint_that_a_strut_drives_may_be_moved_itself(robot):
     from dataclasses import replace
 
     track = Track("joint", accelerated(0.6, 0.2, [(0.0, 0.3)]))
-    other = lw.Robot(validated(replace(robot.model, motions=(Motion("turn", 0.5, (track,)),))))
+    other = lw.Robot(validated(replace(robot.model, motions=(DescribedMotion("turn", 0.5, (track,)),))))
     t = np.linspace(0.0, 0.5, 6)
     q, v, a = other.motions["turn"].sample(t)
     assert q[:, 0] == pytest.approx(0.6 + 0.2 * t + 0.15 * t**2, abs=1e-14)
@@ -120,7 +120,9 @@ def test_a_joint_that_a_strut_drives_may_be_moved_itself(robot):
 def test_robots_without_elements_are_analysed_too():
     joints = (Joint("hinge", "revolute", None, "arm"),)
     track = Track("hinge", accelerated(0.0, 1.0, []))
-    robot = lw.Robot(validated(Model("plain", (link("arm", 0.5),), joints, motions=(Motion("turn", 1.0, (track,)),))))
+    robot = lw.Robot(
+        validated(Model("plain", (link("arm", 0.5),), joints, motions=(DescribedMotion("turn", 1.0, (track,)),)))
+    )
     analysis = robot.analyse("turn", times=[0.0, 0.25])
     assert analysis["q.hinge"] == pytest.approx([0.0, 0.25], abs=1e-15)
     assert analysis["force.base.z"] == pytest.approx([9.81, 9.81], abs=1e-12)

@@ -9,7 +9,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.errors import InvalidInput, InvalidModel
-from linkwork.loads.sharing import structure_of
+from linkwork.loads.load_sharing import structure_of
 from linkwork.model.elements import Share, Spring, Stiffness
 from tests.loops.machines import casadi_loads, scissor_lift, slope
 

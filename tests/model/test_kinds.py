@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import functools
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import linkwork as lw
 from linkwork.model.joint import SIZES, TYPES, Joint
+from linkwork.model.joint_motion import joint_motion
 from linkwork.model.kinds import KINDS, SIMPLE
-from linkwork.model.motion import joint_motion
 from linkwork.model.tree import simple_joints
 
 
@@ -39,3 +43,43 @@ def test_types_and_random_configurations_follow_the_rows():
     text = "linkwork: 1\nname: r\nbodies: {a: {mass: 1, inertia: [1, 1, 1]}}\njoints: {j: {type: planar, child: a}}\n"
     q = lw.load(text=text).random(2000, seed=0)
     assert np.abs(q[:, :2]).max() <= 1.0 < np.abs(q[:, 2]).max() <= np.pi
+
+
+SOURCE = Path(lw.__file__).parent
+WORDS = KINDS.keys() - {"fixed", "ball", "continuous", "planar"}
+"""Kinds whose names are no words of other things: ends of struts, joints that go round, wheels on one shaft."""
+MOTION = {"model/kinds.py", "model/joint_motion.py", "recursions/joints.py"}
+OPTION = {"library.py"}
+"""load(root="floating")"""
+
+
+def named(file: Path) -> set[str]:
+    """Kinds that a file names as text, docstrings aside."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    texts = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    found = {
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in texts
+    }
+    return found & WORDS
+
+
+@functools.cache
+def named_in() -> dict[str, set[str]]:
+    """File of src -> the kinds that it names; the robots of papers are data."""
+    files = {str(file.relative_to(SOURCE)): file for file in SOURCE.rglob("*.py")}
+    found = {name: named(file) for name, file in files.items() if not name.startswith("reproduce/")}
+    return {name: kinds for name, kinds in found.items() if kinds}
+
+
+def test_outside_formats_few_files_name_a_kind():
+    found = {name for name in named_in() if not name.startswith("formats/")}
+    assert found >= MOTION | OPTION
+    assert len(found) <= 8, f"ask joint.kind or node.row instead of naming a kind: {sorted(found - MOTION - OPTION)}"
+
+
+@pytest.mark.parametrize("kind", ["helical", "cylindrical", "universal"])
+def test_a_kind_touches_at_most_eight_files(kind):
+    files = [name for name, kinds in named_in().items() if kind in kinds]
+    assert "model/kinds.py" in files and len(files) <= 8, files

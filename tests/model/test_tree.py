@@ -9,8 +9,8 @@ import pytest
 
 from linkwork.model import Body, Frame, Joint, MassProperties, Mimic, Model, Placement, build_tree
 from linkwork.model.joint import SIZES, TYPES, resolved_mimic
+from linkwork.model.joint_motion import joint_motion
 from linkwork.model.kinds import SIMPLE
-from linkwork.model.motion import joint_motion
 from linkwork.model.tree import Tree
 from tests.numeric import matrix, pseudo_inertia, world_poses
 from tests.random_models import random_model, random_q

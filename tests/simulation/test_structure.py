@@ -15,10 +15,10 @@ from linkwork.engine import kernel, keys
 from linkwork.simulation import fixed
 from linkwork.simulation.controllers import PD, PID, Bound, Controller, GravityCompensation
 from linkwork.simulation.events import Event, Events
-from linkwork.simulation.loop import Loop
 from linkwork.simulation.plants import plant_of
 from linkwork.simulation.run import _forces, simulate
 from linkwork.simulation.sampling import Sampled
+from linkwork.simulation.step_loop import StepLoop
 from linkwork.simulation.stops import EndStop, Stops
 from linkwork.simulation.structure import bare
 
@@ -137,7 +137,7 @@ def structure(**options) -> str:
     stops = Stops(options.get("stops", ()), plant)
     events = Events(tuple(options.get("events", ())), plant)
     forces = _forces(options.get("forces"), plant)
-    loop = Loop(plant, control.bound(plant), forces, stops, events, options.get("method", "rk4"))
+    loop = StepLoop(plant, control.bound(plant), forces, stops, events, options.get("method", "rk4"))
     return bare(loop)[1]
 
 
@@ -171,7 +171,7 @@ def test_tracing_sees_no_number_of_a_run():
     """The bare loop, from which everything is traced, has shapes where the loop has numbers."""
     plant = plant_of(arm())
     control = (PD(2.0, 0.01, START) + PID(2.0, 1.0, 0.01, START)).bound(plant)
-    template, key = bare(Loop(plant, control, {}, Stops((), plant), Events((), plant), "rk4"))
+    template, key = bare(StepLoop(plant, control, {}, Stops((), plant), Events((), plant), "rk4"))
     seen, waiting = set(), [template.control]
     while waiting:
         x = waiting.pop()

@@ -12,7 +12,7 @@ from casadi import SX
 from linkwork import quantities
 from linkwork.actuation.coordinates import explain, forward
 from linkwork.actuation.implicit import solve
-from linkwork.actuation.layout import Layout, layout_of
+from linkwork.actuation.layout import CommandLayout, layout_of
 from linkwork.arguments import finite_rows
 from linkwork.engine.kernel import Context
 from linkwork.errors import ComputationError, InvalidInput
@@ -77,7 +77,7 @@ def traced_forward_at_rest(tree: Tree, x: quantities.Inputs) -> Sequence[SX]:
     return q, casadi.vertcat(*guards)
 
 
-def _context(subject: Subject, layout: Layout) -> Context:
+def _context(subject: Subject, layout: CommandLayout) -> Context:
     who = f'robot "{subject.model.name}"'
     n, m = layout.sizes
     commands = f"{who} has {n} commands: {', '.join(layout.names[:8])}{', ...' if len(layout.names) > 8 else ''}"

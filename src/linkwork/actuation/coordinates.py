@@ -11,7 +11,7 @@ import numpy as np
 from casadi import SX
 
 from linkwork import quantities
-from linkwork.actuation.layout import Driven, Layout, drive_of, layout_of
+from linkwork.actuation.layout import CommandLayout, Driven, drive_of, layout_of
 from linkwork.actuation.transmissions import StrutOnHinge, StrutOnSlide
 from linkwork.arguments import as_doubles
 from linkwork.errors import ComputationError, InvalidInput, NotPossible
@@ -138,7 +138,7 @@ def drives(subject: Subject, tree: Tree) -> list[tuple[Driven, Any]]:
     return found
 
 
-def _carry(layout: Layout, motion: Triple, sign: int) -> None:
+def _carry(layout: CommandLayout, motion: Triple, sign: int) -> None:
     """Add or take off what a belt's carrier turns its wheel by."""
     for driven in layout.driven:
         if driven.carrier is not None:
@@ -146,7 +146,7 @@ def _carry(layout: Layout, motion: Triple, sign: int) -> None:
                 x[driven.q[0]] = x[driven.q[0]] + sign * x[driven.carrier]
 
 
-def _strut_motion(tree: Tree, layout: Layout, q: SX, v: SX, a: SX) -> Triple:
+def _strut_motion(tree: Tree, layout: CommandLayout, q: SX, v: SX, a: SX) -> Triple:
     x, w = SX.sym("q", tree.nq), SX.sym("v", tree.nv)
     own = {e.name: e for e in tree.elements if isinstance(e, LinearActuator)}
     struts = tuple(own[strut.name] for strut in layout.struts)
@@ -166,7 +166,7 @@ def traced_backward_closed(tree: Tree, x: quantities.Inputs) -> Sequence[SX]:
     return *traced_backward(tree, x), OPEN - largest_gap(tree, x.own["q"])
 
 
-def explain(subject: Subject, layout: Layout, c: Any, rates: bool, variables: Mapping[str, Any] | None) -> None:
+def explain(subject: Subject, layout: CommandLayout, c: Any, rates: bool, variables: Mapping[str, Any] | None) -> None:
     """Say which command is out of its range, with the numbers; nothing if none is."""
     commands = as_doubles(c, "from_actuators: c")
     if commands.ndim == 0 or commands.shape[-1] != layout.sizes[0] or not np.isfinite(commands).all():

@@ -1,4 +1,4 @@
-"""Layout: which command moves which coordinate of a robot, and which coordinates no motor holds."""
+"""CommandLayout: which command moves which coordinate of a robot, and which coordinates no motor holds."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Follower:
 
 
 @dataclass(frozen=True)
-class Layout:
+class CommandLayout:
     """How commands c become coordinates q.
 
     names       of every entry of cd (one a motor or actuator; joints of several coordinates numbered)
@@ -85,7 +85,7 @@ class Layout:
     passive: tuple[int, ...]
 
 
-def layout_of(subject: Subject) -> Layout:
+def layout_of(subject: Subject) -> CommandLayout:
     """The layout of a subject, made once."""
     return subject.once(layout_of, lambda: _Builder(subject).layout())
 
@@ -113,7 +113,7 @@ class _Builder:
                     if joint is not None:
                         self.by_joint.setdefault(joint, []).append(element)
 
-    def layout(self) -> Layout:
+    def layout(self) -> CommandLayout:
         couplings = [e for e in self.model.elements if isinstance(e, Coupling)]
         closures = [e for e in self.model.elements if isinstance(e, LoopClosure)]
         dependent = self._dependent(closures)
@@ -152,7 +152,7 @@ class _Builder:
         followers, equations = self._couplings(couplings, implicit, dependent)
         by_strut = [k for d in driven if isinstance(d.element, LinearActuator) for k in d.v]
         passive = sorted({*implicit, *by_strut, *(f.v for f in followers)})
-        return Layout(
+        return CommandLayout(
             names=tuple(self.names),
             entries=tuple(self.entries),
             sizes=(self.c, self.cd),

@@ -15,14 +15,14 @@ from linkwork.actuation.layout import layout_of
 from linkwork.arguments import as_doubles, choice
 from linkwork.configurations import neutral, places
 from linkwork.errors import InvalidInput, InvalidModel, UnknownName, did_you_mean
-from linkwork.model.motions import Motion, Track
+from linkwork.model.motions import DescribedMotion, Track
 from linkwork.subject import Subject
 
 
 class SampledMotion:
     """A motion of this robot from t = 0 to `duration` [s]."""
 
-    def __init__(self, subject: Subject, motion: Motion) -> None:
+    def __init__(self, subject: Subject, motion: DescribedMotion) -> None:
         self._subject, self.motion = subject, motion
 
     @property

@@ -244,7 +244,7 @@ def strut_drive(
     taken; with live numbers in the tree the same as in `like`, the drive of the present numbers.
     """
     nodes = [i for i in tree.outward if tree.nodes[i].joint == actuator.joint]
-    if has_rod(actuator) or len(nodes) != 1 or tree.nodes[nodes[0]].kind not in ("revolute", "prismatic"):
+    if has_rod(actuator) or len(nodes) != 1 or tree.nodes[nodes[0]].row.has_pitch or tree.nodes[nodes[0]].nv != 1:
         return None
     child = nodes[0]
     node = tree.nodes[child]
@@ -258,7 +258,7 @@ def strut_drive(
     n = node.axis
     common: dict[str, Any] = {"names": (actuator.name,), "joints": (actuator.joint,), "branch": actuator.branch}
     common |= {"lower": actuator.lower, "upper": actuator.upper}
-    if node.kind == "prismatic":
+    if node.row.is_slide:
         across = subtract(head, foot)
         along = dot(across, n)
         lateral = subtract(across, scale(along, n))

@@ -18,7 +18,7 @@ from linkwork.errors import InvalidInput, LinkworkError, NotPossible
 from linkwork.formats.files import LARGEST
 from linkwork.formats.xml import root_tag
 from linkwork.model import Model
-from linkwork.model.motion import joint_motion
+from linkwork.model.joint_motion import joint_motion
 from linkwork.model.placement import HERE, Placement
 
 CLOSE = 1e-9

@@ -22,7 +22,7 @@ from linkwork.collision.kinematics import GUARD
 from linkwork.collision.motions import difference
 from linkwork.collision.sweeps import sweep_tables, sweeps
 from linkwork.collision.tables import RobotTables
-from linkwork.collision.tile import OBSTACLE_KINDS, Layout, Placed, columns_of, in_pairs
+from linkwork.collision.tile import OBSTACLE_KINDS, Placed, TileLayout, columns_of, in_pairs
 from linkwork.collision.touching import has_test, may_be_closer, near_patch
 from linkwork.engine.keys import key
 from linkwork.engine.staged import StagedKernel, StagedSignature
@@ -164,7 +164,7 @@ class Grown:
             k.finish(self.near.x < -2 * self.margin)
 
 
-def recipe(subject: Subject, layout: Layout, k: Stages) -> None:
+def recipe(subject: Subject, layout: TileLayout, k: Stages) -> None:
     more = (("v", subject.nv), ("interval", 2))
     placed = Placed(k, layout, subject, *more, tables=sweep_tables(layout, subject))
     v, (t, half) = placed.inputs["v"], casadi.vertsplit(placed.inputs["interval"])

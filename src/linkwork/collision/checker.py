@@ -13,7 +13,7 @@ from casadi import SX
 
 from linkwork.collision.kinematics import GUARD
 from linkwork.collision.tables import RobotTables
-from linkwork.collision.tile import OBSTACLE_KINDS, Layout, Placed, columns_of, in_kernel
+from linkwork.collision.tile import OBSTACLE_KINDS, Placed, TileLayout, columns_of, in_kernel
 from linkwork.collision.touching import closer, near_patch
 from linkwork.engine.keys import key
 from linkwork.engine.staged import StagedKernel, StagedSignature
@@ -111,7 +111,7 @@ class Touching:
             k.finish(self.hit.x, any_lane=self.any_lane)
 
 
-def recipe(subject: Subject, layout: Layout, k: Stages) -> None:
+def recipe(subject: Subject, layout: TileLayout, k: Stages) -> None:
     """A configuration a lane; lanes that touch are done."""
     placed = Placed(k, layout, subject)
     q_tree = placed.kinematics.coordinates(placed.q)

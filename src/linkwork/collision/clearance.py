@@ -24,7 +24,7 @@ from linkwork.collision.distances import Nearest, nearest
 from linkwork.collision.kinematics import GUARD
 from linkwork.collision.rest import Rest
 from linkwork.collision.tables import RobotTables
-from linkwork.collision.tile import MOVING, OBSTACLE_KINDS, SHAPE_COLUMNS, Layout, Placed, columns_of, in_pairs
+from linkwork.collision.tile import MOVING, OBSTACLE_KINDS, SHAPE_COLUMNS, Placed, TileLayout, columns_of, in_pairs
 from linkwork.collision.touching import has_test, may_be_closer, near_patch
 from linkwork.engine.keys import key
 from linkwork.engine.staged import StagedKernel, StagedSignature
@@ -216,7 +216,7 @@ def gradient(
     return placed.kinematics.independent(casadi.vertcat(*tree_gradient))
 
 
-def recipe(subject: Subject, layout: Layout, k: Stages) -> None:
+def recipe(subject: Subject, layout: TileLayout, k: Stages) -> None:
     placed = Placed(k, layout, subject)
     q_tree = placed.kinematics.coordinates(placed.q)
     placed.guard(q_tree)

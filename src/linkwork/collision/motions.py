@@ -15,7 +15,7 @@ from linkwork.arguments import as_doubles, number
 from linkwork.collision.checker import Touching, has_quaternions, kept
 from linkwork.collision.kinematics import GUARD
 from linkwork.collision.tables import RobotTables
-from linkwork.collision.tile import Layout, Placed
+from linkwork.collision.tile import Placed, TileLayout
 from linkwork.engine.keys import key
 from linkwork.engine.staged import StagedKernel, StagedSignature
 from linkwork.engine.stages import Stages
@@ -28,7 +28,7 @@ STEP = 1.0 / 32.0
 MOST_SAMPLES = 10_000_000
 
 
-def recipe(subject: Subject, layout: Layout, k: Stages) -> None:
+def recipe(subject: Subject, layout: TileLayout, k: Stages) -> None:
     placed = Placed(k, layout, subject, ("v", subject.nv), ("intervals", 1))
     q, v, intervals = placed.q, placed.inputs["v"], placed.inputs["intervals"]
     placed.guard(placed.kinematics.coordinates(q))

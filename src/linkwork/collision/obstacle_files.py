@@ -44,7 +44,7 @@ def save_obstacles(obstacles: Obstacles, path: str | os.PathLike[str]) -> None:
 
 def scene_of(model: Model, source: str) -> Obstacles:
     """The collision shapes of a model that cannot move, named by their bodies."""
-    moving = [joint.name for joint in model.joints if joint.type != "fixed"]
+    moving = [joint.name for joint in model.joints if not joint.kind.is_fixed]
     if moving:
         raise InvalidFile(f'{source}: joint "{moving[0]}" moves; obstacles stand still, expected fixed joints only')
     places = fixed_places(model)

@@ -63,7 +63,7 @@ class Row:
 _FORMATS = [(struct.Struct(f"{n}d"), struct.Struct(f"{n}f")) for n in range(32)]
 
 
-class Scene:
+class PackedScene:
     """Packed obstacles.
 
     rows     of each shape, None where it is none of a table;  keys: those of each kind in their order
@@ -89,15 +89,15 @@ class Packer:
 
     def __init__(self, robot: Packed, base: Sequence[float], largest: float) -> None:
         self.robot, self.base, self.largest = robot, base, largest
-        self._scenes: dict[int, tuple[Any, Scene]] = {}
-        self._last: Scene | None = None
+        self._scenes: dict[int, tuple[Any, PackedScene]] = {}
+        self._last: PackedScene | None = None
         self._fields: tuple[Any, Any, Packed] | None = None
         # which words are addresses of the scene's own memory
         own = [1, 1, 1, 0] * len(OBSTACLE_KINDS)
         after = [0] * (TABLE_WORDS * len(FIELD_TABLES))
         self._own = np.array([1, 1, 1, 0, *(0 for _ in robot.words), *own, *after], dtype=np.int64)
 
-    def scene(self, obstacles: Any) -> Scene:
+    def scene(self, obstacles: Any) -> PackedScene:
         """The scene of these obstacles (anything with shapes in world axes), kept as long as they live."""
         where = id(obstacles)
         known = self._scenes.get(where)
@@ -113,7 +113,7 @@ class Packer:
         self._scenes[where] = (weakref.ref(obstacles, lambda _: forget(where, None)), scene)
         return scene
 
-    def _packed(self, shapes: tuple[Any, ...]) -> Scene:
+    def _packed(self, shapes: tuple[Any, ...]) -> PackedScene:
         """Everything anew."""
         far = 2.0 * self.largest
         rows = [Row(s, k, self.base, far) if s.kind in OBSTACLE_KINDS else None for k, s in enumerate(shapes)]
@@ -121,7 +121,7 @@ class Packer:
         for row in rows:
             if row is not None:
                 keys[row.shape.kind].append(row.key)
-        scene = Scene(shapes, rows, keys)
+        scene = PackedScene(shapes, rows, keys)
         scene.extent = self._extent(scene)
         doubles = [_MARGINS.pack(0.0, _HUGE, *self.base)]
         floats = [_NARROW.pack(self._margin(scene.extent), self.largest, *self.base)]
@@ -147,7 +147,7 @@ class Packer:
         fields = self._field_tables(shapes)
         return self._finished(scene, np.array((*words, *fields.words), dtype=np.int64), fields)
 
-    def _moved(self, shapes: tuple[Any, ...]) -> Scene | None:
+    def _moved(self, shapes: tuple[Any, ...]) -> PackedScene | None:
         """The last scene with the few shapes that are others now; None where more is another."""
         last = self._last
         if last is None or len(last.shapes) != len(shapes):
@@ -156,7 +156,7 @@ class Packer:
         rows = last.rows.copy()
         if len(others) > FEW or any(rows[k] is None or last.shapes[k].kind != shapes[k].kind for k in others):
             return None
-        scene = Scene(shapes, rows, last.keys.copy())
+        scene = PackedScene(shapes, rows, last.keys.copy())
         data, extent = bytearray(last.data), last.extent
         for k in others:
             old, new = rows[k], Row(shapes[k], k, self.base, 2.0 * self.largest)
@@ -172,7 +172,7 @@ class Packer:
         words = last.packed.numbers + self._own * (_address(scene.data) - _address(last.data))
         return self._finished(scene, words, last.packed.kept[2])
 
-    def _finished(self, scene: Scene, words: np.ndarray, fields: Packed) -> Scene:
+    def _finished(self, scene: PackedScene, words: np.ndarray, fields: Packed) -> PackedScene:
         scene.packed = Packed.at(words, (scene.data, self.robot, fields))
         scene.block = words.view(np.float64)
         return scene
@@ -180,7 +180,7 @@ class Packer:
     def _margin(self, extent: float) -> float:
         return STEPS * UNIT * (self.largest + extent)
 
-    def _extent(self, scene: Scene) -> float:
+    def _extent(self, scene: PackedScene) -> float:
         """Largest coordinate of the obstacles that count."""
         both = zip(scene.shapes, scene.rows, strict=True)
         return max(

@@ -19,7 +19,7 @@ from linkwork.collision.clearance import FAR, Least, gradient
 from linkwork.collision.distances import nearest
 from linkwork.collision.kinematics import GUARD
 from linkwork.collision.tables import RobotTables
-from linkwork.collision.tile import OBSTACLE_KINDS, Layout, Placed, columns_of
+from linkwork.collision.tile import OBSTACLE_KINDS, Placed, TileLayout, columns_of
 from linkwork.engine.keys import key
 from linkwork.engine.staged import Packed, StagedKernel, StagedSignature
 from linkwork.engine.stages import Row, Stages, Table
@@ -48,7 +48,7 @@ class PairClearances:
     gradient: np.ndarray
 
 
-def asked_table(layout: Layout) -> Table:
+def asked_table(layout: TileLayout) -> Table:
     """A row a pair: the ranges of the shapes of both sides, of which one side may be an obstacle."""
     ranges = [f"{end}_{kind}" for kind, _ in layout.kinds for end in ("first", "count")]
     both = [f"{side}_{r}" for side in ("a", "b") for r in ranges]
@@ -87,7 +87,7 @@ class Measured(Least):
         self.k.least(self.distance, nearest(kind, shape, other_kind, other).distance, *carried)
 
 
-def recipe(subject: Subject, layout: Layout, k: Stages) -> None:
+def recipe(subject: Subject, layout: TileLayout, k: Stages) -> None:
     placed = Placed(k, layout, subject, tables=(asked_table(layout),))
     q_tree = placed.kinematics.coordinates(placed.q)
     placed.guard(q_tree)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from linkwork.collision.tables import RobotTables
-from linkwork.collision.tile import Layout
+from linkwork.collision.tile import TileLayout
 from linkwork.engine.staged import Packed
 from linkwork.engine.stages import Table
 from linkwork.model.tree import Tree
@@ -22,7 +22,7 @@ OUTWARD = 1.0 + 1e-5
 FINE = 16.0  # strokes are counted in sixteenths of a metre, upward
 
 
-def sweep_tables(layout: Layout, subject: Subject) -> tuple[Table, ...]:
+def sweep_tables(layout: TileLayout, subject: Subject) -> tuple[Table, ...]:
     """Rows beside those of shapes, moving bodies and pairs, with a column a coordinate of the tree."""
     columns = (("reach", subject.tree.nv),)
     names = [*(f"sweep_{kind}" for kind, _ in layout.kinds), "sweep_movable", "sweep_pairs"]
@@ -63,10 +63,10 @@ def _strokes(tree: Tree, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     stroke = np.zeros(len(tree.nodes))
     for i in tree.outward:
         node = tree.nodes[i]
-        if node.kind in ("prismatic", "helical") and len(q):
+        if (node.row.is_slide or node.row.has_pitch) and len(q):
             ends = np.abs([first[:, node.q], first[:, node.q] + way[:, node.v]]).max()
-            stroke[i] = ends * (1.0 if node.kind == "prismatic" else abs(float(node.pitch)))
-        elif node.kind == "floating" and len(q):
+            stroke[i] = ends * abs(float(node.travel))
+        elif node.row.is_free and len(q):
             here = np.linalg.norm(first[:, node.q : node.q + 3], axis=1)
             stroke[i] = (here + np.linalg.norm(way[:, node.v : node.v + 3], axis=1)).max()
     return stroke
@@ -80,19 +80,9 @@ def _reaches(tree: Tree, node: int, ball: tuple[Any, float], stroke: np.ndarray)
         own = tree.nodes[i]
         axis = np.array(own.axis, dtype=float)
         length = float(np.linalg.norm(way))
-        across = float(np.linalg.norm(way - (way @ axis) * axis)) if own.kind in ("revolute", "helical") else length
-        match own.kind:
-            case "revolute":
-                found[own.v] = across + extent
-            case "helical":
-                found[own.v] = across + extent + abs(float(own.pitch))
-            case "prismatic":
-                found[own.v] = 1.0
-            case "ball":
-                found[own.v : own.v + 3] = length + extent
-            case "floating":
-                found[own.v : own.v + 3] = 1.0
-                found[own.v + 3 : own.v + 6] = length + extent
+        across = float(np.linalg.norm(way - (way @ axis) * axis)) if own.row.has_axis else length
+        for k in range(own.nv):
+            found[own.v + k] = 1.0 if k in own.row.slides else across + extent + abs(float(own.pitch))
         extent += length + stroke[i]
         way = np.array(own.placement.position, dtype=float)
     return found

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from linkwork.collision.packing import OUTWARD, Packer
-from linkwork.collision.tile import ROBOT_KINDS, Layout, in_kernel
+from linkwork.collision.tile import ROBOT_KINDS, TileLayout, in_kernel
 from linkwork.engine.staged import Packed
 from linkwork.model.tree import Tree
 from linkwork.subject import Subject
@@ -62,7 +62,7 @@ class RobotTables:
         self.pairs = tuple((a, b) for a, b in pairs if self._asked(a, b))
         self._pair_rows(kinds, ranges)
         room = tuple((k, -(-len(self.rows[f"robot_{k}"][0]) // ROOM) * ROOM) for k in kinds)
-        self.layout = Layout(room, -(-max(1, len(self.bodies)) // ROOM) * ROOM, self.nodes, subject.live)
+        self.layout = TileLayout(room, -(-max(1, len(self.bodies)) // ROOM) * ROOM, self.nodes, subject.live)
         self.sweeps: dict[Any, Packed] = {}  # sweeps.py
         own = [table for table in self.layout.tables if table.name in self.rows]
         self._robot = Packed(own, self.rows)
@@ -120,9 +120,9 @@ class RobotTables:
             for i in tree.paths[self.node_of[body]]:
                 node = tree.nodes[i]
                 own += float(np.linalg.norm(np.array(node.placement.position, dtype=float)))
-                if node.kind in ("prismatic", "helical"):
+                if node.row.is_slide or node.row.has_pitch:
                     own += _stroke(limits.get(node.joint))
-                elif node.kind == "floating":
+                elif node.row.is_free:
                     own += 5.0
             reach = max(reach, own)
         return 2.0 * reach + float(np.abs(self.base).max())

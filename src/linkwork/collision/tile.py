@@ -70,7 +70,7 @@ FIELD_TABLES = (*CLOUD_TABLES, *GROUND_TABLES)
 
 
 @dataclass(frozen=True)
-class Layout:
+class TileLayout:
     """What the code depends on besides the robot: nodes that carry shapes, kinds, and for how many there is room."""
 
     kinds: tuple[tuple[str, int], ...]  # (kind, room for so many)
@@ -100,7 +100,7 @@ class Placed:
     """The shapes of the robot where they are: tiles that tables choose rows of."""
 
     def __init__(
-        self, k: Stages, layout: Layout, subject: Subject, *more: tuple[str, int], tables: tuple[Table, ...] = ()
+        self, k: Stages, layout: TileLayout, subject: Subject, *more: tuple[str, int], tables: tuple[Table, ...] = ()
     ) -> None:
         """`more`: further inputs (name, size); `tables`: further tables."""
         self.k, self.layout, self.subject = k, layout, subject

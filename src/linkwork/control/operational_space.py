@@ -12,7 +12,7 @@ from casadi import SX
 
 from linkwork.control.checks import positive
 from linkwork.errors import InvalidInput, NotPossible
-from linkwork.inverse.tasks import Scene
+from linkwork.inverse.tasks import TaskScene
 from linkwork.loops.dynamics import has_constraints
 from linkwork.recursions.mimic import maps, tree_coordinates
 from linkwork.simulation.controllers import Bound, Controller
@@ -82,7 +82,7 @@ class _Stack:
         subject, n = plant.subject, plant.nv
         at, levels = 0, []
         symbol = SX.sym("q", plant.nq)
-        scene = Scene(subject, subject.tree, symbol, tree_coordinates(subject.tree, symbol), maps(subject.tree)[2])
+        scene = TaskScene(subject, subject.tree, symbol, tree_coordinates(subject.tree, symbol), maps(subject.tree)[2])
         for tasks, kept in zip(self.tasks, self.rows, strict=True):
             errors, slopes = [], []
             for task in tasks:

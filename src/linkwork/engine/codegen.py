@@ -24,7 +24,7 @@ DIRECT_STORES = 350  # above this many results the stores become a loop over a s
 
 
 @dataclass(frozen=True)
-class Layout:
+class KernelLayout:
     """Where a tile's temporary rows lie in the scratch memory, in doubles."""
 
     inputs: tuple[int, ...]
@@ -33,7 +33,7 @@ class Layout:
     size: int
 
     @staticmethod
-    def of(program: Program, results: int, width: int) -> Layout:
+    def of(program: Program, results: int, width: int) -> KernelLayout:
         offset = 0
         inputs, outputs = [], []
         for count in program.inputs:
@@ -45,7 +45,7 @@ class Layout:
         slots = offset
         if _is_large(program, results, width):
             offset += (1 + len({v for o in program.outputs[:results] for v in o if v >= 0})) * width
-        return Layout(tuple(inputs), tuple(outputs), slots, offset + width + LINE)
+        return KernelLayout(tuple(inputs), tuple(outputs), slots, offset + width + LINE)
 
 
 def _is_large(program: Program, results: int, width: int) -> bool:
@@ -58,7 +58,7 @@ def new_module(name: str) -> ir.Module:
 
 def emit_run(module: ir.Module, program: Program, results: int, width: int) -> None:
     """Define `run` in the module. `results`: how many outputs are returned (the rest are guards)."""
-    layout = Layout.of(program, results, width)
+    layout = KernelLayout.of(program, results, width)
     signature = ir.FunctionType(I64, [POINTER, POINTER, POINTER, POINTER, I64, I64])
     function = ir.Function(module, signature, "run")
     on_lines(function)

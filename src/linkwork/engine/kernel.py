@@ -306,7 +306,7 @@ class Kernel:
         else:
             lanes = width or _best_width(program, results)
             codegen.emit_run(module, program, results, lanes)
-            header[f"scratch{width}"] = codegen.Layout.of(program, results, lanes).size
+            header[f"scratch{width}"] = codegen.KernelLayout.of(program, results, lanes).size
             header[f"lanes{width}"] = lanes
         return header, machine.compile_object(str(module))
 

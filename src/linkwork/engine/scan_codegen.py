@@ -37,7 +37,7 @@ ARGUMENTS = (
 )
 
 
-class Layout:
+class ScanLayout:
     """Where things lie in the scratch tile, in doubles."""
 
     def __init__(self, program: Program, width: int) -> None:
@@ -91,7 +91,7 @@ def _copy_from_lane(b: ir.IRBuilder, row: ir.Value, tile: ir.Value, lane: ir.Val
         store(b, load(b, at(b, tile, b.add(b.mul(e, _number(width)), lane)), DOUBLE), at(b, row, e))
 
 
-def _fill_function(module: ir.Module, layout: Layout) -> ir.Function:
+def _fill_function(module: ir.Module, layout: ScanLayout) -> ir.Function:
     """fill(arguments, scratch, lane, sample, id): start a sample in a lane; id is -1 for a lane that only idles."""
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), [POINTER, POINTER, I64, I64, I64]), "fill")
     function.linkage = "internal"
@@ -108,7 +108,7 @@ def _fill_function(module: ir.Module, layout: Layout) -> ir.Function:
     return function
 
 
-def _sample_slot(b: ir.IRBuilder, scratch: ir.Value, layout: Layout, lane: ir.Value) -> ir.Value:
+def _sample_slot(b: ir.IRBuilder, scratch: ir.Value, layout: ScanLayout, lane: ir.Value) -> ir.Value:
     # the sample numbers share the scratch memory: eight bytes each, as integers
     return b.gep(scratch, [b.add(_number(layout.sample_at), lane)], source_etype=I64)
 
@@ -117,12 +117,12 @@ StageCode = tuple[Program, Program, tuple[int, ...]]
 """(due, update, elements of the state that the update's results go to)."""
 
 
-def emit_scan(module: ir.Module, program: Program, width: int, stages: Sequence[StageCode] = ()) -> Layout:
+def emit_scan(module: ir.Module, program: Program, width: int, stages: Sequence[StageCode] = ()) -> ScanLayout:
     """Define `scan`. The program maps (state, parameters, sequence) to (next state, record, stop[, advance]).
 
     Before each step every stage that is due in some lane updates the state of the lanes in which it is due.
     """
-    layout = Layout(program, width)
+    layout = ScanLayout(program, width)
     fill = _fill_function(module, layout)
     function = ir.Function(module, ir.FunctionType(I64, [POINTER, POINTER, I64, I64]), "scan")
     on_lines(function)
@@ -184,7 +184,7 @@ def emit_scan(module: ir.Module, program: Program, width: int, stages: Sequence[
     return layout
 
 
-def emit_one(module: ir.Module, layout: Layout) -> ir.Function:
+def emit_one(module: ir.Module, layout: ScanLayout) -> ir.Function:
     """Define `one(inputs, outputs)`: (start state, parameters, steps) -> (final state, verdict) of a single sample.
 
     For a scan of width 1 without sequences and records. Table and scratch stand on the stack, so a call needs no other
@@ -234,7 +234,7 @@ def _lane_count(b: ir.IRBuilder, scratch: ir.Value, lane: ir.Value) -> ir.Value:
 
 
 def _load_sequence(
-    b: ir.IRBuilder, arguments: ir.Value, scratch: ir.Value, layout: Layout, lane: ir.Value, last: ir.Value
+    b: ir.IRBuilder, arguments: ir.Value, scratch: ir.Value, layout: ScanLayout, lane: ir.Value, last: ir.Value
 ) -> None:
     sample = b.load(_sample_slot(b, scratch, layout, lane), typ=I64)
     sample = b.select(b.icmp_signed(">=", sample, _number(0)), sample, last)
@@ -245,7 +245,7 @@ def _load_sequence(
 
 
 def _write_record(
-    b: ir.IRBuilder, arguments: ir.Value, scratch: ir.Value, layout: Layout, lane: ir.Value, every: ir.Value
+    b: ir.IRBuilder, arguments: ir.Value, scratch: ir.Value, layout: ScanLayout, lane: ir.Value, every: ir.Value
 ) -> None:
     sample = b.load(_sample_slot(b, scratch, layout, lane), typ=I64)
     verdict = load(b, at(b, scratch, b.add(_number(layout.verdict_at), lane)), DOUBLE)
@@ -269,7 +269,7 @@ def _any_lane(b: ir.IRBuilder, mask: ir.Value, width: int) -> ir.Value:
     return b.icmp_unsigned("!=", b.bitcast(mask, ir.IntType(width)), ir.Constant(ir.IntType(width), 0))
 
 
-def _emit_stage(b: ir.IRBuilder, stage: StageCode, scratch: ir.Value, layout: Layout, width: int) -> None:
+def _emit_stage(b: ir.IRBuilder, stage: StageCode, scratch: ir.Value, layout: ScanLayout, width: int) -> None:
     """Update parts of the state where the stage is due; passed over when no lane is, which a branch predictor learns.
 
     A lane in which it is not due keeps its bits, so that results do not depend on the neighbours.
@@ -293,7 +293,7 @@ def _emit_stage(b: ir.IRBuilder, stage: StageCode, scratch: ir.Value, layout: La
 
 
 def _emit_step(
-    b: ir.IRBuilder, program: Program, scratch: ir.Value, layout: Layout, width: int, steps: ir.Value
+    b: ir.IRBuilder, program: Program, scratch: ir.Value, layout: ScanLayout, width: int, steps: ir.Value
 ) -> ir.Value:
     """One step of all lanes; writes next states (old ones where the new is not finite), records and verdicts.
 

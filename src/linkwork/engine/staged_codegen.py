@@ -24,7 +24,7 @@ from linkwork.engine.staged_values import (
     RUN_TYPE,
     TABLE_WORDS,
     LaneValues,
-    Layout,
+    StagedLayout,
     all_lanes,
     any_lane,
     bytes_of,
@@ -39,8 +39,8 @@ from linkwork.engine.stages import (
     Finish,
     Group,
     Leave,
-    Loop,
     Record,
+    RowLoop,
     Stages,
     Variable,
     Where,
@@ -56,7 +56,7 @@ class StagedEmitter(LaneValues):
     ) -> None:
         self.stages, self.scalar, self.width = stages, scalar, width
         self.exact = exact  # the same in doubles, one lane: for samples that are too close
-        self.layout = Layout.of(stages, width, scalar)
+        self.layout = StagedLayout.of(stages, width, scalar)
         self.operations = 0
         self.tile_of = {tile.name: tile for tile in stages.tiles}
         self.table_at = {name: len(stages.inputs) + TABLE_WORDS * k for k, name in enumerate(stages.tables)}
@@ -232,7 +232,7 @@ class StagedEmitter(LaneValues):
                     self._group(step, mask, leave)
                 case Where():
                     self._where(step, mask, leave)
-                case Loop():
+                case RowLoop():
                     self._loop(step, mask)
                 case Counting():
                     self._counting(step, mask)
@@ -264,7 +264,7 @@ class StagedEmitter(LaneValues):
         b.branch(after)
         b.position_at_end(after)
 
-    def _loop(self, step: Loop, mask: ir.Value | None) -> None:
+    def _loop(self, step: RowLoop, mask: ir.Value | None) -> None:
         b = self.b
         first = number_of(0) if step.first is None else self._whole(step.first)
         count = self.counts[step.table.name] if step.count is None else self._whole(step.count)

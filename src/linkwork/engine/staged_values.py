@@ -21,7 +21,7 @@ RUN_TYPE = ir.FunctionType(I64, [POINTER] * 4 + [I64] * 4)
 
 
 @dataclass(frozen=True)
-class Layout:
+class StagedLayout:
     """Where things lie in the scratch memory, in bytes, and how much there is, in doubles."""
 
     inputs: tuple[int, ...]
@@ -30,7 +30,7 @@ class Layout:
     size: int
 
     @staticmethod
-    def of(stages: Stages, width: int, scalar: ir.Type) -> Layout:
+    def of(stages: Stages, width: int, scalar: ir.Type) -> StagedLayout:
         offset = 0
         inputs, outputs, tiles = [], [], {}
         for _, size in stages.inputs:
@@ -43,7 +43,7 @@ class Layout:
             offset = -(-offset // 64) * 64
             tiles[tile.name] = offset
             offset += tile.rows * tile.columns * width * bytes_of(scalar)
-        return Layout(tuple(inputs), tuple(outputs), tiles, -(-offset // 8) + LINE)
+        return StagedLayout(tuple(inputs), tuple(outputs), tiles, -(-offset // 8) + LINE)
 
 
 def bytes_of(scalar: ir.Type) -> int:
@@ -57,7 +57,7 @@ class LaneValues:
     width: int
     scalar: ir.Type
     type: ir.Type
-    layout: Layout
+    layout: StagedLayout
     function: ir.Function
     words: ir.Value
     scratch: ir.Value

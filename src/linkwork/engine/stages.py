@@ -106,7 +106,7 @@ class Group:
 
 
 @dataclass
-class Loop:
+class RowLoop:
     """For each row of a table, or of a part of it."""
 
     table: Table
@@ -327,7 +327,7 @@ class Stages:
     @contextmanager
     def rows(self, table: Table, first: Index | None = None, count: Index | None = None) -> Iterator[Row]:
         """For each row of the table, or for `count` rows from `first`."""
-        loop = Loop(table, next(self._numbers), first, count, [])
+        loop = RowLoop(table, next(self._numbers), first, count, [])
         with self._inside(loop):
             yield Row(self, table, loop.number)
 
@@ -408,7 +408,7 @@ class Stages:
         self._open.append(step)
 
     @contextmanager
-    def _inside(self, step: Loop | Counting | Where) -> Iterator[None]:
+    def _inside(self, step: RowLoop | Counting | Where) -> Iterator[None]:
         self._add(step)
         outer, self._open = self._open, step.block
         try:

@@ -26,7 +26,7 @@ from linkwork.engine.kernel import Context
 from linkwork.errors import InvalidInput
 from linkwork.inverse.mechanism import limits_of, stroke
 from linkwork.inverse.qp import solve_qp
-from linkwork.inverse.tasks import Scene, Task, singles
+from linkwork.inverse.tasks import Task, TaskScene, singles
 from linkwork.loops.assembly import constraints, has_closures
 from linkwork.recursions.mimic import maps, tree_coordinates
 from linkwork.subject import Subject
@@ -260,7 +260,7 @@ def _kernel_of(subject: Subject, tasks: tuple[Task, ...]) -> Callable[..., Any]:
 def _compiled(subject: Subject, tasks: tuple[Task, ...]) -> Callable[..., Any]:
     tree = subject.tree
     q = SX.sym("q", subject.nq)
-    scene = Scene(subject, tree, q, tree_coordinates(tree, q), maps(tree)[2])
+    scene = TaskScene(subject, tree, q, tree_coordinates(tree, q), maps(tree)[2])
     sizes = [len(task.numbers(subject)) for task in tasks]
     numbers, e, J, at = SX.sym("numbers", sum(sizes)), [], [], 0
     for task, size in zip(tasks, sizes, strict=True):

@@ -81,7 +81,7 @@ class Mechanism:
 
     def bounded(self, node: int) -> bool:
         """Whether `reach_of` bounds the distance: nothing floats and no slide is endless."""
-        fixed = all(self.tree.nodes[i].kind != "floating" for i in self.tree.paths[node])
+        fixed = all(not self.tree.nodes[i].row.is_free for i in self.tree.paths[node])
         return fixed and all(math.isfinite(x) for x in self._slides(node))
 
     def _slides(self, node: int) -> list[float]:
@@ -91,10 +91,10 @@ class Mechanism:
         found = []
         for i in self.tree.paths[node]:
             joint = self.tree.nodes[i]
-            if joint.kind in ("prismatic", "helical"):
+            if joint.row.is_slide or joint.row.has_pitch:
                 leader = np.flatnonzero(Gq[joint.q])[0]
                 ends = [Gq[joint.q, leader] * x + b[joint.q] for x in (lower[leader], upper[leader])]
-                found.append(max(map(abs, ends)) * (1.0 if joint.kind == "prismatic" else abs(float(joint.pitch))))
+                found.append(max(map(abs, ends)) * abs(float(joint.travel)))
         return found
 
     def in_tree(self, x: SX) -> SX:

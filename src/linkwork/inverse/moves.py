@@ -82,11 +82,11 @@ def moved(walk: Walk, k: int, rule: Rule, interval: Interval, reach: float) -> M
     if not nodes:
         return Move(walk.x[k], lambda: SX(0))
     whole = all(pair.metric is None for pair in walk.pairs)
-    kind = walk.tree.nodes[nodes[0]].kind
-    if len(nodes) > 1 or not whole or kind not in ("revolute", "prismatic"):
+    row = walk.tree.nodes[nodes[0]].row
+    if len(nodes) > 1 or not whole or not (row.is_hinge or row.is_slide):
         return _searched(walk, k, interval)
     factor = next(f for at, f, _ in walk.drives[nodes[0]] if at == k)
-    if kind == "prismatic":
+    if row.is_slide:
         return _slid(walk, k, nodes[0], factor, rule, interval)
     return _turned(walk, k, nodes[0], factor, rule, interval, reach)
 

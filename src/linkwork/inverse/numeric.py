@@ -20,10 +20,10 @@ from linkwork import configurations
 from linkwork.engine.kernel import Context, Kernel, Signature
 from linkwork.engine.scan import Scan
 from linkwork.engine.traced import traced
-from linkwork.inverse.loop import ENDLESS, LONG_PATIENCE, Loop
 from linkwork.inverse.mechanism import mechanism, stroke
 from linkwork.inverse.residual import errors
 from linkwork.inverse.result import InverseKinematics
+from linkwork.inverse.search_loop import ENDLESS, LONG_PATIENCE, SearchLoop
 from linkwork.inverse.seeds import box
 from linkwork.inverse.targets import Format, Goal, fault, packed, refuse
 from linkwork.once import Keeper
@@ -36,7 +36,7 @@ Limits = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
-class Settings:
+class SearchSettings:
     """limits: (lower, upper) of q, None: the robot's own. tolerance: [m], [rad]. prefer: a configuration, or None."""
 
     limits: Limits | None = None
@@ -58,7 +58,7 @@ class Solver(Keeper):
         self.size = sum(goal.size for goal in goals)
         self.context = Context(f'robot "{subject.model.name}"')
         self.tracks: dict[bool, Scan] = {}
-        self._loops: dict[tuple[bool, bool], Loop] = {}
+        self._loops: dict[tuple[bool, bool], SearchLoop] = {}
 
     def key(self, maker: Callable[..., Any], *options: Any) -> str | None:
         """The key of something traced for these goals (`Subject.key`)."""
@@ -105,11 +105,11 @@ class Solver(Keeper):
                 position = casadi.fmax(position, casadi.fabs(row))
         return position, turn
 
-    def loop(self, live: bool, wish: bool) -> Loop:
+    def loop(self, live: bool, wish: bool) -> SearchLoop:
         """The loop with limits that come with the call (live) or the robot's own, with or without a preference."""
         if (live, wish) not in self._loops:
             own = tuple(x[self.moving] for x in self.limits)
-            self._loops[live, wish] = Loop(self.mechanism, self.goals, None if live else own, wish)
+            self._loops[live, wish] = SearchLoop(self.mechanism, self.goals, None if live else own, wish)
         return self._loops[live, wish]
 
     @functools.cached_property
@@ -123,7 +123,9 @@ class Solver(Keeper):
         x0[loop.single] = box(self.mechanism, *(x[self.moving][loop.single] for x in self.limits))[0]
         return loop.flat(x0, RESTARTS, TOLERANCE, TOLERANCE)
 
-    def many(self, targets: tuple[np.ndarray, ...], q0: np.ndarray | None, settings: Settings) -> InverseKinematics:
+    def many(
+        self, targets: tuple[np.ndarray, ...], q0: np.ndarray | None, settings: SearchSettings
+    ) -> InverseKinematics:
         """One target or a batch, with any settings."""
         numbers, checks, bad, beyond = self.pack.call(targets, None, self.context)
         if np.any(bad):

@@ -31,7 +31,7 @@ Objective = Callable[[SX], Any]
 
 
 @dataclass(frozen=True)
-class Settings:
+class PseudoInverseSettings:
     """dt [s]; gain K [1/s]; objective w(q) with its factor alpha; damping added to J J'; tolerance [m], [rad]."""
 
     dt: float
@@ -48,7 +48,7 @@ def follow(
     velocity: np.ndarray | None,
     q0: np.ndarray,
     limits: tuple[np.ndarray, np.ndarray],
-    settings: Settings,
+    settings: PseudoInverseSettings,
 ) -> InverseKinematics:
     """Joint motion (..., T, nq) for a path (..., T) that begins at q0: q[k] is where the arm is when target[k] is due.
 
@@ -85,7 +85,7 @@ def follow(
     return InverseKinematics(q, success, position, turn, count, code, limits, _explain)
 
 
-def _scan_of(solver: Solver, limits: tuple[np.ndarray, np.ndarray], settings: Settings) -> Scan:
+def _scan_of(solver: Solver, limits: tuple[np.ndarray, np.ndarray], settings: PseudoInverseSettings) -> Scan:
     m = solver.mechanism
     bounds = tuple(x[solver.moving] for x in limits)
 

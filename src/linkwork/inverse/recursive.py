@@ -25,12 +25,12 @@ from casadi import SX
 from linkwork import configurations
 from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
-from linkwork.inverse.loop import ENDLESS, Shapes
 from linkwork.inverse.mechanism import Mechanism
 from linkwork.inverse.moves import BEST_FIRST, Interval, Rule, sweep
 from linkwork.inverse.numeric import Solver
 from linkwork.inverse.pairs import POINT, Pair, pairs_of
 from linkwork.inverse.result import InverseKinematics
+from linkwork.inverse.search_loop import ENDLESS, Shapes
 from linkwork.inverse.sweep import Walk, hinge, slide
 
 CONVERGED, STALLED, SWEEPS_USED = 0, 1, 2
@@ -287,7 +287,7 @@ def step_of(solver: Solver, q: np.ndarray, joint: str, targets: tuple[np.ndarray
     pairs = pairs_of(solver.who, solver.goals, m.places, SX(casadi.DM(numbers)), m.length)
     walk = Walk(m, SX(casadi.DM(q[solver.moving])), pairs)
     nodes = [i for i, drives in walk.drives.items() if any(k in own[joint] for k, _, _ in drives)]
-    if walk.tree.nodes[nodes[0]].kind == "prismatic":
+    if walk.tree.nodes[nodes[0]].row.is_slide:
         d = float(casadi.DM(slide(walk, nodes[0])))
         return JointStep(0.0, 0.0, d, d)
     wave, small = hinge(walk, nodes[0], m.reach)

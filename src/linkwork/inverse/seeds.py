@@ -62,5 +62,5 @@ def seed(mechanism: Mechanism, k: SX, x: SX, centre: SX, spread: SX) -> SX:
 def _balls(mechanism: Mechanism) -> list[tuple[int, int]]:
     """(first q, first v) of ball joints, as places in the mechanism's coordinates."""
     own_q, own_v = mechanism.tree.independent
-    nodes = [n for n in mechanism.tree.nodes if n.kind == "ball" and own_v.index(n.v) in mechanism.v]
+    nodes = [n for n in mechanism.tree.nodes if n.row.is_ball and own_v.index(n.v) in mechanism.v]
     return [(mechanism.q.index(own_q.index(n.q)), mechanism.v.index(own_v.index(n.v))) for n in nodes]

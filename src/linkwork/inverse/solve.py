@@ -12,7 +12,7 @@ from linkwork.arguments import as_doubles, choice, number
 from linkwork.errors import InvalidInput, NotPossible, did_you_mean
 from linkwork.inverse.mechanism import limits_of
 from linkwork.inverse.moves import STEPS, Rule
-from linkwork.inverse.numeric import RESTARTS, TOLERANCE, Settings, plain_of, remember_plain, solver_of
+from linkwork.inverse.numeric import RESTARTS, TOLERANCE, SearchSettings, plain_of, remember_plain, solver_of
 from linkwork.inverse.options import (
     configuration_of,
     flag,
@@ -26,8 +26,7 @@ from linkwork.inverse.options import (
     tolerances,
     whole,
 )
-from linkwork.inverse.pseudo_inverse import OBJECTIVES, follow
-from linkwork.inverse.pseudo_inverse import Settings as Integration
+from linkwork.inverse.pseudo_inverse import OBJECTIVES, PseudoInverseSettings, follow
 from linkwork.inverse.recursive import JointStep, Run, order_of, step_of
 from linkwork.inverse.recursive import run as run_sweeps
 from linkwork.inverse.result import InverseKinematics
@@ -143,7 +142,7 @@ def numeric(
     solver = solver_of(who, subject, goals, formats)
     start = None if q0 is None else configuration_of(who, subject, "q0", q0)
     refuse_batch(who, start, targets, formats, path=flag(who, "track", track))
-    settings = Settings(
+    settings = SearchSettings(
         limits=None if limits is True else limits_of(who, subject, limits),
         tolerance=tolerances(who, tolerance),
         restarts=whole(who, "restarts", restarts, 0),
@@ -253,7 +252,7 @@ def pseudo_inverse(
         )
     if not (objective is None or callable(objective)):
         choice(objective, OBJECTIVES, f"{who}: objective")
-    settings = Integration(
+    settings = PseudoInverseSettings(
         dt=interval(who, dt) or 0.0,
         gain=not_negative(who, "gain", gain),
         objective=objective,

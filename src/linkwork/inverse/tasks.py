@@ -33,7 +33,7 @@ LARGEST = 1e20
 
 
 @dataclass(frozen=True)
-class Scene:
+class TaskScene:
     """What tasks are traced on: own coordinates q (nq), those of the tree, and columns of the tree as own ones (G)."""
 
     subject: Subject
@@ -56,7 +56,7 @@ class Task(Protocol):
 
     def costs(self, subject: Subject) -> np.ndarray: ...
 
-    def rows(self, scene: Scene, numbers: SX) -> tuple[SX, SX]: ...
+    def rows(self, scene: TaskScene, numbers: SX) -> tuple[SX, SX]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ class FrameTask:
     def costs(self, subject: Subject) -> np.ndarray:
         return _two_costs(f'task of frame "{self.frame}"', self.position_cost, self.rotation_cost)
 
-    def rows(self, scene: Scene, numbers: SX) -> tuple[SX, SX]:
+    def rows(self, scene: TaskScene, numbers: SX) -> tuple[SX, SX]:
         place = scene.subject.place_of(self.frame)
         R_d, p_d = _unpacked(numbers)
         J, R = jacobian(scene.tree, scene.q_tree, place)
@@ -116,7 +116,7 @@ class RelativeFrameTask:
     def costs(self, subject: Subject) -> np.ndarray:
         return _two_costs(f'task of frame "{self.frame}"', self.position_cost, self.rotation_cost)
 
-    def rows(self, scene: Scene, numbers: SX) -> tuple[SX, SX]:
+    def rows(self, scene: TaskScene, numbers: SX) -> tuple[SX, SX]:
         """In axes of the root: R_r'(p_f - p_r), its rate R_r'(v_f - v_r - w_r x (p_f - p_r)), and R_r'(w_f - w_r)."""
         R_d, p_d = _unpacked(numbers)
         (J_f, R_f), (J_r, R_r) = (
@@ -149,7 +149,7 @@ class PostureTask:
     def costs(self, subject: Subject) -> np.ndarray:
         return _costs("posture task", self.cost, len(singles(subject)))
 
-    def rows(self, scene: Scene, numbers: SX) -> tuple[SX, SX]:
+    def rows(self, scene: TaskScene, numbers: SX) -> tuple[SX, SX]:
         pairs = singles(scene.subject)
         J = SX(len(pairs), scene.subject.nv)
         for i, (_, v) in enumerate(pairs):
@@ -176,7 +176,7 @@ class CenterOfMassTask:
     def costs(self, subject: Subject) -> np.ndarray:
         return _costs("centre of mass task", self.cost, 3)
 
-    def rows(self, scene: Scene, numbers: SX) -> tuple[SX, SX]:
+    def rows(self, scene: TaskScene, numbers: SX) -> tuple[SX, SX]:
         names = ("center_of_mass", "center_of_mass_jacobian")
         c, J = (quantities.trace(scene.subject, name).call([scene.q])[0] for name in names)
         return numbers - casadi.reshape(c, 3, 1), J
@@ -209,7 +209,7 @@ class JointCouplingTask:
     def costs(self, subject: Subject) -> np.ndarray:
         return _costs("joint coupling task", self.cost, 1)
 
-    def rows(self, scene: Scene, numbers: SX) -> tuple[SX, SX]:
+    def rows(self, scene: TaskScene, numbers: SX) -> tuple[SX, SX]:
         own = {joint.name: (q, v) for joint, q, v in configurations.places(scene.subject) if joint.nq == joint.nv == 1}
         J = SX(1, scene.subject.nv)
         e = numbers[len(self.names)]

@@ -17,16 +17,25 @@ from linkwork import configurations
 from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.errors import InvalidInput
 from linkwork.inverse.descent import least_weights, step_towards
-from linkwork.inverse.loop import ENDLESS, HUGE, LONG_PATIENCE, LONG_PROGRESS, PATIENCE, WISHES, Shapes, wish_share
-from linkwork.inverse.numeric import Settings, Solver
+from linkwork.inverse.numeric import SearchSettings, Solver
 from linkwork.inverse.result import InverseKinematics
+from linkwork.inverse.search_loop import (
+    ENDLESS,
+    HUGE,
+    LONG_PATIENCE,
+    LONG_PROGRESS,
+    PATIENCE,
+    WISHES,
+    Shapes,
+    wish_share,
+)
 
 
 def track(
     solver: Solver,
     targets: tuple[np.ndarray, ...],
     q0: np.ndarray | None,
-    settings: Settings,
+    settings: SearchSettings,
     dt: float | None,
 ) -> InverseKinematics:
     """Answers (..., T, nq) for a path of T targets; q0 (..., nq), or None: any answer for the first point."""

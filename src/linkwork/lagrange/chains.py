@@ -11,11 +11,12 @@ from casadi import SX
 
 from linkwork.errors import InvalidInput
 from linkwork.lagrange.joints import PlanarJoint
+from linkwork.model.kinds import FIXED, PRISMATIC, REVOLUTE
 
 if TYPE_CHECKING:
     from linkwork.lagrange.system import System
 
-_LETTERS = {"R": "revolute", "P": "prismatic", "F": "fixed"}
+_LETTERS = {"R": REVOLUTE, "P": PRISMATIC, "F": FIXED}
 
 
 def extended(

@@ -10,7 +10,7 @@ import casadi
 from casadi import SX
 
 from linkwork.lagrange.expressions import Scope, stacked
-from linkwork.lagrange.terms import Dissipation, Lagrangian, Scene, Term
+from linkwork.lagrange.terms import Dissipation, Lagrangian, Term, TermScene
 
 counts: Counter[str] = Counter()
 """How often a column of each name was traced in this process; a column taken from the cache does not count."""
@@ -31,7 +31,7 @@ class Column:
     rayleigh: SX
 
 
-def trace(term: Term, scene: Scene, scope: Scope, gravity: SX) -> Column:
+def trace(term: Term, scene: TermScene, scope: Scope, gravity: SX) -> Column:
     """The column of one term.
 
         tau_.i = (dx_i/dq)' F_i                                            for what has a place x_i(q, t)

@@ -14,6 +14,7 @@ from linkwork.lagrange.declarations import declared
 from linkwork.lagrange.joints import Pose
 from linkwork.lagrange.parts import Frame
 from linkwork.lagrange.terms import Body
+from linkwork.model.kinds import KINDS
 
 if TYPE_CHECKING:
     from linkwork.lagrange.system import System
@@ -24,7 +25,7 @@ def with_joint(system: System, frame: Frame) -> System:
     joint, name = frame.joint, frame.name
     assert joint is not None
     symbols = system.scope.symbols
-    moves = joint.type != "fixed"
+    moves = not KINDS[joint.type].is_fixed
     coordinates = system.coordinates
     if moves and name not in coordinates:
         declared(symbols, (name,), {}, taken=(*coordinates, *system.variables))

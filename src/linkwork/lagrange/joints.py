@@ -11,9 +11,10 @@ from casadi import SX
 from linkwork.arguments import choice
 from linkwork.errors import InvalidInput
 from linkwork.lagrange.expressions import Scope
+from linkwork.model.kinds import FIXED, PRISMATIC, REVOLUTE
 from linkwork.spatial import axis_rotation
 
-TYPES = ("revolute", "prismatic", "fixed")
+TYPES = (REVOLUTE, PRISMATIC, FIXED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,14 +67,14 @@ class PlanarJoint:
     Source: [Kusaka2022] eqs. 10-22; the slider of its section 3.3 with the direction angle it leaves open.
     """
 
-    type: str = "revolute"
+    type: str = REVOLUTE
     length: Any = 1.0
     angle: Any = 0.0
 
     def pose(self, coordinate: Any, scope: Scope, who: str) -> Pose:
         choice(self.type, TYPES, f"{who}: type")
-        length = coordinate if self.type == "prismatic" else scope.number(self.length, f"{who}: length")
-        angle = coordinate if self.type == "revolute" else scope.scalar(self.angle, f"{who}: angle")
+        length = coordinate if self.type == PRISMATIC else scope.number(self.length, f"{who}: length")
+        angle = coordinate if self.type == REVOLUTE else scope.scalar(self.angle, f"{who}: angle")
         return Pose(SX(3, 1), angle, turn(angle), casadi.vertcat(length, 0, 0))
 
 
@@ -81,7 +82,7 @@ class PlanarJoint:
 class SpatialJoint:
     """A joint in space: at `xyz` in the parent, its axes turned by `rotation` (3 x 3), moving about or along `axis`."""
 
-    type: str = "revolute"
+    type: str = REVOLUTE
     axis: tuple[Any, Any, Any] = (0.0, 0.0, 1.0)
     xyz: tuple[Any, Any, Any] = (0.0, 0.0, 0.0)
     rotation: Any = None
@@ -97,9 +98,9 @@ class SpatialJoint:
         if length.is_zero():
             raise InvalidInput(f"{who}: axis is zero, expected a direction")
         axis = axis / length
-        if self.type == "revolute":
+        if self.type == REVOLUTE:
             return Pose(at, None, R @ axis_rotation(axis, coordinate), SX(3, 1))
-        if self.type == "prismatic":
+        if self.type == PRISMATIC:
             return Pose(at, None, R, axis * coordinate)
         return Pose(at, None, R, SX(3, 1))
 

@@ -34,7 +34,7 @@ class Point:
     offset: SX = SX(3, 1)
 
 
-class Scene(Protocol):
+class TermScene(Protocol):
     """Where things are; what a term asks when it is traced."""
 
     def pose(self, frame: str | None) -> Pose: ...
@@ -59,7 +59,7 @@ class Term:
         """Other bodies whose position matters."""
         return ()
 
-    def place(self, scene: Scene) -> SX:
+    def place(self, scene: TermScene) -> SX:
         """x(q, t) (m, 1)."""
         return SX(0, 1)
 
@@ -101,7 +101,7 @@ class Body(Term):
     def frames(self) -> tuple[str, ...]:
         return () if self.frame is None else (self.frame,)
 
-    def place(self, scene: Scene) -> SX:
+    def place(self, scene: TermScene) -> SX:
         """The centre, then the angle or the nine elements of the rotation matrix where there is inertia."""
         pose = scene.pose(self.frame)
         p = pose.at(self.position)
@@ -172,7 +172,7 @@ class Spring(Term):
     def bodies(self) -> tuple[str, ...]:
         return tuple(end.body for end in self.ends if end.body is not None)
 
-    def place(self, scene: Scene) -> SX:
+    def place(self, scene: TermScene) -> SX:
         return scene.point(self.ends[0]) - scene.point(self.ends[1])
 
     def force(self, x: SX, xd: SX, xdd: SX, gravity: SX) -> SX:
@@ -196,7 +196,7 @@ class TorsionSpring(Term):
     rest: SX = NOTHING
     kind = "torsion spring"
 
-    def place(self, scene: Scene) -> SX:
+    def place(self, scene: TermScene) -> SX:
         return self.angle
 
     def force(self, x: SX, xd: SX, xdd: SX, gravity: SX) -> SX:
@@ -226,7 +226,7 @@ class Drag(Term):
     def bodies(self) -> tuple[str, ...]:
         return (self.target.body,) if isinstance(self.target, Point) and self.target.body is not None else ()
 
-    def place(self, scene: Scene) -> SX:
+    def place(self, scene: TermScene) -> SX:
         return scene.point(self.target) if isinstance(self.target, Point) else self.target
 
     def force(self, x: SX, xd: SX, xdd: SX, gravity: SX) -> SX:
@@ -244,7 +244,7 @@ class Potential(Term):
     energy: SX
     kind = "potential"
 
-    def place(self, scene: Scene) -> SX:
+    def place(self, scene: TermScene) -> SX:
         return self.energy
 
     def force(self, x: SX, xd: SX, xdd: SX, gravity: SX) -> SX:

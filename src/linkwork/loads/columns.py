@@ -105,12 +105,12 @@ class _Units:
 
     def __init__(self, subject: Subject) -> None:
         self.struts = {e.name for e in subject.model.elements if isinstance(e, LinearActuator)}
-        self.types = {joint.name: joint.type for joint in subject.model.joints}
+        self.joints = {joint.name: joint for joint in subject.model.joints}
 
     def __call__(self, kind: str, name: str) -> str:
         if kind in _UNITS:
             return _UNITS[kind]
-        if name in self.struts or self.types.get(name) == "prismatic":
+        joint = self.joints.get(name)
+        if name in self.struts or (joint is not None and joint.kind.is_slide):
             return _SLIDING.get(kind, "")
-        turns = self.types.get(name, "revolute") in ("revolute", "continuous", "helical")
-        return _TURNING.get(kind, "") if turns else ""
+        return _TURNING.get(kind, "") if joint is None or joint.nv == 1 else ""

@@ -17,9 +17,9 @@ from linkwork.actuation.layout import layout_of
 from linkwork.arguments import choice
 from linkwork.errors import ComputationError, InvalidInput, UnknownName, did_you_mean
 from linkwork.formats.tabular import Tabular
+from linkwork.loads.load_sharing import Structure, solved_amounts, structure_of
 from linkwork.loads.members import refuse_open_bars, strut_levers
 from linkwork.loads.residual import body_residuals
-from linkwork.loads.sharing import Structure, solved_amounts, structure_of
 from linkwork.loads.statics import Statics
 from linkwork.loads.supports import ends_of, loop_elements
 from linkwork.loops.assembly import has_closures
@@ -122,7 +122,7 @@ def _merged(subject: Subject, tree: Tree) -> Tree:
     for i in tree.outward:
         node = tree.nodes[i]
         parent, T = where[node.parent]
-        if node.kind == "fixed":
+        if node.row.is_fixed:
             where.append((parent, T @ node.placement))
         else:
             nodes.append(replace(node, parent=parent, placement=T @ node.placement))

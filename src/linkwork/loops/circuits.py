@@ -208,7 +208,7 @@ def circuit(robot: RobotLike, q0: Any, driver: str) -> Circuits:
             f'circuit: robot "{subject.model.name}" has {n} coordinates and {residual.numel()} equations of its loops; '
             "expected one equation less than coordinates"
         )
-    angles = tuple(joint.type in ("revolute", "continuous") for joint, _, _ in places(subject))
+    angles = tuple(joint.kind.is_hinge for joint, _, _ in places(subject))
     nothing = lambda q, p: SX.zeros(3)
     J = np.array(casadi.Function("J", [q], [casadi.jacobian(residual, q)])(q0))
     scan_ = circuit_scan(rows, nothing, n, 0, names.index(driver), angles, 0, "circuit")

@@ -100,11 +100,11 @@ def rate(tree: Tree, q: SX, v: SX) -> SX:
     """qd = N(q) v: the coordinates' own rates; quaternions turn by half their product with the body velocity."""
     qd = SX(q.numel(), 1)
     for node in tree.nodes:
-        if node.kind in ("ball", "floating"):
+        if node.row.quaternion:
             at = node.q + node.nq - 4
             w = v[node.v + node.nv - 3 : node.v + node.nv]
             qd[at : at + 4] = quaternion_product(q[at : at + 4], casadi.vertcat(w, 0)) / 2
-            if node.kind == "floating":
+            if node.row.is_free:
                 qd[node.q : node.q + 3] = quaternion_rotation(q[at : at + 4]) @ v[node.v : node.v + 3]
         elif node.nv == 1:
             qd[node.q] = v[node.v]

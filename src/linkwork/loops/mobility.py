@@ -11,6 +11,7 @@ from linkwork.arguments import finite
 from linkwork.formats.tabular import Tabular
 from linkwork.loops.assembly import constraint_labels, constraints, generic_configurations, has_closures
 from linkwork.model.elements import Bar, Coupling, LinearActuator, LoopClosure, Slider, Spring
+from linkwork.model.kinds import BALL, PRISMATIC, REVOLUTE
 from linkwork.subject import Subject
 
 _HELD = {"point": 3, "distance": 1, "hinge": 5, "planar_hinge": 2}
@@ -64,14 +65,14 @@ def mobility(subject: Subject, q: Any = None) -> Mobility:
     for element in model.elements:
         if isinstance(element, (LinearActuator, Spring)):
             ball = element.ends == "ball"
-            _count(by_type, "ball" if ball else "revolute", 2)
-            _count(by_type, "prismatic", 1)
+            _count(by_type, BALL if ball else REVOLUTE, 2)
+            _count(by_type, PRISMATIC, 1)
             bodies, freedoms, loops, idle = bodies + 2, freedoms + (7 if ball else 3), loops + 1, idle + ball
         elif isinstance(element, Bar):
-            _count(by_type, "revolute", 2)
+            _count(by_type, REVOLUTE, 2)
             bodies, freedoms = bodies + 1, freedoms + 2
         elif isinstance(element, Slider):
-            _count(by_type, "prismatic", 1)
+            _count(by_type, PRISMATIC, 1)
             bodies, freedoms, loops = bodies + 1, freedoms + 1, loops + 1
         elif isinstance(element, LoopClosure):
             held = len(element.directions) if element.kind == "weld" else _HELD[element.kind]

@@ -10,8 +10,9 @@ from linkwork.errors import InvalidInput, InvalidModel, NotPossible, UnknownName
 from linkwork.model.body import Body
 from linkwork.model.inertia import from_parameters
 from linkwork.model.joint import Joint, Mimic, resolved_mimic
+from linkwork.model.joint_motion import joint_motion
+from linkwork.model.kinds import FIXED, FLOATING
 from linkwork.model.model import Configurations, Frame, Model
-from linkwork.model.motion import joint_motion
 from linkwork.model.number import Vector
 from linkwork.model.placement import HERE, Placement
 from linkwork.model.validation import well_formed
@@ -31,7 +32,7 @@ def with_base(model: Model, placement: Placement | None = None, floating: bool =
     """
     T = placement or Placement()
     joints = [replace(j, placement=T @ j.placement) if j.parent is None else j for j in model.joints]
-    joints += [Joint(_root_joint_name(model, root), "fixed", None, root, T) for root in _unjointed(model)]
+    joints += [Joint(_root_joint_name(model, root), FIXED, None, root, T) for root in _unjointed(model)]
     if floating:
         roots = [joint for joint in joints if joint.parent is None]
         if len(roots) != 1:
@@ -40,9 +41,9 @@ def with_base(model: Model, placement: Placement | None = None, floating: bool =
                 f'robot "{model.name}" stands on {len(roots)} bodies ({names}), a floating base needs one'
             )
         (root,) = roots
-        if root.type == "fixed":
-            joints = [replace(joint, type="floating") if joint is root else joint for joint in joints]
-        elif root.type != "floating":
+        if root.kind.is_fixed:
+            joints = [replace(joint, type=FLOATING) if joint is root else joint for joint in joints]
+        elif not root.kind.is_free:
             raise NotPossible(
                 f'robot "{model.name}" stands on joint "{root.name}" ({root.type}), expected a fixed root'
             )
@@ -159,7 +160,7 @@ def attach(model: Model, other: Model, frame: str, prefix: str = "", placement: 
     body, T_body_frame = _place(model, frame)
     T = T_body_frame @ placement
     joints = [replace(j, parent=body, placement=T @ j.placement) if j.parent is None else j for j in other.joints]
-    joints += [Joint(f"{root}_attached", "fixed", body, root, T) for root in _unjointed(other)]
+    joints += [Joint(f"{root}_attached", FIXED, body, root, T) for root in _unjointed(other)]
     for what, mine, theirs in (
         ("body", model.bodies, other.bodies),
         ("joint", model.joints, joints),
@@ -247,7 +248,7 @@ def _coordinates(joint: Joint, q: float | Sequence[float]) -> tuple[float, ...]:
 
 
 def _made_fixed(joint: Joint, q: tuple[float, ...]) -> Joint:
-    return Joint(joint.name, "fixed", joint.parent, joint.child, joint.placement @ joint_motion(joint, q))
+    return Joint(joint.name, FIXED, joint.parent, joint.child, joint.placement @ joint_motion(joint, q))
 
 
 def _configurations_of(model: Model, joints: set[str]) -> Configurations:

@@ -28,13 +28,16 @@ class Track:
 
 
 @dataclass(frozen=True, slots=True)
-class Motion:
+class DescribedMotion:
     """A motion from t = 0 to `duration` [s]. Joints and actuators without a track rest at zero."""
 
     name: str
     duration: float
     tracks: tuple[Track, ...]
     note: str = field(default="", compare=False)
+
+
+Motion = DescribedMotion  # its name in pickles of earlier versions
 
 
 def accelerated(start: float, rate: float, accelerations: Sequence[tuple[float, float]]) -> Pieces:

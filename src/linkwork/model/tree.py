@@ -18,6 +18,7 @@ import numpy as np
 
 from linkwork.model.inertia import MassProperties
 from linkwork.model.joint import SIZES, Joint, resolved_mimic
+from linkwork.model.kinds import FIXED, KINDS, JointKind
 from linkwork.model.model import Model
 from linkwork.model.number import Matrix, Number, Vector, cross, dot
 from linkwork.model.placement import Placement
@@ -45,12 +46,22 @@ class Node:
     friction: tuple[Number, ...] = ()  # dry friction
 
     @property
+    def row(self) -> JointKind:
+        """The row of its kind in model/kinds.py."""
+        return KINDS[self.kind]
+
+    @property
     def nq(self) -> int:
         return SIZES[self.kind][0]
 
     @property
     def nv(self) -> int:
         return SIZES[self.kind][1]
+
+    @property
+    def travel(self) -> Number:
+        """How far a slide or a screw moves along its axis for a unit of its coordinate; 0 for others."""
+        return 1.0 if self.row.is_slide else self.pitch
 
 
 @dataclass(frozen=True)
@@ -150,9 +161,9 @@ def build_tree(model: Model, merge: bool = True) -> Tree:
     for joint in model.joints:
         carried.setdefault(joint.parent, []).append(joint)
     has_joint = {joint.child for joint in model.joints}
-    roots = [Joint(f"{b.name}_in_world", "fixed", None, b.name) for b in model.bodies if b.name not in has_joint]
+    roots = [Joint(f"{b.name}_in_world", FIXED, None, b.name) for b in model.bodies if b.name not in has_joint]
 
-    world = Node("world", "", -1, "fixed", Placement(), (0.0, 0.0, 1.0), 0.0, MassProperties(), (), 0, 0)
+    world = Node("world", "", -1, FIXED, Placement(), (0.0, 0.0, 1.0), 0.0, MassProperties(), (), 0, 0)
     nodes: list[Node] = [world]
     where: dict[str | None, tuple[int, Placement]] = {None: (0, Placement())}
     coordinates: dict[str, tuple[int, int, int, int]] = {}
@@ -163,7 +174,7 @@ def build_tree(model: Model, merge: bool = True) -> Tree:
         parent, T_node_parent = where[joint.parent]
         T = T_node_parent @ joint.placement
         matter = bodies[joint.child].mass_properties
-        if joint.type == "fixed" and merge:
+        if joint.kind.is_fixed and merge:
             where[joint.child] = (parent, T)
             if parent:
                 old = nodes[parent]
@@ -187,7 +198,7 @@ def build_tree(model: Model, merge: bool = True) -> Tree:
                         kind=kind,
                         placement=(T @ T_link) if k == 0 else T_link,
                         axis=axis,
-                        pitch=joint.pitch if kind == "helical" else 0.0,
+                        pitch=joint.pitch if KINDS[kind].has_pitch else 0.0,
                         mass_properties=matter if last else MassProperties(),
                         armature=tuple(armature[offset : offset + n]),
                         damping=tuple(damping[offset : offset + n]),
@@ -199,7 +210,7 @@ def build_tree(model: Model, merge: bool = True) -> Tree:
                 parent, offset = len(nodes) - 1, offset + n
                 nq, nv = nq + SIZES[kind][0], nv + SIZES[kind][1]
             where[joint.child] = (parent, Placement())
-        if joint.type == "fixed":
+        if joint.kind.is_fixed:
             coordinates.pop(joint.name, None)
         stack.extend(reversed(carried.get(joint.child, [])))
 
@@ -222,17 +233,13 @@ def build_tree(model: Model, merge: bool = True) -> Tree:
 
 def simple_joints(joint: Joint) -> list[tuple[str, Placement, Vector]]:
     """(kind, placement, axis) of the one-kind joints a described joint stands for."""
-    here, axis = Placement(), joint.axis
-    if joint.type == "continuous":
-        return [("revolute", here, axis)]
-    if joint.type == "cylindrical":
-        return [("revolute", here, axis), ("prismatic", here, axis)]
-    if joint.type == "universal":
-        return [("revolute", here, axis), ("revolute", here, joint.second_axis)]
-    if joint.type == "planar":
-        x, y = _plane_axes(axis)
-        return [("prismatic", here, x), ("prismatic", here, y), ("revolute", here, axis)]
-    return [(joint.type, here, axis)]
+    here = Placement()
+    if joint.kind.is_simple:
+        return [(joint.type, here, joint.axis)]
+    axes = {"axis": joint.axis, "second_axis": joint.second_axis}
+    if any(axis not in axes for _, axis in joint.kind.chain):
+        axes |= dict(zip("xy", _plane_axes(joint.axis), strict=True))
+    return [(kind, here, axes[axis]) for kind, axis in joint.kind.chain]
 
 
 def _plane_axes(normal: Vector) -> tuple[Vector, Vector]:

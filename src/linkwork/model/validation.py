@@ -153,7 +153,7 @@ def _checked_joint(joint: Joint) -> Joint:
     if not _finite((joint.pitch,)):
         raise InvalidModel(f"{about}: pitch {joint.pitch} is not finite", culprit)
     first = _unit(joint, "axis", joint.axis)
-    if joint.type != "universal":
+    if "second_axis" not in [axis for _, axis in joint.kind.chain]:
         return replace(joint, axis=first)
     second = _unit(joint, "second_axis", joint.second_axis)
     if not has_symbols((first, second)) and abs(dot(first, second)) > 1.0 - 1e-9:

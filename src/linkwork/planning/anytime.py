@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from linkwork.planning.jobs import SOLVED, Job, Search, Settings
+from linkwork.planning.jobs import SOLVED, Job, PlannerSettings, Search
 
 ITERATIONS = 2048
 SLACK = (1.6, 1.3, 1.6, 1.0)
@@ -24,7 +24,7 @@ MARGIN = 1e-4  # a path must be shorter by this share
 def improved(
     search: Search,
     problem: tuple,
-    settings: Settings,
+    settings: PlannerSettings,
     shift: np.ndarray,
     path: np.ndarray,
     shorten: Callable[[np.ndarray], np.ndarray],

@@ -28,7 +28,7 @@ _memory = threading.local()
 
 
 @dataclass(frozen=True)
-class Settings:
+class PlannerSettings:
     """Numbers of a search; distances in the weighted metric."""
 
     step: float = 1.0 / 32.0
@@ -86,7 +86,7 @@ class Search:
         goals: np.ndarray,
         obstacles: Obstacles | None,
         box: tuple[np.ndarray, np.ndarray],
-        settings: Settings,
+        settings: PlannerSettings,
         shift: np.ndarray,
         path: np.ndarray | None = None,
     ) -> Job:

@@ -16,7 +16,7 @@ from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.planning.anytime import improved
 from linkwork.planning.goals import PoseGoal
-from linkwork.planning.jobs import FULL, SOLVED, Job, Settings
+from linkwork.planning.jobs import FULL, SOLVED, Job, PlannerSettings
 from linkwork.planning.plan_result import Plan, Plans
 from linkwork.planning.questions import (
     Question,
@@ -188,7 +188,7 @@ def _answer(
 
 
 def _searched(
-    asked: Question, settings: Settings, seconds: dict[str, float], until: float, job: Job | None
+    asked: Question, settings: PlannerSettings, seconds: dict[str, float], until: float, job: Job | None
 ) -> tuple[Job, np.ndarray | None]:
     """Iterations in portions, until there is a path or no time."""
     clock = time.perf_counter()
@@ -213,7 +213,7 @@ def _searched(
 
 
 def _improved(
-    asked: Question, settings: Settings, seconds: dict[str, float], path: np.ndarray, until: float, aim: float
+    asked: Question, settings: PlannerSettings, seconds: dict[str, float], path: np.ndarray, until: float, aim: float
 ) -> np.ndarray:
     """Shorter paths, until there is no time."""
     if until == np.inf:
@@ -229,7 +229,7 @@ def _improved(
     return best
 
 
-def _shortened(asked: Question, settings: Settings, seconds: dict[str, float], path: np.ndarray) -> np.ndarray:
+def _shortened(asked: Question, settings: PlannerSettings, seconds: dict[str, float], path: np.ndarray) -> np.ndarray:
     clock = time.perf_counter()
     shorter = shortened(asked, settings, path)
     seconds["shorten"] += time.perf_counter() - clock

@@ -13,7 +13,7 @@ from linkwork.arguments import number
 from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.planning.goals import PoseGoal
-from linkwork.planning.jobs import Job, Search, Settings
+from linkwork.planning.jobs import Job, PlannerSettings, Search
 from linkwork.planning.plan_result import Plan
 from linkwork.planning.space import Space
 
@@ -30,7 +30,7 @@ class Question:
     obstacles: Obstacles | None
     start: np.ndarray
     goals: np.ndarray
-    settings: Settings
+    settings: PlannerSettings
     shift: np.ndarray
 
 
@@ -68,7 +68,7 @@ def one_configuration(space: Space, q: Any, label: str) -> np.ndarray:
     return rows
 
 
-def shortened(asked: Question, settings: Settings, path: np.ndarray, tries: int = SHORTCUTS) -> np.ndarray:
+def shortened(asked: Question, settings: PlannerSettings, path: np.ndarray, tries: int = SHORTCUTS) -> np.ndarray:
     """The path with shortcuts, without waypoints that stand twice."""
     search = asked.search.padded(PADDING)
     box = asked.space.box(asked.start)
@@ -126,13 +126,13 @@ def nodes_of(job: Job) -> int:
     return job["first_count"] + job["second_count"]
 
 
-def settings_of(step: float, reach: float) -> Settings:
+def settings_of(step: float, reach: float) -> PlannerSettings:
     own = number(step, "plan: step")
     longest = number(reach, "plan: range")
     for label, value in (("step", own), ("range", longest)):
         if not value > 0.0:
             raise InvalidInput(f"plan: {label} is {value:g}, expected a positive length [rad or m]")
-    return Settings(step=own, range=longest)
+    return PlannerSettings(step=own, range=longest)
 
 
 def shift_of(seed: int, space: Space) -> np.ndarray:

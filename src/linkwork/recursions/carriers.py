@@ -31,7 +31,7 @@ def steps(node: Node, q: SX) -> tuple[Transform, Transform]:
 
 
 def _joint_turn(node: Node, R: SX) -> Turn:
-    if node.kind in ("fixed", "prismatic"):
+    if not node.row.turns:
         return Turn()
     k = axis_of(node)
     if k is None:
@@ -42,7 +42,7 @@ def _joint_turn(node: Node, R: SX) -> Turn:
 
 def axis_of(node: Node) -> int | None:
     """Which coordinate axis a revolute, helical or prismatic joint turns about or slides along, either way; or None."""
-    if node.kind not in ("revolute", "helical", "prismatic") or has_symbols(node.axis):
+    if node.nv != 1 or has_symbols(node.axis):
         return None
     along = np.flatnonzero(np.array(node.axis, dtype=float))
     return int(along[0]) if len(along) == 1 else None

@@ -51,7 +51,7 @@ def _momentum_before(node: Node, turned: Moments, own, S: Motion, F: Force) -> F
     For the axis n it is (n x h, I n) there too, and n'I n does not change.
     """
     k = axis_of(node)
-    if node.kind != "revolute" or k is None:
+    if not node.row.is_hinge or k is None:
         return own @ F
     before = turned.momentum(S)
     angular = [before.angular[0], before.angular[1], before.angular[2]]

@@ -19,9 +19,9 @@ def integrate(tree: Tree, q: SX, v: SX) -> SX:
     """
     out = SX(q)
     for node in tree.nodes:
-        if node.kind == "ball":
+        if node.row.is_ball:
             out[node.q : node.q + 4] = _turned(q[node.q : node.q + 4], v[node.v : node.v + 3])
-        elif node.kind == "floating":
+        elif node.row.is_free:
             u, w = v[node.v : node.v + 3], v[node.v + 3 : node.v + 6]
             xyzw = q[node.q + 3 : node.q + 7]
             b, c = _exponential_coefficients(casadi.dot(w, w))
@@ -37,9 +37,9 @@ def difference(tree: Tree, q0: SX, q1: SX) -> SX:
     """v with q0 (+) v = q1, of the shortest turn."""
     out = SX(tree.nv, 1)
     for node in tree.nodes:
-        if node.kind == "ball":
+        if node.row.is_ball:
             out[node.v : node.v + 3] = _turn_between(q0[node.q : node.q + 4], q1[node.q : node.q + 4])
-        elif node.kind == "floating":
+        elif node.row.is_free:
             a, b = q0[node.q + 3 : node.q + 7], q1[node.q + 3 : node.q + 7]
             w = _turn_between(a, b)
             d = quaternion_rotation(a).T @ (q1[node.q : node.q + 3] - q0[node.q : node.q + 3])

@@ -36,7 +36,7 @@ def reframed(tree: Tree) -> tuple[Tree, np.ndarray]:
     nodes, T = [tree.nodes[0]], [np.eye(4)]  # T[i]: new frame of node i seen from its given one
     for node, tips in zip(tree.nodes[1:], carried[1:], strict=True):
         P = _inverse(T[node.parent]) @ _matrix(node.placement)
-        if node.kind == "revolute":
+        if node.row.is_hinge:
             frame, own, q0[node.q] = _best(node, P, tips)
             T.append(frame)
             node = replace(node, placement=_placement(own), axis=(0.0, 0.0, 1.0))
@@ -129,7 +129,7 @@ def tilt(d: np.ndarray) -> np.ndarray:
 
 def _cost_of_carried(R: np.ndarray, p: np.ndarray, node: Node) -> np.ndarray:
     """Operations to carry a vector over to a carried node, from frames turned by R (x, 3, 3) and moved by p (s, 3)."""
-    if node.kind == "revolute":  # its turn about its own axis is free
+    if node.row.is_hinge:  # its turn about its own axis is free
         turns = np.count_nonzero(_clean(np.array(node.placement.rotation) @ np.array(node.axis) @ R), axis=-1) - 1
     else:
         entries = (np.array(node.placement.rotation).T @ R).reshape(-1, 9)

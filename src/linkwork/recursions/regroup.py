@@ -63,7 +63,7 @@ def regrouped(tree: Tree) -> Tree:
             matter[i] = matter[i] - given
             if node.parent:
                 R, p = _numbers(node.placement)
-                if node.kind == "prismatic":
+                if node.row.is_slide:
                     p = np.zeros(3)  # moments of inertia without mass: the point does not matter
                 matter[node.parent] = matter[node.parent] + given.moved(R, p)
         m = matter[i]
@@ -90,9 +90,9 @@ def _shifts(tree: Tree) -> list[np.ndarray]:
         node = tree.nodes[i]
         R, r = _numbers(node.placement)
         offset = r - shifts[node.parent]
-        if node.kind == "prismatic":
+        if node.row.is_slide:
             shifts.append(-R.T @ offset)
-        elif node.kind == "revolute":
+        elif node.row.is_hinge:
             axis = np.array(node.axis)
             shifts.append(_best_shift(offset, R @ axis) * axis)
         else:
@@ -132,11 +132,11 @@ def _matter(node: Node, shift: np.ndarray) -> Matter:
 def _movable(node: Node, own: Matter) -> Matter | None:
     """The part of a node's matter that may as well belong to its parent."""
     nothing = np.zeros(3)
-    if node.kind == "revolute":
+    if node.row.is_hinge:
         n = np.array(node.axis)
         return Matter(own.m, (own.h @ n) * n, (n @ own.J @ n) * np.outer(n, n))
-    if node.kind == "prismatic":
+    if node.row.is_slide:
         return Matter(0.0, nothing, own.J)
-    if node.kind == "ball":
+    if node.row.is_ball:
         return Matter(own.m, nothing, np.zeros((3, 3)))
     return None

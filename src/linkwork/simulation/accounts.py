@@ -10,8 +10,8 @@ from casadi import SX
 from linkwork.engine import keys
 from linkwork.engine.kernel import Kernel, Signature
 from linkwork.engine.traced import traced
-from linkwork.simulation.loop import WORKS
 from linkwork.simulation.plant import Plant
+from linkwork.simulation.step_loop import WORKS
 
 
 def energy_kernel_of(plant: Plant) -> Kernel:

@@ -16,9 +16,9 @@ from linkwork.engine.traced import traced
 from linkwork.errors import ComputationError, NotPossible
 from linkwork.simulation.crossings import numbers_of
 from linkwork.simulation.events import Crossing
-from linkwork.simulation.loop import WORKS, Loop
 from linkwork.simulation.numeric import NumericPlant
 from linkwork.simulation.raw import Raw, shown
+from linkwork.simulation.step_loop import WORKS, StepLoop
 from linkwork.simulation.structure import bare
 
 METHODS = {"dop853": "DOP853", "lsoda": "LSODA"}
@@ -26,7 +26,7 @@ _SAME = 1e-9  # of a period: two instants that differ by less are one
 
 
 def run(
-    loop: Loop,
+    loop: StepLoop,
     q: np.ndarray,
     v: np.ndarray,
     times: np.ndarray,
@@ -63,7 +63,7 @@ class _Motion:
 
     def __init__(
         self,
-        loop: Loop,
+        loop: StepLoop,
         plant: NumericPlant,
         p: dict[str, Any],
         solver: Any,
@@ -205,7 +205,7 @@ class _Motion:
 _RATES = "the equations of motion"
 
 
-def _compiled_rate(loop: Loop) -> Callable[..., np.ndarray]:
+def _compiled_rate(loop: StepLoop) -> Callable[..., np.ndarray]:
     """The rates of everything that is integrated as one compiled function, made once for a plant and a structure."""
     owner, numbers = loop.plant.identity
     template, structure = bare(loop)
@@ -221,7 +221,7 @@ def _compiled_rate(loop: Loop) -> Callable[..., np.ndarray]:
     return kept[key]
 
 
-def _rate_kernel(loop: Loop, key: str | None) -> Kernel:
+def _rate_kernel(loop: StepLoop, key: str | None) -> Kernel:
     """(t, q, v, s, parameters ..., held forces ...) -> the rates of q, v, s and of the works."""
     plant, states = loop.plant, loop.states
     inputs: dict[str, tuple[int, ...]] = {"t": (), "q": (plant.nq,), "v": (plant.nv,), "s": (states,)}
@@ -237,7 +237,7 @@ def _rate_kernel(loop: Loop, key: str | None) -> Kernel:
     return traced(Signature(_RATES, tuple(inputs.items()), results), rates, key)
 
 
-def _held(loop: Loop) -> list[str]:
+def _held(loop: StepLoop) -> list[str]:
     """Names of the forces that sampled laws hold."""
     return [f"{sampler.name}_held" for sampler in loop.control.samplers()]
 

@@ -392,8 +392,8 @@ def joint_foresight(
 ) -> str:
     """Whether joints on sampled springs and dampers (nv, nv) are stable at q; a sentence if they are not."""
     M = quantities.evaluate(plant.subject, "mass_matrix", {"q": q})
-    kinds = [joint.type for joint, _, at in places(plant.subject) for _ in range(at.stop - at.start)]
-    units = [LINEAR if kind == "prismatic" else ANGULAR for kind in kinds]
+    joints = [joint for joint, _, _ in places(plant.subject)]
+    units = [LINEAR if k in joint.kind.slides else ANGULAR for joint in joints for k in range(joint.nv)]
     words = HeldLoop(M, stiffness, damping, period, delay).told(plant.v_names, units)
     return f"{who}: {words}" if words else ""
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from linkwork.simulation.events import Crossing
-from linkwork.simulation.loop import Loop
 from linkwork.simulation.numeric import NumericPlant
 from linkwork.simulation.raw import Raw
+from linkwork.simulation.step_loop import StepLoop
 
 
-def find_crossings(loop: Loop, raw: Raw, kept: Mapping[str, np.ndarray], h: float) -> None:
+def find_crossings(loop: StepLoop, raw: Raw, kept: Mapping[str, np.ndarray], h: float) -> None:
     """Locate every event of rows that follow each other at every step; cut each sample at its first terminal one."""
     numeric = NumericPlant(loop.plant)
     found: list[tuple[float, int, Crossing]] = []
@@ -40,7 +40,7 @@ def find_crossings(loop: Loop, raw: Raw, kept: Mapping[str, np.ndarray], h: floa
 
 
 def _located(
-    loop: Loop,
+    loop: StepLoop,
     plant: NumericPlant,
     raw: Raw,
     kept: Mapping[str, np.ndarray],
@@ -63,7 +63,7 @@ def _located(
     return loop.events.located(event, t0, t0 + h, after)
 
 
-def numbers_of(loop: Loop, sample: int, samples: int, k: int) -> dict[str, np.ndarray]:
+def numbers_of(loop: StepLoop, sample: int, samples: int, k: int) -> dict[str, np.ndarray]:
     """Parameters and rows of step k for one sample of a batch."""
     p = {}
     for name, x in loop.parameters.items():

@@ -49,7 +49,7 @@ class Within:
 
 
 @dataclass
-class Scene:
+class StepScene:
     """What a reward or an observation may use: symbols of one copy.
 
     q, v, effort   state after the step and the efforts during it;  goal: the copy's own numbers;  time: since reset [s]
@@ -92,8 +92,8 @@ class Environment:
     """`copies` of a robot, each with its own state and goal.
 
     robot         any robot; closed loops, springs and dampers take part in its motion
-    reward        function of a `Scene` to a scalar, traced once and run in machine code
-    observation   function of a `Scene` to a column; left out: q, v and the goal
+    reward        function of a `StepScene` to a scalar, traced once and run in machine code
+    observation   function of a `StepScene` to a column; left out: q, v and the goal
     period        time of one step [s]; `substeps` of the integrator inside it; method "rk4" or "semi_implicit_euler"
     scale         efforts [N, N m] for actions of 1, one an actuator; left out: the joints' effort limits, else 1
     goal          (generator, n) -> (n, k): goals of freshly reset copies;  start: (generator, n) -> q, v of them; left
@@ -107,8 +107,8 @@ class Environment:
         self,
         robot: RobotLike,
         copies: int,
-        reward: Callable[[Scene], SX],
-        observation: Callable[[Scene], SX] | None = None,
+        reward: Callable[[StepScene], SX],
+        observation: Callable[[StepScene], SX] | None = None,
         period: float = 0.02,
         substeps: int = 4,
         method: str = "semi_implicit_euler",
@@ -230,7 +230,7 @@ class Environment:
         """(q, v, effort, goal, time) -> observation, reward, margins."""
 
         def judge(q: SX, v: SX, effort: SX, goal: SX, time: SX) -> tuple[SX, SX, SX]:
-            scene = Scene(self.subject, q, v, effort, goal, time)
+            scene = StepScene(self.subject, q, v, effort, goal, time)
             reward = SX(self._reward(scene))
             if reward.numel() != 1:
                 raise InvalidInput(f"Environment: reward has size {reward.shape}, expected a scalar")
@@ -244,7 +244,7 @@ class Environment:
         apart = (f"{rule.first} meets {rule.second}" for rule in self.apart)
         return ("joint limits", *apart, *(f"{rule.frame} leaves its box" for rule in self.within))
 
-    def _margins(self, scene: Scene) -> list[SX]:
+    def _margins(self, scene: StepScene) -> list[SX]:
         """What must not be negative, in the order of the names."""
         limits = configurations.limits(self.subject)
         inside = SX(1)
@@ -301,7 +301,7 @@ def _colliding(subject: Subject, model: Any, obstacles: Any) -> tuple[CollisionM
     return model, obstacles
 
 
-def _everything(scene: Scene) -> SX:
+def _everything(scene: StepScene) -> SX:
     return casadi.vertcat(scene.q, scene.v, scene.goal)
 
 

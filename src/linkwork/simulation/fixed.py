@@ -16,11 +16,11 @@ from linkwork.engine.scan import Scan, ScanResult, keyed_scan
 from linkwork.errors import ComputationError
 from linkwork.once import Keeper
 from linkwork.simulation.crossings import find_crossings, numbers_of
-from linkwork.simulation.loop import WORKS, Loop, Stage
 from linkwork.simulation.metrics import KINDS
 from linkwork.simulation.numeric import NumericPlant
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.raw import Raw, not_finite, shown
+from linkwork.simulation.step_loop import WORKS, Stage, StepLoop
 from linkwork.simulation.structure import bare
 from linkwork.simulation.system_plant import SystemPlant
 
@@ -32,7 +32,7 @@ _NONE = SX(0)
 
 
 def run(
-    loop: Loop, q: np.ndarray, v: np.ndarray, start: float, h: float, steps: int, every: int, tick: Tick | None
+    loop: StepLoop, q: np.ndarray, v: np.ndarray, start: float, h: float, steps: int, every: int, tick: Tick | None
 ) -> Raw:
     """q (B, nq), v (B, nv) -> rows at every `every`-th step, both ends included.
 
@@ -74,7 +74,7 @@ def run(
 
 
 def _advance(
-    loop: Loop,
+    loop: StepLoop,
     compiled: Scan,
     state: dict[str, np.ndarray],
     alive: np.ndarray,
@@ -115,7 +115,7 @@ def _reduce(raw: Raw, name: str, reduced: np.ndarray, alive: np.ndarray, samples
 
 
 def _close(
-    loop: Loop,
+    loop: StepLoop,
     raw: Raw,
     done: ScanResult,
     alive: np.ndarray,
@@ -138,7 +138,9 @@ def _close(
         raw.failure[sample] = not_finite(loop.plant.carrying(p), start + k * h, last["q"], last["v"], h, told)
 
 
-def _control_to_blame(loop: Loop, state: dict[str, np.ndarray], p: dict[str, np.ndarray], t: float, h: float) -> str:
+def _control_to_blame(
+    loop: StepLoop, state: dict[str, np.ndarray], p: dict[str, np.ndarray], t: float, h: float
+) -> str:
     """What the control gives in the last finite state, or within a step from there, if that is no finite number."""
     plant = NumericPlant(loop.plant).carrying(p)
     for part in (0.0, 0.5 * h, h):
@@ -154,7 +156,7 @@ def _control_to_blame(loop: Loop, state: dict[str, np.ndarray], p: dict[str, np.
     return ""
 
 
-def _initial(loop: Loop, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
+def _initial(loop: StepLoop, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
     state = {name: np.zeros((len(q), n)) for name, n in loop.sizes.items()}
     state["q"], state["v"] = q.copy(), v.copy()
     return state
@@ -178,7 +180,7 @@ def built(owner: Keeper) -> dict[str, Scan]:
     return owner.once(built, dict)
 
 
-def _scan_of(loop: Loop) -> Scan:
+def _scan_of(loop: StepLoop) -> Scan:
     """The compiled loop of this structure for this plant, made once."""
     owner, numbers = loop.plant.identity
     template, structure = bare(loop)
@@ -193,7 +195,7 @@ def _scan_of(loop: Loop) -> Scan:
     return kept[key]
 
 
-def build(loop: Loop, key: str | None) -> Scan:
+def build(loop: StepLoop, key: str | None) -> Scan:
     """The scan of a loop: its state carried, every row recorded as it is before the step.
 
     Accelerations come by the shortest way, or by a mass matrix that the control shares, whichever is shorter in all.

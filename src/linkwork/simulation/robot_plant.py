@@ -114,9 +114,9 @@ class RobotPlant(Plant):
         """The Lie bracket of body velocities, joint by joint; zero where coordinates simply add."""
         out = SX(self.nv, 1)
         for joint, _, at in places(self.subject):
-            if joint.type == "ball":
+            if joint.kind.is_ball:
                 out[at] = cross(x[at], y[at])
-            elif joint.type == "floating":
+            elif joint.kind.is_free:
                 u, w = slice(at.start, at.start + 3), slice(at.start + 3, at.stop)
                 out[u] = cross(x[w], y[u]) + cross(x[u], y[w])
                 out[w] = cross(x[w], y[w])

@@ -19,7 +19,6 @@ from linkwork.simulation import accounts, adaptive, fixed, stepwise
 from linkwork.simulation.controllers import Bound, as_controller, nothing
 from linkwork.simulation.events import Crossing, Event, Events
 from linkwork.simulation.friction import Friction, friction_of
-from linkwork.simulation.loop import WORKS, Loop
 from linkwork.simulation.metrics import Metrics
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.plants import plant_of
@@ -27,6 +26,7 @@ from linkwork.simulation.raw import Raw
 from linkwork.simulation.result import Simulation, columns_of
 from linkwork.simulation.sensors import Encoder, attach
 from linkwork.simulation.signals import Signal, Source
+from linkwork.simulation.step_loop import WORKS, StepLoop
 from linkwork.simulation.steppers import STEPPERS
 from linkwork.simulation.stops import EndStop, Stops
 from linkwork.simulation.system_plant import SystemPlant
@@ -112,7 +112,9 @@ def simulate(
     ends, watched = _listed(stops, EndStop, "stops"), _listed(events, Event, "events")
     unknown = _disturbance(disturbance, plant)
     figures = None if metrics is None else _metrics(metrics, plant, adaptive_method)
-    loop = Loop(plant, bound, signals, Stops(ends, plant), Events(watched, plant), method, unknown, figures, rubbing)
+    loop = StepLoop(
+        plant, bound, signals, Stops(ends, plant), Events(watched, plant), method, unknown, figures, rubbing
+    )
     choice(failures, ("raise", "keep"), "simulate: failures")
     batch = _with_parameters(batch, loop)
     q0, v0 = (_rows(x, batch) for x in (q0, v0))
@@ -151,7 +153,7 @@ def simulate(
     return _result(loop, raw, batch, h, where, why, foreseen, energy_tolerance, failures)
 
 
-def _foresee(loop: Loop, q: np.ndarray) -> str:
+def _foresee(loop: StepLoop, q: np.ndarray) -> str:
     """What sampled laws are known to do wrong at the start, in words and in the log; batches of gains are a search."""
     for sampler in loop.control.samplers():
         period, delay, _ = sampler.timing
@@ -163,7 +165,7 @@ def _foresee(loop: Loop, q: np.ndarray) -> str:
 
 
 def _result(
-    loop: Loop,
+    loop: StepLoop,
     raw: Raw,
     batch: tuple[int, ...],
     h: float | None,
@@ -295,7 +297,7 @@ def _control(control: Any, plant: Plant) -> Bound:
     return bound
 
 
-def _in_steps(loop: Loop, h: float) -> None:
+def _in_steps(loop: StepLoop, h: float) -> None:
     """Periods, delays and offsets of sampled laws as numbers of steps, which the run brings."""
     for sampler in loop.control.samplers():
         steps = sampler.in_steps(lambda time, name: _whole(time, h, name, "step", zero=name != "period"))
@@ -330,7 +332,7 @@ def _forces(forces: Mapping[str, Any] | None, plant: Plant) -> dict[str, Signal]
     return signals
 
 
-def _with_parameters(batch: tuple[int, ...], loop: Loop) -> tuple[int, ...]:
+def _with_parameters(batch: tuple[int, ...], loop: StepLoop) -> tuple[int, ...]:
     """The batch of the initial states together with that of payloads, gains, targets and forces."""
     leads = {name: x.shape[:-1] for name, x in loop.parameters.items()}
     leads |= {name: x.shape[:-2] for name, x in loop.sequences.items()}
@@ -343,7 +345,7 @@ def _with_parameters(batch: tuple[int, ...], loop: Loop) -> tuple[int, ...]:
         raise InvalidInput(f"simulate: batch shapes do not broadcast: states {batch}, {told}") from None
 
 
-def _spread(loop: Loop, batch: tuple[int, ...]) -> None:
+def _spread(loop: StepLoop, batch: tuple[int, ...]) -> None:
     """Parameters and rows that differ between samples as one row a sample; what all share stays one."""
     holders: list[Bound | Signal | Friction] = [loop.control, loop.friction, *loop.signals()]
     groups = [(loop.plant.parameters, 1)]
@@ -364,7 +366,7 @@ def _rows(x: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:
     return np.array(np.broadcast_to(x, (*batch, n)) if x.shape[:-1] != batch else x).reshape(-1, n)
 
 
-def _check_rows(loop: Loop, steps: int) -> None:
+def _check_rows(loop: StepLoop, steps: int) -> None:
     for name, x in loop.sequences.items():
         if x.shape[-2] < steps:
             raise InvalidInput(f"simulate: {name} has {x.shape[-2]} rows, expected one a step: {steps}")

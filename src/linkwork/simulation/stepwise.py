@@ -9,15 +9,15 @@ import numpy as np
 from linkwork import deadlines
 from linkwork.errors import ComputationError
 from linkwork.simulation.crossings import find_crossings, numbers_of
-from linkwork.simulation.loop import WORKS, Loop
 from linkwork.simulation.metrics import KINDS
 from linkwork.simulation.numeric import NumericPlant
 from linkwork.simulation.raw import Raw, not_finite
+from linkwork.simulation.step_loop import WORKS, StepLoop
 from linkwork.simulation.tracing import NotFinite
 
 
 def run(
-    loop: Loop,
+    loop: StepLoop,
     q: np.ndarray,
     v: np.ndarray,
     start: float,

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from linkwork.engine import keys
-from linkwork.simulation.loop import Loop
+from linkwork.simulation.step_loop import StepLoop
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Numbers:
     shape: tuple[int, ...]
 
 
-def bare(loop: Loop) -> tuple[Loop, str | None]:
+def bare(loop: StepLoop) -> tuple[StepLoop, str | None]:
     """(the loop without numbers, the key of all it consists of except the plant's own equations)."""
     names = [each.name for each in fields(loop) if each.name != "plant"]  # all of them: a new one is part of the key
     parts = {name: _without_numbers(getattr(loop, name)) for name in names}

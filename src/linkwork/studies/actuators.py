@@ -187,7 +187,7 @@ def _kind(subject: Subject, name: str) -> str:
         if isinstance(element, LinearActuator) and element.name == name:
             return "linear"
     joints = {joint.name: joint for joint in subject.model.joints}
-    return "linear" if name in joints and joints[name].type == "prismatic" else "rotary"
+    return "linear" if name in joints and joints[name].kind.is_slide else "rotary"
 
 
 def _selected(duty: Duty, offered: tuple[Actuator, ...], margin: float) -> Selection:

@@ -180,7 +180,7 @@ def _gain(c: np.ndarray) -> np.ndarray:
 def _grid(subject: Subject, samples: int) -> tuple[list[tuple[int, np.ndarray]], float] | None:
     """(values of each coordinate that matters, factor from the largest on the grid to the largest of all), or None."""
     moving = [node for node in subject.tree.nodes if node.nv and node.parent]
-    if any(node.kind not in ("revolute", "prismatic") for node in moving):
+    if any(not (node.row.is_hinge or node.row.is_slide) for node in moving):
         return None
     limits = configurations.limits(subject)
     steps = int(samples ** (1 / max(1, len(moving))) + 1e-9)
@@ -188,7 +188,7 @@ def _grid(subject: Subject, samples: int) -> tuple[list[tuple[int, np.ndarray]],
         return None
     axes, factor = [], 1.0
     for node in moving:
-        if node.kind == "revolute":
+        if node.row.is_hinge:
             axes.append((node.q, 2 * math.pi * np.arange(steps) / steps))
             factor /= math.cos(math.pi * DEGREE / steps)
         else:

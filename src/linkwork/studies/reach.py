@@ -8,15 +8,6 @@ from linkwork.errors import NotPossible
 from linkwork.model.tree import Node, Tree
 from linkwork.results import JointLimits
 
-_TURNING: dict[str, tuple[float, ...]] = {
-    "fixed": (),
-    "revolute": (1.0,),
-    "helical": (1.0,),
-    "prismatic": (0.0,),
-    "ball": (1.0, 1.0, 1.0),
-    "floating": (0.0, 0.0, 0.0, 1.0, 1.0, 1.0),
-}
-
 
 def symbols_by_reach(tree: Tree, limits: JointLimits) -> np.ndarray:
     """(nv, nv, nv): at least |c^k_ij| at every configuration within the limits of sliding joints.
@@ -64,7 +55,7 @@ def _range(node: Node) -> tuple[int, int]:
 
 def _turning(node: Node) -> np.ndarray:
     """1 for each coordinate that turns what it carries, 0 for one that slides it."""
-    return np.array(_TURNING[node.kind])
+    return np.array([0.0 if k in node.row.slides else 1.0 for k in range(node.nv)])
 
 
 def _speeds(tree: Tree, limits: JointLimits, a: int, b: int) -> np.ndarray:
@@ -75,10 +66,10 @@ def _speeds(tree: Tree, limits: JointLimits, a: int, b: int) -> np.ndarray:
     path = tree.paths[b][tree.paths[b].index(a) + 1 :]
     segments = [_ends(tree.nodes[i], limits) for i in path] + [np.array([tree.nodes[b].mass_properties.com])]
     beyond = sum(float(np.linalg.norm(ends, axis=1).max()) for ends in segments[1:])
-    if node.kind in ("ball", "floating"):
+    if node.row.quaternion:
         reach = beyond + float(np.linalg.norm(segments[0], axis=1).max())
-        return np.array([reach] * 3 if node.kind == "ball" else [1.0] * 3 + [reach] * 3)
-    if node.kind == "prismatic":
+        return np.array([1.0 if k in node.row.slides else reach for k in range(node.nv)])
+    if node.row.is_slide:
         return np.array([1.0])
     reach = beyond + float(np.linalg.norm(np.cross(node.axis, segments[0]), axis=1).max())
     return np.array([np.hypot(reach, float(node.pitch))])
@@ -87,7 +78,7 @@ def _speeds(tree: Tree, limits: JointLimits, a: int, b: int) -> np.ndarray:
 def _ends(node: Node, limits: JointLimits) -> np.ndarray:
     """Positions of a joint's child in the parent's axes between which all others lie, (1, 3) or (2, 3)."""
     p, R = np.array(node.placement.position, dtype=float), np.array(node.placement.rotation, dtype=float)
-    along = {"prismatic": 1.0, "helical": float(node.pitch)}.get(node.kind, 0.0)
+    along = float(node.travel)
     if along:
         q = along * np.array([limits.lower[node.q], limits.upper[node.q]])
         if not np.isfinite(q).all():
@@ -95,7 +86,7 @@ def _ends(node: Node, limits: JointLimits) -> np.ndarray:
                 f'christoffel_bounds: joint "{node.joint}" slides without limits, so that its symbols have no bound'
             )
         return p + np.outer(q, R @ np.array(node.axis))
-    if node.kind == "floating":
+    if node.row.is_free:
         raise NotPossible(f'christoffel_bounds: joint "{node.joint}" floats on a moving body; no bound is known')
     return p[None]
 

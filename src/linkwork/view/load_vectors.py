@@ -12,8 +12,6 @@ from linkwork.loads.analyse import Analysis
 from linkwork.model import Joint
 from linkwork.model.elements import LinearActuator
 
-TURNING = ("revolute", "continuous", "helical")
-
 
 @dataclass(frozen=True)
 class LoadVectors:
@@ -85,7 +83,7 @@ def load_vectors(analysis: Analysis) -> LoadVectors:
             axial[name] = effort
         elif name in motors:
             joint, axis = motors[name], np.array(motors[name].axis, dtype=float)
-            if joint.type in TURNING:
+            if joint.kind.turns:
                 turns.append((joint.child, effort[:, None] * axis))
             else:
                 k = where[joint.child]
@@ -114,7 +112,7 @@ def _motors(analysis: Analysis) -> dict[str, Joint]:
     for each in layout.driven:
         moved = each.drive.joints
         driven |= {name: moved[min(k, len(moved) - 1)] for k, name in enumerate(each.drive.names)}
-    joints = {j.name: j for j in analysis.subject.model.joints if j.type in (*TURNING, "prismatic")}
+    joints = {j.name: j for j in analysis.subject.model.joints if j.nv == 1}
     return {motor: joints[name] for motor, name in driven.items() if name in joints}
 
 

@@ -21,7 +21,6 @@ from linkwork.view.postures import quaternions
 
 SPAN = {"m": 1.0, "rad": np.pi}
 """Range of a slider where nothing limits its coordinate, to both sides."""
-_SLIDING = {"prismatic": (0,), "cylindrical": (1,), "planar": (0, 1), "floating": (0, 1, 2)}
 
 
 @dataclass(frozen=True)
@@ -42,10 +41,10 @@ def coordinates(robot: Robot) -> list[Coordinate]:
     found: list[Coordinate] = []
     limits = robot.limits
     for joint, at, at_v in places(robot.subject):
-        sliding = _SLIDING.get(joint.type, ())
+        sliding = joint.kind.slides
         several = at_v.stop - at_v.start > 1
-        turning = "xyz" if joint.type == "floating" else ""
-        plain = range(3) if turning else range(0 if joint.type == "ball" else at.stop - at.start)
+        turning = "xyz" if joint.kind.is_free else ""
+        plain = range(3) if turning else range(0 if joint.kind.is_ball else at.stop - at.start)
         for k in plain:
             unit = "m" if k in sliding else "rad"
             low, high = float(limits.lower[at.start + k]), float(limits.upper[at.start + k])
@@ -53,7 +52,7 @@ def coordinates(robot: Robot) -> list[Coordinate]:
             low = low if np.isfinite(low) else min(-SPAN[unit], high - SPAN[unit])
             high = high if np.isfinite(high) else max(SPAN[unit], low + SPAN[unit])
             found.append(Coordinate(joint.name, label, unit, low, high, *_entry(at.start + k)))
-        if joint.type in ("ball", "floating"):
+        if joint.kind.quaternion:
             for k, name in enumerate(("roll", "pitch", "yaw")):
                 span = np.pi / 2 if name == "pitch" else np.pi
                 label, entry = f"{joint.name} {name}", _angle(at.stop - 4, k)
@@ -124,7 +123,7 @@ def _command_limits(robot: Robot, name: str, now: float) -> tuple[float, float, 
     if joint not in robot.joints:
         return now - np.pi, now + np.pi, "rad"
     at = robot.index(joint).start
-    unit = "m" if robot.model.joint(joint).type == "prismatic" else "rad"
+    unit = "m" if robot.model.joint(joint).kind.is_slide else "rad"
     ends = np.array([robot.limits.lower[at], robot.limits.upper[at]])
     if joint != name and np.isfinite(ends).all():
         try:

@@ -183,12 +183,12 @@ def _ends_at(lines: list[tuple[np.ndarray, np.ndarray]], place: np.ndarray) -> b
 
 def _hub(joint: Joint, size: float) -> Triangles | None:
     """A short cylinder about a turning axis, a block along a sliding one, a ball where several axes meet."""
-    if joint.type == "fixed" or (joint.parent is None and joint.type in ("floating", "planar")):
+    if joint.kind.is_fixed or (joint.parent is None and len(joint.kind.slides) > 1):
         return None
     R = triangles.turn_z_to(np.array(joint.axis, dtype=float))
-    if joint.type in ("revolute", "continuous", "helical", "cylindrical"):
+    if len(joint.kind.turns) == 1 and len(joint.kind.slides) < 2:
         return moved(triangles.cylinder(0.021 * size, 0.048 * size), R, np.zeros(3))
-    if joint.type == "prismatic":
+    if joint.kind.is_slide:
         return moved(triangles.box(np.array([0.028, 0.028, 0.048]) * size), R, np.zeros(3))
     return triangles.ball(0.02 * size)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from linkwork.model import Model
+from linkwork.model.kinds import FIXED
 
 ROW, INDENT, LEFT = 20, 22, 10
 
@@ -15,7 +16,7 @@ def tree_table(model: Model) -> dict[str, list[str]]:
     rows = []
     for body in model.bodies:
         joint = joints.get(body.name)
-        known = (joint.parent or "world", joint.name, joint.type) if joint else ("world", "", "fixed")
+        known = (joint.parent or "world", joint.name, joint.type) if joint else ("world", "", FIXED)
         rows.append((body.name, *known))
     return {name: [row[k] for row in rows] for k, name in enumerate(("body", "parent", "joint", "type"))}
 

@@ -14,8 +14,9 @@ from linkwork.cli.answer import Answer
 from linkwork.cli.arguments import value
 from linkwork.errors import InvalidInput
 from linkwork.formats.files import write_atomically
+from linkwork.model.kinds import PRISMATIC, REVOLUTE
 
-TYPES = {"r": "revolute", "p": "prismatic"}
+TYPES = {"r": REVOLUTE, "p": PRISMATIC}
 
 
 def new(

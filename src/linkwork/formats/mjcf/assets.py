@@ -16,7 +16,7 @@ from linkwork.formats.mjcf.folders import Folders
 from linkwork.formats.mjcf.mesh_files import LARGEST, MOST_FACES, Triangles, checked, triangles
 from linkwork.formats.mjcf.mesh_inertia import WAYS, MeshIntegrals, integrals
 from linkwork.formats.mjcf.orientation import position, quaternion
-from linkwork.formats.mjcf.settings import Settings
+from linkwork.formats.mjcf.settings import CompilerSettings
 from linkwork.formats.mjcf.words import Words
 from linkwork.formats.strictness import Passed
 from linkwork.formats.xml import Element
@@ -33,7 +33,7 @@ class Assets:
         self,
         root: Element,
         defaults: Defaults,
-        settings: Settings,
+        settings: CompilerSettings,
         folders: Folders,
         passed: Passed,
         visuals: bool = True,

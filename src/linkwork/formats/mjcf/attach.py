@@ -21,7 +21,7 @@ from linkwork.formats.mjcf.defaults import MAIN, Defaults
 from linkwork.formats.mjcf.document import MOST_ELEMENTS, expanded
 from linkwork.formats.mjcf.folders import Folders
 from linkwork.formats.mjcf.replicate import REFERENCES, replicate
-from linkwork.formats.mjcf.settings import Settings, settings
+from linkwork.formats.mjcf.settings import CompilerSettings, settings
 from linkwork.formats.mjcf.vocabulary import check_words
 from linkwork.formats.xml import Element
 
@@ -54,7 +54,7 @@ class _Part:
 
     root: Element
     folder: Path
-    settings: Settings
+    settings: CompilerSettings
     defaults: Defaults
     joints: tuple[tuple[Element, int], ...]
 

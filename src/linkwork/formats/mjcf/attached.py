@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from linkwork.formats.mjcf.settings import Settings
+from linkwork.formats.mjcf.settings import CompilerSettings
 from linkwork.formats.xml import Element
 
 
@@ -19,7 +19,7 @@ class Attached(Element):
     places     of a keyframe: (joint, its numbers in MuJoCo's order) of each joint that was attached
     """
 
-    settings: Settings | None = None
+    settings: CompilerSettings | None = None
     folder: Path | None = None
     places: tuple[tuple[Element, tuple[float, ...]], ...] = field(default=(), repr=False)
 

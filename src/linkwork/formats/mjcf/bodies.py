@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from linkwork.formats.mjcf.attached import Attached
 from linkwork.formats.mjcf.defaults import Defaults
 from linkwork.formats.mjcf.orientation import joined, placement
-from linkwork.formats.mjcf.settings import Settings
+from linkwork.formats.mjcf.settings import CompilerSettings
 from linkwork.formats.mjcf.words import Words
 from linkwork.formats.xml import Element
 from linkwork.model.placement import HERE, Placement
@@ -23,7 +23,7 @@ class Part:
 
     words: Words
     around: Placement
-    settings: Settings
+    settings: CompilerSettings
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Described:
     name: str
     element: Element
     parent: str | None
-    settings: Settings
+    settings: CompilerSettings
     placement: Placement = HERE
     joints: list[Part] = field(default_factory=list)
     geoms: list[Part] = field(default_factory=list)
@@ -59,14 +59,14 @@ class Names:
         return name
 
 
-def described_bodies(root: Element, defaults: Defaults, settings: Settings) -> list[Described]:
+def described_bodies(root: Element, defaults: Defaults, settings: CompilerSettings) -> list[Described]:
     """Every body depth first in the order of the file, as MuJoCo numbers them; the world is the first one."""
     names = Names(_given_names(root))
     world = Described(WORLD, root, None, settings)
     found = [world]
     for section in root.all("worldbody"):
         # (element, its body, T_body_frame of the frames it stands in, class around it, settings of its file)
-        stack: list[tuple[Element, Described, Placement, str | None, Settings]]
+        stack: list[tuple[Element, Described, Placement, str | None, CompilerSettings]]
         stack = [(child, world, HERE, None, settings) for child in reversed(section.children)]
         while stack:
             element, body, around, inherited, here = stack.pop()

@@ -11,7 +11,7 @@ import numpy as np
 from linkwork.formats.mjcf.assets import Assets
 from linkwork.formats.mjcf.mesh_inertia import MeshIntegrals
 from linkwork.formats.mjcf.orientation import between, joined, placement
-from linkwork.formats.mjcf.settings import Settings
+from linkwork.formats.mjcf.settings import CompilerSettings
 from linkwork.formats.mjcf.solids import Solid, hull, solid
 from linkwork.formats.mjcf.vocabulary import GEOM_TYPES
 from linkwork.formats.mjcf.words import Words
@@ -36,7 +36,7 @@ class Geom:
 
     words: Words
     around: Placement
-    settings: Settings
+    settings: CompilerSettings
     assets: Assets
 
     @cached_property

@@ -9,7 +9,7 @@ import numpy as np
 from linkwork.formats.mjcf.bodies import Described, Part
 from linkwork.formats.mjcf.geoms import Geom
 from linkwork.formats.mjcf.orientation import position, rotation
-from linkwork.formats.mjcf.settings import Settings
+from linkwork.formats.mjcf.settings import CompilerSettings
 from linkwork.formats.mjcf.vocabulary import ORIENTATIONS
 from linkwork.formats.mjcf.words import Words
 from linkwork.model.inertia import MassProperties
@@ -71,7 +71,7 @@ def _given(part: Part) -> MassProperties:
     return MassProperties(mass, ZERO, inertia).seen_from(part.around @ T)
 
 
-def _bounded(matter: MassProperties, settings: Settings) -> MassProperties:
+def _bounded(matter: MassProperties, settings: CompilerSettings) -> MassProperties:
     mass = max(matter.mass, settings.least_mass)
     moments, axes = _principal(matter)
     inertia = matter.inertia

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from linkwork.formats.mjcf.bodies import Described, Names, Part
 from linkwork.formats.mjcf.orientation import SHORTEST, joined, position
 from linkwork.formats.mjcf.quaternion import to_quaternion
-from linkwork.formats.mjcf.settings import Settings
+from linkwork.formats.mjcf.settings import CompilerSettings
 from linkwork.formats.mjcf.vocabulary import JOINT_TYPES
 from linkwork.formats.strictness import Passed
 from linkwork.model.body import Body
@@ -174,7 +174,7 @@ def _joint(
     child: str,
     T: Placement,
     axis: Vector,
-    settings: Settings,
+    settings: CompilerSettings,
     passed: Passed,
 ) -> Joint:
     if moving.type == "ball":
@@ -202,7 +202,7 @@ def _resisting(joint: Joint, moving: _Moving, passed: Passed) -> Joint:
     return replace(joint, damping=damping, friction=friction, armature=armature)
 
 
-def _limits(moving: _Moving, settings: Settings, passed: Passed) -> tuple[Limits, ...]:
+def _limits(moving: _Moving, settings: CompilerSettings, passed: Passed) -> tuple[Limits, ...]:
     words = moving.part.words
     lower, upper, effort = -math.inf, math.inf, math.inf
     if _is_limited(moving, "limited", "range", settings):
@@ -219,7 +219,7 @@ def _limits(moving: _Moving, settings: Settings, passed: Passed) -> tuple[Limits
     return () if limits == Limits() else (limits,)
 
 
-def _is_limited(moving: _Moving, attribute: str, extent: str, settings: Settings) -> bool:
+def _is_limited(moving: _Moving, attribute: str, extent: str, settings: CompilerSettings) -> bool:
     """Whether a range holds: said so, or by its being there (autolimits); 0 0 is no range."""
     words = moving.part.words
     said = words.choice(attribute, ("true", "false", "auto"), "auto")

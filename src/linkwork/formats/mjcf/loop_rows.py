@@ -29,8 +29,8 @@ from linkwork.formats.mjcf.bodies import WORLD, Names
 from linkwork.formats.mjcf.element_marks import as_text
 from linkwork.formats.mjcf.rows import element, number, numbers, opened, where
 from linkwork.model import elements as loops
+from linkwork.model.joint_motion import joint_motion
 from linkwork.model.model import Model
-from linkwork.model.motion import joint_motion
 from linkwork.model.number import IDENTITY, Matrix, Number, Vector, add, scale
 from linkwork.model.placement import HERE, Placement
 from linkwork.model.rotation import from_matrix

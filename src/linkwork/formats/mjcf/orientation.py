@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from linkwork.formats.mjcf.settings import Settings
+from linkwork.formats.mjcf.settings import CompilerSettings
 from linkwork.formats.mjcf.vocabulary import ORIENTATIONS
 from linkwork.formats.mjcf.words import Words
 from linkwork.model.number import IDENTITY, ZERO, Matrix, Vector, cross, dot, product, scale, subtract, transpose
@@ -15,7 +15,7 @@ SHORTEST = 1e-14
 """MuJoCo's smallest length of an axis (mjEPS)."""
 
 
-def placement(words: Words, settings: Settings) -> Placement:
+def placement(words: Words, settings: CompilerSettings) -> Placement:
     """T_parent_element of pos [m] and an orientation; without them HERE."""
     R, p = rotation(words, settings), position(words)
     return HERE if R is IDENTITY and p == ZERO else Placement(R, p)
@@ -33,7 +33,7 @@ def position(words: Words, attribute: str = "pos") -> Vector:
     return (x, y, z)
 
 
-def rotation(words: Words, settings: Settings) -> Matrix:
+def rotation(words: Words, settings: CompilerSettings) -> Matrix:
     """The orientation of the first holder that gives one; two notations in one element contradict each other."""
     holder = words.holder(*ORIENTATIONS)
     given = [each for each in ORIENTATIONS if holder.has(each)]
@@ -64,7 +64,7 @@ def quaternion(words: Words, attribute: str) -> Matrix:
     return from_quaternion((x / length, y / length, z / length, w / length))
 
 
-def from_euler_sequence(angles: tuple[float, ...], settings: Settings) -> Matrix:
+def from_euler_sequence(angles: tuple[float, ...], settings: CompilerSettings) -> Matrix:
     """Three turns in the order of eulerseq: about moving axes (small letters, R = R R_k) or fixed ones (R = R_k R)."""
     R = IDENTITY
     for letter, angle in zip(settings.euler_sequence, angles):

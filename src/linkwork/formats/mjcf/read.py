@@ -24,7 +24,7 @@ from linkwork.formats.mjcf.keyframes import configurations
 from linkwork.formats.mjcf.marks import Marks, marks
 from linkwork.formats.mjcf.orientation import between, joined, placement
 from linkwork.formats.mjcf.replicate import replicate
-from linkwork.formats.mjcf.settings import Settings, settings
+from linkwork.formats.mjcf.settings import CompilerSettings, settings
 from linkwork.formats.mjcf.springs import springs
 from linkwork.formats.strictness import Passed
 from linkwork.formats.xml import Element
@@ -117,7 +117,7 @@ class _Reader:
 
     def __init__(self, root: Element, options: _Options, folders: Folders, passed: Passed) -> None:
         self.root, self.options, self.passed = root, options, passed
-        self.settings: Settings = settings(root)
+        self.settings: CompilerSettings = settings(root)
         replicate(root, self.settings)
         self.defaults = Defaults(root)
         self.assets = Assets(root, self.defaults, self.settings, folders, passed, options.visuals)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from linkwork.formats.mjcf.attached import Attached, twin
 from linkwork.formats.mjcf.orientation import from_euler_sequence
-from linkwork.formats.mjcf.settings import Settings
+from linkwork.formats.mjcf.settings import CompilerSettings
 from linkwork.formats.mjcf.words import Words
 from linkwork.formats.xml import Element
 from linkwork.model.number import ZERO, Matrix, Vector, add, times
@@ -39,7 +39,7 @@ class Copies:
             raise element.error(f"makes more than {MOST_COPIES} copies of elements")
 
 
-def replicate(root: Element, settings: Settings) -> None:
+def replicate(root: Element, settings: CompilerSettings) -> None:
     """Put frames with copies in the place of every <replicate> of the bodies, and copy what refers to them.
 
     Copy k stands turned by k times `euler` at the sum of the turned offsets before it. Names get `sep` and k behind
@@ -68,7 +68,7 @@ def _first(element: Element, copies: Copies) -> Element:
     return element
 
 
-def _replaced(child: Element, parent: Element, settings: Settings, copies: Copies) -> Iterator[Element]:
+def _replaced(child: Element, parent: Element, settings: CompilerSettings, copies: Copies) -> Iterator[Element]:
     if child.tag != "replicate":
         yield child
         return

@@ -1,4 +1,4 @@
-"""Settings: what <compiler> and <option> say about the whole file."""
+"""CompilerSettings: what <compiler> and <option> say about the whole file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STANDARD_GRAVITY: Vector = (0.0, 0.0, -9.81)
 
 
 @dataclass(frozen=True)
-class Settings:
+class CompilerSettings:
     """Several <compiler> or <option> elements are one: the last to give an attribute decides.
 
     angle              radians per unit of angle in the file (MuJoCo's default unit is the degree)
@@ -46,7 +46,7 @@ class Settings:
     gravity: Vector
 
 
-def settings(root: Element) -> Settings:
+def settings(root: Element) -> CompilerSettings:
     compiler = _last_first(root, "compiler")
     if compiler.choice("coordinate", ("local", "global"), "local") == "global":
         older = "MuJoCo gave them up in 2.3.4; load and save the file in an older MuJoCo"
@@ -55,7 +55,7 @@ def settings(root: Element) -> Settings:
     if len(sequence) != 3 or set(sequence) - set("xyzXYZ"):
         raise compiler.holder("eulerseq").error(f'has eulerseq="{sequence[:60]}", expected three of x, y, z, X, Y, Z')
     low, high = compiler.numbers("inertiagrouprange", 2, (0.0, 5.0))
-    return Settings(
+    return CompilerSettings(
         angle=1.0 if compiler.choice("angle", ("degree", "radian"), "degree") == "radian" else math.pi / 180.0,
         euler_sequence=sequence,
         limits_by_range=compiler.flag("autolimits", True),

@@ -12,18 +12,18 @@ from linkwork.formats.robot_yaml.schema import Entry, Place
 from linkwork.formats.robot_yaml.variables import Scope, remarks
 from linkwork.model.joint import SIZES
 from linkwork.model.model import Configurations
-from linkwork.model.motions import Motion, Pieces, Track, accelerated, through
+from linkwork.model.motions import DescribedMotion, Pieces, Track, accelerated, through
 
 _LINEAR = ("linear_actuator",)
 _DRIVES = (*_LINEAR, "gear", "belt", "four_bar", "differential")
 
 
-def read_motions(build: Build, robot: Entry, scope: Scope) -> tuple[Motion, ...]:
+def read_motions(build: Build, robot: Entry, scope: Scope) -> tuple[DescribedMotion, ...]:
     """Every named motion."""
     return tuple(_motion(build, name, entry, scope) for name, entry in robot.get("motions", {}).items())
 
 
-def _motion(build: Build, name: str, entry: Entry, scope: Scope) -> Motion:
+def _motion(build: Build, name: str, entry: Entry, scope: Scope) -> DescribedMotion:
     duration = scope.plain_number(entry["duration"])
     if not duration > 0.0:
         build.reader.refuse(entry.at("duration"), f"duration is {duration:g} s, expected more than 0")
@@ -47,7 +47,7 @@ def _motion(build: Build, name: str, entry: Entry, scope: Scope) -> Motion:
             build.reader.refuse(place, "an actuator has one track")
         words = ["length", "speed", "acceleration"] if linear else ["angle", "angular speed", "angular acceleration"]
         tracks.append(Track(label, _pieces(build, given, words, scope), True))
-    return Motion(name, duration, tuple(tracks), "\n".join(remarks(entry)))
+    return DescribedMotion(name, duration, tuple(tracks), "\n".join(remarks(entry)))
 
 
 def _actuator(build: Build, name: str, place: Place) -> bool:

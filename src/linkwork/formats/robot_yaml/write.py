@@ -18,7 +18,7 @@ from linkwork.model.body import Body, Shape
 from linkwork.model.inertia import MassProperties
 from linkwork.model.joint import Joint, Limits
 from linkwork.model.model import GRAVITY, Model
-from linkwork.model.motions import Motion, Pieces
+from linkwork.model.motions import DescribedMotion, Pieces
 from linkwork.model.number import IDENTITY, ZERO, Matrix, has_symbols
 from linkwork.model.placement import Placement
 
@@ -247,7 +247,7 @@ def _rule(rule: elements.Share | elements.Stiffness) -> dict[str, Node]:
     return {"body": _text(rule.body), "direction": rule.direction, "parts": parts, **others, **_remarks([rule.note])}
 
 
-def _motion(motion: Motion) -> dict[str, Node]:
+def _motion(motion: DescribedMotion) -> dict[str, Node]:
     entry: dict[str, Node] = {"duration": _number(motion.duration)}
     for key, actuator in (("joints", False), ("actuators", True)):
         names = dict.fromkeys(track.name for track in motion.tracks if track.actuator is actuator)

@@ -48,7 +48,7 @@ Propose = Callable[..., Found]
 
 
 @dataclass(frozen=True)
-class Layout:
+class RowLayout:
     """How many slots and distances a family has, and which inputs its kernel takes besides target and q0.
 
     position: the target is a point (3,), else a pose (4, 4).
@@ -61,7 +61,7 @@ class Layout:
     verified: bool = field(default=True)
 
 
-def rows_kernel(subject: Subject, chain: Chain, key: str, layout: Layout, propose: Propose) -> Kernel:
+def rows_kernel(subject: Subject, chain: Chain, key: str, layout: RowLayout, propose: Propose) -> Kernel:
     """The kernel target, q0 (n,), ... -> q (M, n), state (M,), residual (M,), distances (k,), defect ().
 
     state = kind + 4 multiplicity for a row whose true FK meets the target within `TOLERANCE`, 0 for no row. Without

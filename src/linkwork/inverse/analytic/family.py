@@ -15,7 +15,15 @@ from linkwork.engine.kernel import Kernel, Signature
 from linkwork.engine.traced import traced
 from linkwork.inverse.analytic import ideal
 from linkwork.inverse.analytic.angles import EXACT, SLACK, SPREADS, Margin
-from linkwork.inverse.analytic.candidates import ISOLATED, TOLERANCE, Canonical, Found, Layout, orthonormal, rows_kernel
+from linkwork.inverse.analytic.candidates import (
+    ISOLATED,
+    TOLERANCE,
+    Canonical,
+    Found,
+    RowLayout,
+    orthonormal,
+    rows_kernel,
+)
 from linkwork.inverse.analytic.denavit import Frames
 from linkwork.inverse.analytic.polish import distinct, jacobian_kernel, kinds, polished
 from linkwork.inverse.analytic.screws import Chain
@@ -214,9 +222,9 @@ class Family:
         """det J in closed form, in canonical axes, with its named scale-free factors; None where none is known."""
         return None
 
-    def rows_kernel(self, layout: Layout, propose: Callable[..., Found]) -> Kernel:
+    def rows_kernel(self, layout: RowLayout, propose: Callable[..., Found]) -> Kernel:
         """The kernel of `candidates.rows_kernel` for this robot."""
-        own = Layout(layout.slots, layout.distances, layout.inputs, layout.position, verified=self.exact)
+        own = RowLayout(layout.slots, layout.distances, layout.inputs, layout.position, verified=self.exact)
         return rows_kernel(self.subject, self.chain, self.key, own, propose)
 
     def side_kernel(self, label: str, inputs: Shapes, outputs: Shapes, trace: Callable[..., Any]) -> Kernel:
@@ -238,7 +246,7 @@ class ClosedForm(Family):
     @cached_property
     def kernel(self) -> Kernel:
         """target, q0 -> rows."""
-        return self.rows_kernel(Layout(self.slots, self.explained, position=self.position), self.traced)
+        return self.rows_kernel(RowLayout(self.slots, self.explained, position=self.position), self.traced)
 
     def propose(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None) -> Rows:
         # a plain batch takes the short way into machine code; of a long one the copies would cost more than they save

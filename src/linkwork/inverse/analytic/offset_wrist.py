@@ -20,7 +20,7 @@ from linkwork.engine.compile import compile as compile_function
 from linkwork.engine.kernel import Kernel
 from linkwork.inverse.analytic import crossings, wrist_angles
 from linkwork.inverse.analytic.angles import FREE, both, either
-from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Found, Layout, orthonormal
+from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Found, RowLayout, orthonormal
 from linkwork.inverse.analytic.denavit import Frames, frames
 from linkwork.inverse.analytic.family import Family, Geometry, Rows, Shapes, merge, short
 from linkwork.inverse.analytic.ideal import Lines
@@ -312,12 +312,12 @@ class OffsetWrist(Family):
     @functools.cached_property
     def of_roots(self) -> Kernel:
         """target, q0, constraints with polynomial, middle of a bin -> both postures of its root."""
-        return self.rows_kernel(Layout(2, 0, (("known", (28,)), ("middle", (3,)))), self.traced_root)
+        return self.rows_kernel(RowLayout(2, 0, (("known", (28,)), ("middle", (3,)))), self.traced_root)
 
     @functools.cached_property
     def of_uprights(self) -> Kernel:
         """target, q0 -> postures with both arms on axis 1."""
-        return self.rows_kernel(Layout(8), self.traced_uprights)
+        return self.rows_kernel(RowLayout(8), self.traced_uprights)
 
     def traced_uprights(self, goal: Transform, q0: SX) -> Found:
         T, seed = self.canonical.goal(goal), self.canonical.angles(q0)
@@ -328,7 +328,7 @@ class OffsetWrist(Family):
     @functools.cached_property
     def of_pairs(self) -> Kernel:
         """target, q0, a row of what was tried -> both postures of it."""
-        return self.rows_kernel(Layout(2, 0, (("pair", (6,)),)), self.traced)
+        return self.rows_kernel(RowLayout(2, 0, (("pair", (6,)),)), self.traced)
 
     def traced_root(self, goal: Transform, q0: SX, known: SX, middle: SX) -> Found:
         plane, length, f = wrist_angles.parts(known)

@@ -12,7 +12,7 @@ from casadi import SX, cos, fmax, sin
 
 from linkwork.inverse.analytic import three_axes
 from linkwork.inverse.analytic.angles import Margin, both
-from linkwork.inverse.analytic.candidates import CONTINUUM, Candidate, Found, Layout, constant, orthonormal
+from linkwork.inverse.analytic.candidates import CONTINUUM, Candidate, Found, RowLayout, constant, orthonormal
 from linkwork.inverse.analytic.denavit import Frames, frames
 from linkwork.inverse.analytic.family import Family, Geometry, Rows, over_free, own_free
 from linkwork.inverse.analytic.ideal import EXACT, Lines
@@ -110,8 +110,8 @@ class SphericalWrist(Family):
 
     def propose(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None) -> Rows:
         if self.size.arm.case != "general":
-            return Rows(*self.rows_kernel(Layout(self.slots, 2), self.traced)(target, q0))
-        kernel = self.rows_kernel(Layout(self.slots, 2, three_axes.ROOT_INPUT), self.traced)
+            return Rows(*self.rows_kernel(RowLayout(self.slots, 2), self.traced)(target, q0))
+        kernel = self.rows_kernel(RowLayout(self.slots, 2, three_axes.ROOT_INPUT), self.traced)
         quartic = self.side_kernel("quartic", (("target", (4, 4)),), three_axes.QUARTIC, self._quartic)
         return Rows(*kernel(target, q0, trigonometric_roots(quartic(target))))
 
@@ -184,7 +184,7 @@ class LockedEnd(Family):
         values = own_free(q0[..., self.held], len(target)) if free is None else free
         general = self.inner.size.arm.case == "general"
         inputs = (("free", ()), *(three_axes.ROOT_INPUT if general else ()))
-        kernel = self.rows_kernel(Layout(self.slots, 2, inputs), self.traced)
+        kernel = self.rows_kernel(RowLayout(self.slots, 2, inputs), self.traced)
         if not general:
             return over_free(kernel, target, q0, values)
         asked = (("target", (4, 4)), ("free", ()))

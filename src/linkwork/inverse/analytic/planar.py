@@ -10,7 +10,7 @@ import numpy as np
 from casadi import SX, atan2, cos, fabs, sin, sqrt
 
 from linkwork.inverse.analytic.angles import FREE, Margin, both, either, root
-from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Found, Layout
+from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Found, RowLayout
 from linkwork.inverse.analytic.denavit import Frames, frames
 from linkwork.inverse.analytic.family import ClosedForm, Geometry, Rows, over_free, own_free
 from linkwork.inverse.analytic.ideal import Lines
@@ -177,7 +177,7 @@ class PlanarPoint3R(ClosedForm):
     size: Dimensions
 
     def propose(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None) -> Rows:
-        kernel = self.rows_kernel(Layout(self.slots, 1, (("free", ()),), position=True), self.turned)
+        kernel = self.rows_kernel(RowLayout(self.slots, 1, (("free", ()),), position=True), self.turned)
         if free is None:
             placed = self.canonical.placed
             free = own_free(np.sum(placed.sign * q0 + placed.offset, axis=-1), len(target))

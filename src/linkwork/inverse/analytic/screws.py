@@ -114,7 +114,7 @@ def chain_of(subject: Subject, frame: str) -> Chain:
     for i in path:
         joint = tree.nodes[i]
         T = T @ as_matrix(joint.placement)
-        if joint.kind != "revolute":
+        if not joint.row.is_hinge:
             raise NotPossible(f'{who}: joint "{joint.joint}" is {joint.kind}; closed forms are for revolute joints')
         if joint.v in tree.mimic:
             raise NotPossible(f'{who}: joint "{joint.joint}" follows another one; closed forms need independent joints')

@@ -14,7 +14,7 @@ from casadi import SX, cos, fmax, sin, sqrt
 
 from linkwork.engine.kernel import Kernel
 from linkwork.inverse.analytic.angles import Margin, both, either
-from linkwork.inverse.analytic.candidates import CONTINUUM, Candidate, Found, Layout
+from linkwork.inverse.analytic.candidates import CONTINUUM, Candidate, Found, RowLayout
 from linkwork.inverse.analytic.denavit import Frames, frames
 from linkwork.inverse.analytic.family import Family, Geometry, Rows, over_free, own_free
 from linkwork.inverse.analytic.ideal import EXACT, Lines
@@ -161,7 +161,7 @@ class SevenAxis(Family):
     size: Dimensions
 
     def propose(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None) -> Rows:
-        kernel = self.rows_kernel(Layout(self.slots, 1, (("swivel", ()),)), self.traced)
+        kernel = self.rows_kernel(RowLayout(self.slots, 1, (("swivel", ()),)), self.traced)
         values = own_free(self.swivel()(q0), len(target)) if free is None else free
         return over_free(kernel, target, q0, values)
 

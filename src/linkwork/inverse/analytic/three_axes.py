@@ -19,7 +19,7 @@ import numpy as np
 from casadi import SX, atan2, cos, fabs, sin, sqrt
 
 from linkwork.inverse.analytic.angles import FREE, Margin, any_of, both, either, root
-from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Found, Layout
+from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Found, RowLayout
 from linkwork.inverse.analytic.denavit import Frames, frames
 from linkwork.inverse.analytic.family import Family, Geometry, Rows
 from linkwork.inverse.analytic.ideal import EXACT, Lines
@@ -382,8 +382,8 @@ class ThreeAxes(Family):
 
     def propose(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None) -> Rows:
         if self.size.case != "general":
-            return Rows(*self.rows_kernel(Layout(self.slots, 2, position=True), self.traced)(target, q0))
-        kernel = self.rows_kernel(Layout(self.slots, 2, ROOT_INPUT, position=True), self.traced)
+            return Rows(*self.rows_kernel(RowLayout(self.slots, 2, position=True), self.traced)(target, q0))
+        kernel = self.rows_kernel(RowLayout(self.slots, 2, ROOT_INPUT, position=True), self.traced)
         quartic = self.side_kernel("quartic", (("target", (3,)),), QUARTIC, self._quartic)
         return Rows(*kernel(target, q0, trigonometric_roots(quartic(target))))
 

@@ -1,4 +1,4 @@
-"""Loop: plant, control, forces, stops and events as one step, over symbols or numbers."""
+"""StepLoop: plant, control, forces, stops and events as one step, over symbols or numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WORKS = ("control", "external", "stops", "dissipated")
 
 
 @dataclass
-class Loop:
+class StepLoop:
     """Everything a step needs except the numbers; the plant that a step gets carries those of its payloads.
 
     state names: q, v, s (the control's own), w (works), g (event values), and for every sampled law the force it holds,

@@ -7,7 +7,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.errors import ComputationError, InvalidInput, InvalidModel, UnknownName
-from linkwork.loads.sharing import structure_of
+from linkwork.loads.load_sharing import structure_of
 from linkwork.model import Joint, Model, Placement, validated
 from linkwork.model.elements import (
     Bar,

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from linkwork.errors import InvalidInput
 from linkwork.model import Joint
 from linkwork.model.joint import TYPES
-from linkwork.model.motion import joint_motion
+from linkwork.model.joint_motion import joint_motion
 from tests.numeric import matrix
 
 N, M = np.array([2.0, -1.0, 2.0]) / 3.0, np.array([0.6, 0.0, 0.8])

@@ -1,4 +1,4 @@
-"""Loop: attempts at a target as one step function, compiled to machine code by scan.
+"""SearchLoop: attempts at a target as one step function, compiled to machine code by scan.
 
 State of a lane, in this order: x, where the present attempt is; attempt, its number (-1: from the caller's q0); left,
 how many more there may be; i, its steps so far; before, the squared errors one and two steps ago; best_ee and best, the
@@ -35,7 +35,7 @@ ENDLESS = 1e9
 Shapes = dict[str, int | tuple[int, ...]]
 
 
-class Loop:
+class SearchLoop:
     """The compiled loop for some goals of a mechanism.
 
     limits   (lower, upper) of the mechanism's q, as constants of the code, or None: they come with each call
@@ -68,7 +68,7 @@ class Loop:
             parameters |= {"lower": s, "upper": s, "centre": s, "spread": s}
         if wish:
             parameters["preferred"] = s
-        key = mechanism.subject.key(Loop, goals, limits, wish)
+        key = mechanism.subject.key(SearchLoop, goals, limits, wish)
         self.scan = keyed_scan(key, [self._step], state, parameters, name="inverse_kinematics")
 
     def _step(self, k: SX, **given: SX) -> dict[str, SX]:
