@@ -6,14 +6,18 @@ from linkwork.control.cartesian import CartesianImpedance, Posture
 from linkwork.control.damping import damping_for
 from linkwork.control.disturbance_observer import DisturbanceObserver
 from linkwork.control.disturbances import disturbance_bound
+from linkwork.control.drive_simulation import Spin, spin
+from linkwork.control.drives import Cascade, CurrentLoop, Inverter, PositionLoop, Thermal, VelocityLoop
 from linkwork.control.export import export_c, step_function, stepped
 from linkwork.control.fractional import FractionalFilter, fractional_derivative, fractional_weights
 from linkwork.control.fractional_impedance import FractionalImpedance, TaskSpring
+from linkwork.control.joint_drives import JointDrives
 from linkwork.control.joint_impedance import JointImpedance
 from linkwork.control.judge import compare, judge
 from linkwork.control.law_stability import law_stability
 from linkwork.control.linear import ClosedLoop, closed_loop, linearise, root_locus, stability_map
 from linkwork.control.lqr import LQR
+from linkwork.control.motor_sheets import motor, motors
 from linkwork.control.motors import PMSM, DCMotor, linked_flux
 from linkwork.control.observers import ExtendedStateObserver, LevantDifferentiator, MomentumObserver
 from linkwork.control.operational_space import Level, OperationalSpace
@@ -53,8 +57,10 @@ __all__ = [
     "Admittance",
     "BoundaryLayer",
     "CartesianImpedance",
+    "Cascade",
     "ClosedLoop",
     "ConstantRate",
+    "CurrentLoop",
     "DCMotor",
     "Decaying",
     "DisturbanceObserver",
@@ -67,6 +73,8 @@ __all__ = [
     "GearTrain",
     "GripForce",
     "GripperDrives",
+    "Inverter",
+    "JointDrives",
     "JointImpedance",
     "LevantDifferentiator",
     "Level",
@@ -78,19 +86,23 @@ __all__ = [
     "OustaloupFilter",
     "PDPlus",
     "Passivity",
+    "PositionLoop",
     "Posture",
     "PowerExponential",
     "PowerRate",
     "RotaryGripper",
     "SampledStability",
     "SlidingMode",
+    "Spin",
     "StateSpace",
     "SuperTwisting",
     "Surface",
     "TaskSpring",
     "TerminalSurface",
+    "Thermal",
     "Tuned",
     "Twisting",
+    "VelocityLoop",
     "bevel_differential",
     "cartesian_mass",
     "closed_loop",
@@ -108,11 +120,14 @@ __all__ = [
     "law_stability",
     "linearise",
     "linked_flux",
+    "motor",
+    "motors",
     "planetary",
     "ravigneaux",
     "root_locus",
     "safe_force",
     "sampled_stability",
+    "spin",
     "stability_map",
     "step_function",
     "stepped",

@@ -172,7 +172,7 @@ class _Motion:
         while self.row < len(raw.time) and raw.time[self.row] <= until + 1e-12 * max(1.0, abs(until)):
             t = float(raw.time[self.row])
             q, v, s, w = self._parts(state(t))
-            tau = self.loop.control.law(self.plant, np.asarray(t), q, v, s[: self.loop.control.states], self.p)[0]
+            tau = self.loop.forces_of(self.plant, np.asarray(t), q, v, s, self.p)[0]
             at = (self.sample, self.row)
             raw.q[at], raw.v[at], raw.tau[at], raw.works[at] = q, v, tau, w
             self.row += 1

@@ -16,7 +16,7 @@ from linkwork.arguments import as_doubles, choice, mapping, number
 from linkwork.errors import InvalidInput, NotPossible, SimulationStopped
 from linkwork.model.payload import Payload
 from linkwork.simulation import accounts, adaptive, fixed, stepwise
-from linkwork.simulation.controllers import Bound, as_controller, nothing
+from linkwork.simulation.controllers import Bound, Controller, as_controller, nothing
 from linkwork.simulation.events import Crossing, Event, Events
 from linkwork.simulation.friction import Friction, friction_of
 from linkwork.simulation.metrics import Metrics
@@ -56,6 +56,7 @@ def simulate(
     payload: Payload | Sequence[Payload] | None = None,
     friction: Any = True,
     sensors: Encoder | None = None,
+    drives: Any = None,
     stops: Sequence[EndStop] = (),
     events: Sequence[Event] = (),
     start: float = 0.0,
@@ -87,6 +88,8 @@ def simulate(
               LuGre, or several of them, take their place. Fixed steps hold dry friction
               exactly (a joint that sticks stands still); adaptive methods smooth it below 1e-4 rad/s or m/s
     sensors   Encoder: what sampled laws are told of the state; left out they know it exactly
+    drives    control.JointDrives: motors, current loops, voltage limits and gears between the law and the joints;
+              tau of the result is then what reaches the joints
     stops     EndStop for coordinates that reach the end of their range; events: Event, watched for their zeros
     energy_tolerance  part of the energy moved by which the balance of energies may be off before a fixed step counts as
               too large
@@ -115,6 +118,7 @@ def simulate(
     loop = StepLoop(
         plant, bound, signals, Stops(ends, plant), Events(watched, plant), method, unknown, figures, rubbing
     )
+    loop.drives = None if drives is None else _drives(drives, plant)
     choice(failures, ("raise", "keep"), "simulate: failures")
     batch = _with_parameters(batch, loop)
     q0, v0 = (_rows(x, batch) for x in (q0, v0))
@@ -313,6 +317,13 @@ def _disturbance(given: Any, plant: Plant) -> Signal | None:
     return signal
 
 
+def _drives(given: Any, plant: Plant) -> Any:
+    """Drives in this run: what has `bound(plant)` with states and `act`."""
+    if not hasattr(type(given), "bound") or isinstance(given, Controller):
+        raise InvalidInput(f"simulate: drives is {type(given).__name__}, expected control.JointDrives(...)")
+    return given.bound(plant)
+
+
 def _metrics(given: Any, plant: Plant, adaptive_method: bool) -> Metrics:
     if not isinstance(given, Metrics):
         raise InvalidInput(f"simulate: metrics is {type(given).__name__}, expected Metrics(target, ...)")
@@ -348,6 +359,7 @@ def _with_parameters(batch: tuple[int, ...], loop: StepLoop) -> tuple[int, ...]:
 def _spread(loop: StepLoop, batch: tuple[int, ...]) -> None:
     """Parameters and rows that differ between samples as one row a sample; what all share stays one."""
     holders: list[Bound | Signal | Friction] = [loop.control, loop.friction, *loop.signals()]
+    holders += [] if loop.drives is None else [loop.drives]
     groups = [(loop.plant.parameters, 1)]
     for holder in holders:
         groups += [(holder.parameters, 1), (holder.sequences, 2)]

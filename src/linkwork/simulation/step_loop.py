@@ -41,6 +41,7 @@ class StepLoop:
     disturbance: Signal | None = None
     metrics: Metrics | None = None
     friction: Friction = field(default_factory=Friction)
+    drives: Any = None
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -54,8 +55,9 @@ class StepLoop:
 
     @property
     def states(self) -> int:
-        """Numbers integrated beside the motion: the control's, then friction's."""
-        return self.control.states + self.friction.states(self.plant.nv)
+        """Numbers integrated beside the motion: the control's, friction's, then the drives'."""
+        rubbing = self.control.states + self.friction.states(self.plant.nv)
+        return rubbing + (0 if self.drives is None else self.drives.states)
 
     @property
     def python(self) -> str:
@@ -72,6 +74,7 @@ class StepLoop:
     @property
     def parameters(self) -> dict[str, np.ndarray]:
         found = self.plant.parameters | self.control.parameters | self.friction.parameters
+        found |= {} if self.drives is None else self.drives.parameters
         for signal in self.signals():
             found |= signal.parameters
         return found
@@ -86,6 +89,15 @@ class StepLoop:
     def wrenches(self, t: Any, p: Mapping[str, Any]) -> dict[str, Any]:
         return {name: signal.at(t, p)[0] for name, signal in self.forces.items()}
 
+    def forces_of(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+        """(joint forces, behind the drives if there are some; rates of the control's and of the drives' states)."""
+        tau, rate_s = self.control.law(plant, t, q, v, part(s, 0, self.control.states), p)
+        if self.drives is None:
+            return tau, rate_s, None
+        first = self.states - self.drives.states
+        tau, rate_d = self.drives.act(tau, v, part(s, first, self.states), p, self.plant.nv)
+        return tau, rate_s, rate_d
+
     def rate(
         self, plant: Plant, p: Mapping[str, Any], seen: list[Any] | None = None, rubbing: Any = None
     ) -> Callable[..., Any]:
@@ -97,7 +109,7 @@ class StepLoop:
 
         def rate(t: Any, q: Any, v: Any, s: Any) -> tuple[Any, Any, Callable[[Any], Any]]:
             own = self.control.states
-            tau, rate_s = self.control.law(plant, t, q, v, part(s, 0, own), p)
+            tau, rate_s, rate_d = self.forces_of(plant, t, q, v, s, p)
             if seen is not None:
                 seen.append(tau)
             wrenches = self.wrenches(t, p)
@@ -105,8 +117,10 @@ class StepLoop:
             total = tau if push is None else tau + push
             lost = self.friction.force(v, p, rubbing) if self.friction else None
             if self.friction.models:
-                modelled, rate_z = self.friction.modelled(v, part(s, own, self.states), p)
+                rubs = own + self.friction.states(self.plant.nv)
+                modelled, rate_z = self.friction.modelled(v, part(s, own, rubs), p)
                 lost, rate_s = lost + modelled, joined([rate_s, rate_z])
+            rate_s = rate_s if rate_d is None else joined([rate_s, rate_d])
             total = total if lost is None else total - lost
             unknown = None if self.disturbance is None else self.disturbance.at(t, p)[0]
             total = total if unknown is None else total + unknown

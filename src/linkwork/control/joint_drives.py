@@ -1,0 +1,129 @@
+"""Joint drives: motors with their current loops, voltage limits, elastic gears and backlash between law and joint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkwork.arguments import as_doubles
+from linkwork.control.checks import positive_array
+from linkwork.control.drives import Thermal
+from linkwork.control.motors import PMSM, DCMotor
+from linkwork.errors import InvalidInput
+from linkwork.simulation.algebra import clipped, joined, larger, part, smaller, where
+from linkwork.simulation.controllers import Bound
+from linkwork.simulation.plant import Plant
+
+
+class JointDrives:
+    """drives= of lw.simulate: what a law commands [N m, N] becomes a current, and the current a joint force.
+
+        L i' = u - R i - K_e N v,   u = bandwidth L (i* - i) + R i + K_e N v  within +-voltage,   i* = tau / (N K_t)
+
+    motors      a DCMotor or PMSM for all joints, or one a joint (a PMSM acts by its q axis)
+    ratios      N: turns of the motor for one of the joint [-] (per metre for sliding joints)
+    bandwidth   of the current loop [rad/s];  voltage [V] of the supply: as_dc's for a PMSM (1.5 times a phase's peak)
+    stiffness   of the gear, seen at the joint [N m/rad, N/m]; left out: rigid. Then rotor inertias are not in the
+                motion: give the description armature, or a stiffness. gear_damping [N m s/rad]
+    backlash    free play of the joint [rad, m], needs a stiffness; the gear starts in its middle
+
+    States of its own, integrated with the motion: currents, and with elastic gears the twist and the rotors' speeds.
+    """
+
+    def __init__(
+        self,
+        motors: DCMotor | PMSM | Sequence[DCMotor | PMSM],
+        ratios: ArrayLike = 1.0,
+        bandwidth: ArrayLike = 1000.0,
+        voltage: ArrayLike = np.inf,
+        stiffness: ArrayLike | None = None,
+        gear_damping: ArrayLike = 0.0,
+        backlash: ArrayLike = 0.0,
+    ) -> None:
+        several = [motors] if isinstance(motors, (DCMotor, PMSM)) else list(motors)
+        if not several or not all(isinstance(motor, (DCMotor, PMSM)) for motor in several):
+            raise InvalidInput("JointDrives: motors, expected a DCMotor or PMSM, or one a joint")
+        self.motors = [motor.as_dc() if isinstance(motor, PMSM) else motor for motor in several]
+        self.ratios = positive_array(ratios, "JointDrives: ratios")
+        self.bandwidth = positive_array(bandwidth, "JointDrives: bandwidth")
+        self.voltage = as_doubles(voltage, "JointDrives: voltage")
+        if not (self.voltage > 0).all():
+            raise InvalidInput(f"JointDrives: voltage is {voltage!r}, expected numbers above 0 [V]")
+        self.stiffness = None if stiffness is None else positive_array(stiffness, "JointDrives: stiffness")
+        self.gear_damping = positive_array(gear_damping, "JointDrives: gear_damping", zero=True)
+        self.backlash = positive_array(backlash, "JointDrives: backlash", zero=True)
+        if self.stiffness is None and self.backlash.any():
+            raise InvalidInput("JointDrives: backlash needs a stiffness of the gear [N m/rad]")
+
+    def bound(self, plant: Plant) -> BoundDrives:
+        return BoundDrives(self, plant)
+
+    def _each(self, name: str, n: int) -> np.ndarray:
+        return np.broadcast_to(np.array([getattr(motor, name) for motor in self.motors]), (n,))
+
+    def currents(self, run: Any) -> np.ndarray:
+        """Motor currents (..., T, nv) [A] of a run with rigid gears, from its joint forces."""
+        if self.stiffness is not None:
+            raise InvalidInput("JointDrives: with elastic gears the joint force is the spring's, not the current's")
+        n = run.tau.shape[-1]
+        return run.tau / (self.ratios * self._each("torque_constant", n))
+
+    def temperatures(self, run: Any, thermal: Thermal) -> np.ndarray:
+        """Winding temperatures (..., T, nv) [deg C] of a run: losses R i^2 held between rows, exactly filtered."""
+        losses = self._each("resistance", run.tau.shape[-1]) * self.currents(run) ** 2
+        rise = np.zeros_like(losses)
+        fades = np.exp(-np.diff(run.time) / thermal.time)
+        for k, z in enumerate(fades):
+            rise[..., k + 1, :] = z * rise[..., k, :] + (1.0 - z) * thermal.resistance * losses[..., k, :]
+        return thermal.ambient + rise
+
+
+class BoundDrives(Bound):
+    """Drives in a run."""
+
+    def __init__(self, given: JointDrives, plant: Plant) -> None:
+        super().__init__()
+        n = plant.nv
+        if len(given.motors) not in (1, n):
+            raise InvalidInput(f"JointDrives: {len(given.motors)} motors, expected one or {n}: {plant.who}")
+        numbers = {
+            "torque": given._each("torque_constant", n),
+            "emf": given._each("emf", n),
+            "resistance": given._each("resistance", n),
+            "inductance": given._each("inductance", n),
+            "ratio": given.ratios,
+            "bandwidth": given.bandwidth,
+            "peak": np.minimum(given._each("peak_current", n), 1e15),
+            "voltage": np.minimum(given.voltage, 1e15),
+        }
+        self.elastic = given.stiffness is not None
+        if given.stiffness is not None:
+            numbers |= {"inertia": given._each("inertia", n), "stiffness": given.stiffness}
+            numbers |= {"gear_damping": given.gear_damping, "half": 0.5 * given.backlash}
+        self.play = bool(given.backlash.any())
+        for name, x in numbers.items():
+            self._number(f"drive_{name}", x, n, f"JointDrives: {name}")
+        self.states = n * (3 if self.elastic else 1)
+
+    def act(self, command: Any, v: Any, s: Any, p: Mapping[str, Any], n: int) -> tuple[Any, Any]:
+        """(joint forces, rates of the drives' states)."""
+        Kt, Ke, R, L, N, alpha, peak, U = (
+            p[f"drive_{name}"]
+            for name in ("torque", "emf", "resistance", "inductance", "ratio", "bandwidth", "peak", "voltage")
+        )
+        i = part(s, 0, n)
+        turning = part(s, 2 * n, 3 * n) if self.elastic else N * v  # the rotor's own speed
+        wanted = clipped(command / (N * Kt), peak)
+        u = clipped(alpha * L * (wanted - i) + R * i + Ke * turning, U)
+        rate = (u - R * i - Ke * turning) / L
+        if not self.elastic:
+            return N * Kt * i, rate
+        twist, half = part(s, n, 2 * n), p["drive_half"]
+        over = larger(twist - half, 0.0 * twist) + smaller(twist + half, 0.0 * twist) if self.play else twist
+        slip = turning / N - v
+        touches = where(over * over > 0, 1.0, 0.0) if self.play else 1.0
+        force = p["drive_stiffness"] * over + touches * p["drive_gear_damping"] * slip
+        return force, joined([rate, slip, (Kt * i - force / N) / p["drive_inertia"]])
