@@ -123,7 +123,7 @@ def simulate(
     batch = _with_parameters(batch, loop)
     q0, v0 = (_rows(x, batch) for x in (q0, v0))
     _spread(loop, batch)
-    foreseen = _foresee(loop, q0[0])
+    foreseen = _foresee(loop, q0[0]) if len(q0) else ""
     h = None
     if adaptive_method:
         times = _times(duration, sample, start)
