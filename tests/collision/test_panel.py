@@ -7,8 +7,8 @@ import pytest
 
 import linkwork as lw
 from linkwork.collision import Box, Obstacles, save_obstacles
-from linkwork.collision.panel import drawn, pose_of
 from linkwork.collision.shapes import Capsule, Cylinder, Sphere
+from linkwork.view.clearance import drawn, pose_of
 from tests.collision.test_model import ARM
 
 pytest.importorskip("viser")

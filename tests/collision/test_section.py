@@ -9,6 +9,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.collision.section import section
+from linkwork.view.clearance import _CURVE, _curve, write_clearance
 from linkwork.view.report import report_html
 
 LEVER = Path(__file__).parents[1] / "cli" / "lever.robot.yaml"
@@ -37,8 +38,30 @@ def test_a_report_tells_the_least_clearance_and_its_pair(tmp_path):
     worst = int(np.argmin(distance))
     assert f'data-value="{1e3 * float(distance[worst])!r}"' in made or f"{1e3 * distance[worst]:.6g}" in made
     assert "<svg" in made and "It never touches itself." in made
+    assert 'alt="the instant of the least clearance"' in made
     assert "<h2>Clearance</h2>" in report_html(robot, analysis)
     assert section(robot, None) == ""
+
+
+def test_a_page_tells_of_obstacles(tmp_path):
+    """The post stands where the lever swings: it touches, the picture shows it, the table names it."""
+    path = tmp_path / "levers.robot.yaml"
+    path.write_text(two_levers(0.3))
+    robot = lw.load(path)
+    made = lw.collision.model(robot)
+    motion = robot.motions["lift"]
+    time = np.linspace(0, motion.duration, 21)
+    q = motion.sample(time)[0]
+    tip = robot.pose(q[10], robot.bodies[-1])[:3, 3]
+    post = lw.collision.Obstacles({"post": lw.collision.Sphere(tip, 0.4)})
+    page = write_clearance(tmp_path / "page.html", made, time, q, post).read_text()
+    assert "It touches itself or an obstacle in" in page and "post" in page and "1 obstacles" in page
+    assert page.count("data:image/png;base64,") == 1 and "<svg" in page
+    free = lw.collision.Obstacles({"far": lw.collision.Sphere((9, 9, 9), 0.1)})
+    assert (
+        "It never touches itself or an obstacle."
+        in write_clearance(tmp_path / "b.html", made, time, q, free).read_text()
+    )
 
 
 def test_a_robot_without_shapes_has_no_such_part():
@@ -48,8 +71,6 @@ def test_a_robot_without_shapes_has_no_such_part():
 
 @pytest.mark.parametrize("distance", [np.array([0.2, -0.1, 0.3]), np.zeros(3)])
 def test_a_curve_stays_in_its_picture(distance):
-    from linkwork.collision.section import _CURVE, _curve
-
     text = _curve(np.array([0.0, 1.0, 2.0]), distance)
     numbers = [float(y) for point in text.split('points="')[1].split('"')[0].split() for y in point.split(",")[1:]]
     assert all(0.0 <= y <= _CURVE[1] for y in numbers)

@@ -9,6 +9,7 @@ again. Distances of floats count less their margin, so that the proof holds for 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,7 @@ from casadi import SX
 from linkwork.collision.checker import has_quaternions, kept
 from linkwork.collision.distances import nearest
 from linkwork.collision.kinematics import GUARD
+from linkwork.collision.live import ball, ball_around, reaches, strokes
 from linkwork.collision.motions import difference
 from linkwork.collision.sweeps import sweep_tables, sweeps
 from linkwork.collision.tables import RobotTables
@@ -27,8 +29,9 @@ from linkwork.collision.touching import has_test, may_be_closer, near_patch
 from linkwork.engine.keys import key
 from linkwork.engine.staged import StagedKernel, StagedSignature
 from linkwork.engine.stages import Row, Stages
-from linkwork.errors import NotPossible
+from linkwork.errors import InvalidInput
 from linkwork.quantities import context_of
+from linkwork.spatial import Transform
 from linkwork.subject import Subject
 
 OPERATIONS = 6_000
@@ -74,9 +77,35 @@ class Grown:
         self.k.assign(self.bound, cap)
         self.k.assign(self.near, cap)
 
-    def _moved(self, row: Row) -> SX:
-        """How far a shape moves along the whole motion; never zero, for it divides."""
-        return casadi.fmax(casadi.dot(row["reach"], self.speeds), 1e-12)
+    def place_live(self, q: SX, v: SX) -> None:
+        """With live variables: how far every shape and body moves, as expressions; q and v of the tree."""
+        k, placed = self.k, self.placed
+        tree, nv = placed.kinematics.tree, placed.kinematics.tree.nv
+        self.moves = {kind: k.tile(f"moves_{kind}", room, 1) for kind, room in placed.layout.kinds}
+        self.reaches = k.tile("reaches", placed.layout.bodies, nv)
+        stroke, here = strokes(tree, q, v), [Transform(SX.eye(3), SX.zeros(3))] * len(tree.nodes)
+        rows = dict.fromkeys(self.moves, 0)
+        for body, part in enumerate(placed.layout.parts):
+            node, balls = tree.bodies[part.carrier][0], []
+            for kind, columns in part.placed(placed.kinematics.model, tree, here):
+                balls.append(ball(kind, columns))
+                reach = casadi.vertcat(*reaches(tree, node, balls[-1], stroke)) * (1.0 + 1e-5)
+                k.put(self.moves[kind], rows[kind], casadi.dot(reach, self.speeds), exact=True)
+                rows[kind] += 1
+            whole = casadi.vertcat(*reaches(tree, node, ball_around(balls), stroke)) * (1.0 + 1e-5)
+            k.put(self.reaches, body, casadi.densify(whole), exact=True)
+
+    def _moved(self, row: Row, table: str) -> SX:
+        """How far a shape, body or pair moves along the whole motion; never zero, for it divides."""
+        k, beside = self.k, row.beside(self.placed.tables[table]) if not self.placed.live or "pairs" in table else None
+        if beside is not None and not self.placed.live:
+            return casadi.fmax(casadi.dot(beside["reach"], self.speeds), 1e-12)
+        if beside is not None:  # joints that move only one of the two have a one there
+            both = k.get(self.reaches, row.whole("a")) + k.get(self.reaches, row.whole("b"))
+            return casadi.fmax(casadi.dot(beside["reach"] * both, self.speeds), 1e-12)
+        if table == "sweep_movable":
+            return casadi.fmax(casadi.dot(k.get(self.reaches, row.whole("row")), self.speeds), 1e-12)
+        return casadi.fmax(k.get(self.moves[table.removeprefix("sweep_")], row.whole("row")), 1e-12)
 
     def _margin(self, moved: SX) -> SX:
         return moved * self.half + self.margin + casadi.fmax(self.bound.x, 0.0)
@@ -84,12 +113,13 @@ class Grown:
     def obstacles(self) -> None:
         k, placed = self.k, self.placed
         with k.rows(placed.tables["movable"]) as body:
-            center = k.value(k.get(placed.bounds, body.whole("row")))
-            bound = [*casadi.vertsplit(center), body["radius"]]
-            moved = k.value(self._moved(body.beside(placed.tables["sweep_movable"])))
-            k.assign(self.near, -1.0, casadi.mmax(casadi.fabs(center)) > placed.numbers["largest"])
+            center, radius = placed.bound(body)
+            bound = [*casadi.vertsplit(center), radius]
+            moved = k.value(self._moved(body, "sweep_movable"))
+            beyond = casadi.mmax(casadi.fabs(center)) + (radius if placed.live else 0.0) > placed.numbers["largest"]
+            k.assign(self.near, -1.0, beyond)
             base = placed.numbers["base"]
-            reach = k.value(casadi.norm_2(center - base) + body["radius"])
+            reach = k.value(casadi.norm_2(center - base) + radius)
             for kind in OBSTACLE_KINDS:
                 with k.rows(placed.tables[f"other_{kind}"]) as obstacle:
                     margin = self._margin(moved)
@@ -108,7 +138,7 @@ class Grown:
     def _spheres_against_ground(self, body: Row, patch: Row) -> None:
         k, placed = self.k, self.placed
         with placed.shapes_of("sphere", body) as row:
-            moved = k.value(self._moved(row.beside(placed.tables["sweep_sphere"])))
+            moved = k.value(self._moved(row, "sweep_sphere"))
             shape = casadi.vertsplit(k.value(casadi.vertcat(*placed.shape("sphere", row))))
             with k.where(near_patch(shape, patch["low"], patch["high"], patch["top"], self._margin(moved))):
                 with placed.prisms_of(patch) as prism:
@@ -118,7 +148,7 @@ class Grown:
         k, placed = self.k, self.placed
         for kind in (each for each in self.kinds if in_pairs(each, "sphere")):
             with placed.shapes_of(kind, body) as row:
-                moved = k.value(self._moved(row.beside(placed.tables[f"sweep_{kind}"])))
+                moved = k.value(self._moved(row, f"sweep_{kind}"))
                 shape = casadi.vertsplit(k.value(casadi.vertcat(*placed.shape(kind, row))))
                 ball = columns_of("sphere", cluster)
                 with k.where(may_be_closer(kind, shape, "sphere", ball, self._margin(moved))):
@@ -127,17 +157,17 @@ class Grown:
 
     def _shapes_against(self, body: Row, kind: str, other_kind: str, other: list[SX]) -> None:
         with self.placed.shapes_of(kind, body) as row:
-            moved = self._moved(row.beside(self.placed.tables[f"sweep_{kind}"]))
+            moved = self._moved(row, f"sweep_{kind}")
             self._compare(kind, self.placed.shape(kind, row), other_kind, other, moved)
 
     def pairs(self) -> None:
         k, placed = self.k, self.placed
         with k.rows(placed.tables["pairs"]) as pair:
-            a, b = (k.value(k.get(placed.bounds, pair.whole(end))) for end in ("a", "b"))
-            moved = k.value(self._moved(pair.beside(placed.tables["sweep_pairs"])))
-            way, reach = a - b, pair["reach"] + self._margin(moved)
+            a, b, both, radius = placed.bounds_of(pair)
+            moved = k.value(self._moved(pair, "sweep_pairs"))
+            way, reach = a - b, both + self._margin(moved)
             with k.where(casadi.dot(way, way) < reach * reach):
-                bound = [*casadi.vertsplit(b), pair["b_radius"]]
+                bound = [*casadi.vertsplit(b), radius]
                 for kind in self.kinds:
                     others = [other for other in self.kinds if in_pairs(kind, other)]
                     with placed.shapes_of(kind, pair, "a_") as row:
@@ -172,6 +202,8 @@ def recipe(subject: Subject, layout: TileLayout, k: Stages) -> None:
     speeds = k.value(casadi.fabs(placed.kinematics.velocities(v)), exact=True)
     placed.place(placed.kinematics.along(placed.q, t * v))
     grown = Grown(placed, speeds, half)
+    if placed.live:
+        grown.place_live(placed.kinematics.coordinates(placed.q), placed.kinematics.velocities(v))
     grown.start(k.row(placed.tables["certificate"])["cap"])
     grown.obstacles()
     grown.pairs()
@@ -267,21 +299,28 @@ def certify_motion(
     q1: Any,
     obstacles: Any = None,
     cap: float = CAP,
+    variables: Mapping[str, Any] | None = None,
 ) -> Certificate:
     """Prove straight motions q0 to q1 (..., nq) free, or find where they touch; see the first lines of this file."""
     subject = tables.subject
-    if subject.live:
-        raise NotPossible("certify_motion: lengths that are live have no bound; use robot.with_variables first")
     start, v = difference(subject, q0, q1, "certify_motion")
-    batch = start.shape[:-1]
-    starts, ways = start.reshape(-1, subject.nq), v.reshape(-1, subject.nv)
+    values = [np.asarray(x, dtype=float) for x in subject.variable_values(variables)]
+    try:
+        batch = np.broadcast_shapes(start.shape[:-1], *(x.shape for x in values))
+    except ValueError:
+        shown = ", ".join(str(x.shape) for x in values)
+        raise InvalidInput(f"certify_motion: q0 {start.shape} and variables {shown} do not broadcast") from None
+    starts = np.broadcast_to(start, (*batch, subject.nq)).reshape(-1, subject.nq)
+    ways = np.broadcast_to(v, (*batch, subject.nv)).reshape(-1, subject.nv)
+    designs = [np.broadcast_to(x, batch).reshape(-1, 1) for x in values]
     kernel, packed = kernel_of(tables), tables.pack(obstacles) + sweeps(tables, starts, ways, cap)
     context = context_of(subject)
 
     def asked(width: int) -> Any:
         def ask(motion: np.ndarray, middle: np.ndarray, half: np.ndarray) -> tuple[np.ndarray, ...]:
             interval = np.stack([middle, half], axis=-1)
-            return kernel((starts[motion], ways[motion], interval), packed, context=context, width=width)
+            given = (starts[motion], ways[motion], interval, *(x[motion] for x in designs))
+            return kernel(given, packed, context=context, width=width)
 
         return ask
 

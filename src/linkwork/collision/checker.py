@@ -37,11 +37,12 @@ class Touching:
         """Moving bodies against obstacles, nearest to the base first."""
         k, placed = self.k, self.placed
         with k.rows(placed.tables["movable"]) as body:
-            center = k.value(k.get(placed.bounds, body.whole("row")))
-            bound = [*casadi.vertsplit(center), body["radius"]]
+            center, radius = placed.bound(body)
+            bound = [*casadi.vertsplit(center), radius]
             # far from the base the margin of floats would not hold: doubles decide
-            k.assign(self.close, 1.0, casadi.mmax(casadi.fabs(center)) > self.largest)
-            reach = k.value(casadi.norm_2(center - placed.numbers["base"]) + body["radius"] + self.margin)
+            beyond = casadi.mmax(casadi.fabs(center)) + (radius if placed.live else 0.0) > self.largest
+            k.assign(self.close, 1.0, beyond)
+            reach = k.value(casadi.norm_2(center - placed.numbers["base"]) + radius + self.margin)
             for kind in OBSTACLE_KINDS:
                 with k.rows(placed.tables[f"other_{kind}"]) as obstacle:
                     k.leave(obstacle["away"] > reach)
@@ -68,10 +69,10 @@ class Touching:
         k, placed = self.k, self.placed
         kinds = [kind for kind, _ in placed.layout.kinds]
         with k.rows(placed.tables["pairs"]) as pair:
-            a, b = (k.value(k.get(placed.bounds, pair.whole(end))) for end in ("a", "b"))
-            way, reach = a - b, pair["reach"] + self.margin
+            a, b, reach, radius = placed.bounds_of(pair)
+            way, reach = a - b, reach + self.margin
             with k.where(casadi.dot(way, way) < reach * reach):
-                bound = [*casadi.vertsplit(b), pair["b_radius"]]
+                bound = [*casadi.vertsplit(b), radius]
                 for kind in kinds:
                     others = [other_kind for other_kind in kinds if in_kernel(kind, other_kind)]
                     if others:

@@ -20,11 +20,12 @@ import numpy as np
 from casadi import SX
 
 from linkwork.collision.checker import has_quaternions, kept
+from linkwork.collision.columns import MOVING, SHAPE_COLUMNS
 from linkwork.collision.distances import Nearest, nearest
 from linkwork.collision.kinematics import GUARD
 from linkwork.collision.rest import Rest
 from linkwork.collision.tables import RobotTables
-from linkwork.collision.tile import MOVING, OBSTACLE_KINDS, SHAPE_COLUMNS, Placed, TileLayout, columns_of, in_pairs
+from linkwork.collision.tile import OBSTACLE_KINDS, Placed, TileLayout, columns_of, in_pairs
 from linkwork.collision.touching import has_test, may_be_closer, near_patch
 from linkwork.engine.keys import key
 from linkwork.engine.staged import StagedKernel, StagedSignature
@@ -80,9 +81,9 @@ class Least:
     def obstacles(self) -> None:
         k, placed = self.k, self.placed
         with k.rows(placed.tables["movable"]) as body:
-            center = k.value(k.get(placed.bounds, body.whole("row")))
-            bound = [*casadi.vertsplit(center), body["radius"]]
-            reach = k.value(casadi.norm_2(center - placed.numbers["base"]) + body["radius"])
+            center, radius = placed.bound(body)
+            bound = [*casadi.vertsplit(center), radius]
+            reach = k.value(casadi.norm_2(center - placed.numbers["base"]) + radius)
             for kind in dict.fromkeys(b for _, b in self.against):
                 with k.rows(placed.tables[f"other_{kind}"]) as obstacle:
                     k.leave(obstacle["away"] - reach > self.distance.x)
@@ -135,10 +136,10 @@ class Least:
     def pairs(self) -> None:
         k, placed = self.k, self.placed
         with k.rows(placed.tables["pairs"]) as pair:
-            a, b = (k.value(k.get(placed.bounds, pair.whole(end))) for end in ("a", "b"))
-            way, reach = a - b, casadi.fmax(pair["reach"] + self.distance.x, 0.0)
+            a, b, reach, radius = placed.bounds_of(pair)
+            way, reach = a - b, casadi.fmax(reach + self.distance.x, 0.0)
             with k.where(casadi.dot(way, way) < reach * reach):
-                bound = [*casadi.vertsplit(b), pair["b_radius"]]
+                bound = [*casadi.vertsplit(b), radius]
                 for kind in dict.fromkeys(a for a, _ in self.each_other):
                     self._shapes_with_each_other(pair, kind, bound)
 
@@ -192,9 +193,11 @@ class Least:
     def _chosen(self, kind: str, row: Any) -> list[SX]:
         """World columns of the shape of the robot that each lane chose."""
         k = self.k
+        moved = k.pick(self.placed.tiles[kind], row)
+        if self.placed.live:
+            return casadi.vertsplit(moved)
         table = self.placed.tables[f"robot_{kind}"]
         fixed = [k.look_up(table, row, name) for name, _ in SHAPE_COLUMNS[kind] if name not in MOVING]
-        moved = k.pick(self.placed.tiles[kind], row)
         return [*casadi.vertsplit(moved), *casadi.vertsplit(casadi.vertcat(*fixed))]
 
 

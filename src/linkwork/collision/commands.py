@@ -20,6 +20,7 @@ from linkwork.collision.model import WAYS, CollisionModel
 from linkwork.collision.obstacles import Obstacles
 from linkwork.collision.sampled_pairs import pairs as sampled
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.view.clearance import write_clearance
 
 Shapes = Annotated[str, typer.Option(help=f"Of the robot: {', '.join(WAYS)}.")]
 Tolerance = Annotated[str, typer.Option(help="How far spheres may stick out: 20mm.")]
@@ -41,6 +42,7 @@ def collide(
     srdf: Srdf = None,
     visuals: Visuals = False,
     report: Annotated[bool, typer.Option("--report", help="Show what the shapes are.")] = False,
+    html: Annotated[Path | None, typer.Option(help="A page about the motion: curve and picture of the worst.")] = None,
 ) -> Answer:
     """Whether a configuration or a motion touches obstacles or the robot itself; exit code 1 if it does.
 
@@ -50,17 +52,21 @@ def collide(
     around = None if obstacles is None else lw.collision.load_obstacles(obstacles)
     if q is not None and motion is not None:
         raise InvalidInput("collide: --q and --motion are both given, expected one of them")
+    if html is not None and motion is None:
+        raise InvalidInput("collide: --html is given without --motion, expected a motion to tell about")
     with working(f"shapes of {loaded.name}"):
         model = _model(loaded, shapes, tolerance, padding, srdf, visuals)
     if motion is None:
         facts = _at(model, configuration(loaded, q), around)
     else:
-        facts = _over(model, loaded, motion, steps, around)
+        told, facts = _over(model, loaded, motion, steps, around)
+        if html is not None:
+            write_clearance(html, model, *told, around)
     facts = {"robot": loaded.name, **facts}
     shown = [str(model.report), *_told(facts)] if report else _told(facts)
     if report:
         facts["shapes"] = _shapes(model)
-    return Answer(facts, shown, code=1 if facts["collides"] else 0)
+    return Answer(facts, shown, None if html is None else [html], code=1 if facts["collides"] else 0)
 
 
 def pairs(
@@ -159,8 +165,10 @@ def _at(model: CollisionModel, q: np.ndarray, around: Obstacles | None) -> dict[
     return {**facts, "contacts": contacts}
 
 
-def _over(model: CollisionModel, robot: lw.Robot, motion: str, steps: int, around: Obstacles | None) -> dict[str, Any]:
-    """A motion: the least clearance over its instants, when it is and between what."""
+def _over(
+    model: CollisionModel, robot: lw.Robot, motion: str, steps: int, around: Obstacles | None
+) -> tuple[tuple[np.ndarray, np.ndarray], dict[str, Any]]:
+    """((time, q), facts) of a motion: the least clearance over its instants, when it is and between what."""
     if steps < 2:
         raise InvalidInput(f"collide: --steps is {steps}, expected at least 2")
     name, given = motion_of(robot, motion, "collide")
@@ -177,7 +185,7 @@ def _over(model: CollisionModel, robot: lw.Robot, motion: str, steps: int, aroun
     distance = float(here.distance)
     facts = {"motion": name, "instants": len(time), "time": float(time[worst]), "q": q[worst]}
     facts |= {"collides": distance <= 0.0, **_pair(here, distance)}
-    return {**facts, "share": float((found.distance <= 0.0).mean())}
+    return (time, q), {**facts, "share": float((found.distance <= 0.0).mean())}
 
 
 def _pair(nearest: Any, distance: float) -> dict[str, Any]:

@@ -13,14 +13,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import casadi
-from casadi import DM, SX
+from casadi import SX
 
 from linkwork.arguments import number
+from linkwork.collision.columns import SHAPE_COLUMNS
 from linkwork.collision.distances import nearest
 from linkwork.collision.kinematics import Kinematics
-from linkwork.collision.tile import MOVING, SHAPE_COLUMNS, in_pairs
+from linkwork.collision.live import Follows, LivePart
+from linkwork.collision.tile import in_pairs
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
-from linkwork.spatial import Transform
 from linkwork.subject import Subject
 
 
@@ -28,6 +29,7 @@ def function(
     subject: Subject,
     shapes: Mapping[str, Sequence[Any]],
     carriers: Mapping[str, str],
+    follows: Mapping[str, Follows],
     pairs: Iterable[tuple[str, str]],
     obstacles: Any,
     smoothing: float,
@@ -46,8 +48,10 @@ def function(
 
     def side(name: Any) -> list[tuple[str, list[SX]]]:
         if name in shapes:
-            node, T_node_body = kinematics.tree.bodies[carriers[name]]
-            return [(shape.kind, _placed(T[node], shape.moved(T_node_body))) for shape in shapes[name]]
+            own = [shape for shape in shapes[name] if shape.kind in SHAPE_COLUMNS]
+            columns = tuple(tuple(shape.numbers()) for shape in own)
+            part = LivePart(carriers[name], tuple(s.kind for s in own), columns, follows.get(name) if live else None)
+            return part.placed(kinematics.model, kinematics.tree, T)
         if name in around:
             columns = around[name].columns() if around[name].kind in SHAPE_COLUMNS else ()
             return [(around[name].kind, [SX(x) for x in columns])]
@@ -60,28 +64,10 @@ def function(
     return casadi.Function("distances", [q, *live.values()], [casadi.vertcat(*distances)], {"cse": True})
 
 
-def _placed(T: Transform, shape: Any) -> list[SX]:
-    """World columns of a shape in axes of a node."""
-    found: list[SX] = []
-    if shape.kind not in SHAPE_COLUMNS:
-        return found
-    columns = shape.columns().tolist()
-    at = 0
-    for name, size in SHAPE_COLUMNS[shape.kind]:
-        own = DM(columns[at : at + size])
-        at += size
-        if name == "rotation":
-            turned = T.R @ own.reshape((3, 3)).T
-            found += [turned[i, j] for i in range(3) for j in range(3)]
-        elif name in MOVING:
-            found += casadi.vertsplit(T.R @ own + (0 if name == "axis" else T.p))
-        else:
-            found += casadi.vertsplit(SX(own))
-    return found
-
-
 def _least(ours: list, theirs: list, s: float, pair: tuple[Any, Any]) -> SX:
     found = []
+    if not ours or not theirs:
+        raise NotPossible(f"function: hulls and meshes ({pair[0]}, {pair[1]}) have no expression of their distance")
     for kind, shape in ours:
         for other_kind, other in theirs:
             if not in_pairs(kind, other_kind):

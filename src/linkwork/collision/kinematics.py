@@ -21,7 +21,8 @@ class Kinematics:
     """The tree of a subject over symbols of its live variables, in independent coordinates outside."""
 
     def __init__(self, subject: Subject, live: Mapping[str, SX]) -> None:
-        self.tree: Tree = build_tree(subject.traced_model(live), merge=True) if live else subject.tree
+        self.model = subject.traced_model(live)
+        self.tree: Tree = build_tree(self.model, merge=True) if live else subject.tree
         Gq, b, G = self.tree.mimic_map
         self._Gq, self._b, self._G = casadi.sparsify(DM(Gq)), DM(b), casadi.sparsify(DM(G))
 

@@ -12,6 +12,7 @@ from linkwork.arguments import choice, mapping, name_list, number
 from linkwork.collision import pairs as pair_table
 from linkwork.collision.described import shape_of
 from linkwork.collision.fitting import fitted
+from linkwork.collision.live import Follows, refuse_fitted
 from linkwork.collision.pairs import Pair, Pairs
 from linkwork.collision.queries import Queries
 from linkwork.collision.report import Report, plain_report
@@ -32,6 +33,7 @@ class CollisionModel(Queries):
     carriers   {part: body}: the same name for bodies
     pairs      every pair of parts with its reason; `.pairs.checked` are looked at
     report     what the shapes are, as a table
+    follows    parts whose shapes are those of the description: they change with its live variables
     """
 
     robot: Any
@@ -39,16 +41,22 @@ class CollisionModel(Queries):
     pairs: Pairs
     report: Report
     carriers: Mapping[str, str]
+    follows: Mapping[str, Follows]
     _kernels: dict[Any, Any] = field(repr=False)
 
     def __init__(
-        self, robot: RobotLike, shapes: Mapping[str, Iterable[Shape]], pairs: Any = "auto", report: Report | None = None
+        self,
+        robot: RobotLike,
+        shapes: Mapping[str, Iterable[Shape]],
+        pairs: Any = "auto",
+        report: Report | None = None,
+        follows: Mapping[str, Follows] | None = None,
     ) -> None:
         subject = subject_of(robot, "CollisionModel")
         own = _checked_shapes(subject, shapes)
         carriers = {body: body for body in own}
         by_structure = pair_table.by_structure(subject, own, carriers)
-        _fill(self, robot, own, by_structure, report or plain_report(own), carriers)
+        _fill(self, robot, own, by_structure, report or plain_report(own), carriers, follows or {})
         object.__setattr__(self, "pairs", _resolved(self, pairs, by_structure))
 
     @property
@@ -63,7 +71,8 @@ class CollisionModel(Queries):
         else:
             by = dict.fromkeys(self.shapes, number(padding, "padded: padding"))
         shapes = {name: tuple(s.grown(by.get(name, 0.0)) for s in own) for name, own in self.shapes.items()}
-        return self._with(shapes=shapes)
+        follows = {name: replace(f, padding=f.padding + by.get(name, 0.0)) for name, f in self.follows.items()}
+        return self._with(shapes=shapes, follows=follows)
 
     def without(self, *parts: str) -> CollisionModel:
         """The same without the shapes of some bodies or grasped objects."""
@@ -123,8 +132,10 @@ class CollisionModel(Queries):
 
     def _with(self, **changes: Any) -> CollisionModel:
         made = object.__new__(CollisionModel)
-        now = {key: changes.get(key, getattr(self, key)) for key in ("shapes", "pairs", "report", "carriers")}
-        _fill(made, self.robot, now["shapes"], now["pairs"], now["report"], now["carriers"])
+        now = {
+            key: changes.get(key, getattr(self, key)) for key in ("shapes", "pairs", "report", "carriers", "follows")
+        }
+        _fill(made, self.robot, *(now[key] for key in ("shapes", "pairs", "report", "carriers", "follows")))
         return made
 
 
@@ -151,9 +162,12 @@ def model(
     described = described_shapes(subject, visuals)
     if shapes in ("described", "mesh"):
         own, report = described, plain_report(described)
+        follows = {name: Follows("collisions" if subject.model.body(name).collisions else "visuals") for name in own}
     else:
+        refuse_fitted(subject, described, shapes)
         own, report = fitted(described, shapes, tolerance)
-    made = CollisionModel(robot, own, pairs, report)
+        follows = {}
+    made = CollisionModel(robot, own, pairs, report, follows)
     return made.padded(padding) if padding else made
 
 
@@ -217,7 +231,7 @@ def _resolved(made: CollisionModel, pairs: Any, by_structure: Pairs) -> Pairs:
     raise InvalidInput(f'pairs is {pairs!r}, expected "auto", Pairs, an SRDF file, or a list of pairs')
 
 
-def _fill(made: Any, robot: Any, shapes: Any, pairs: Pairs, report: Report, carriers: Any) -> None:
+def _fill(made: Any, robot: Any, shapes: Any, pairs: Pairs, report: Report, carriers: Any, follows: Any) -> None:
     """The fields of a frozen model."""
     values = {
         "robot": robot,
@@ -225,6 +239,7 @@ def _fill(made: Any, robot: Any, shapes: Any, pairs: Pairs, report: Report, carr
         "pairs": pairs,
         "report": report,
         "carriers": MappingProxyType(dict(carriers)),
+        "follows": MappingProxyType(dict(follows)),
         "_kernels": {},
     }
     for key, value in values.items():

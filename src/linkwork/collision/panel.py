@@ -6,17 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.collision.exact import axes_along
 from linkwork.collision.model import CollisionModel, model
 from linkwork.collision.obstacle_files import load_obstacles
 from linkwork.collision.obstacles import Obstacle, Obstacles
-from linkwork.collision.shapes import Box, Capsule, Cylinder, Sphere, matrix_of
+from linkwork.collision.shapes import Box, Capsule, Cylinder, Sphere
 from linkwork.errors import LinkworkError
-from linkwork.view import triangles
+from linkwork.view.clearance import FREE, OBSTACLE, TOUCHING, drawn, pose_of
 from linkwork.view.postures import matrix, quaternions
 
 _KINDS = {"sphere", "capsule", "box", "cylinder"}
-FREE, TOUCHING, OBSTACLE = (90, 160, 90), (209, 73, 91), (190, 150, 90)
 
 
 def panel(stand: Any) -> CollisionPanel | None:
@@ -126,33 +124,3 @@ class CollisionPanel:
             handle.remove()
         self._bodies, self._things, self._line = {}, {}, None
         self.status.content = ""
-
-
-def drawn(shape: Any) -> tuple[np.ndarray, np.ndarray]:
-    """(vertices, faces) of a shape in the axes in which it is placed."""
-    match shape:
-        case Sphere():
-            made = triangles.ball(shape.radius)
-        case Capsule():
-            made = triangles.capsule(shape.radius, float(np.linalg.norm(np.subtract(shape.end, shape.start))))
-        case Box():
-            made = triangles.box(np.array(shape.size))
-        case _:
-            made = triangles.cylinder(shape.radius, shape.length)
-    T = pose_of(shape)
-    vertices, faces = triangles.moved(made, T[:3, :3], T[:3, 3])
-    return np.asarray(vertices, dtype=np.float32), np.asarray(faces)
-
-
-def pose_of(shape: Any) -> np.ndarray:
-    """Where the own axes of a shape are (4, 4): centre of a sphere, middle of a capsule with z along it."""
-    T = np.eye(4)
-    match shape:
-        case Sphere():
-            T[:3, 3] = shape.center
-        case Capsule():
-            start, end = np.array(shape.start), np.array(shape.end)
-            T[:3, :3], T[:3, 3] = axes_along(end - start), 0.5 * (start + end)
-        case _:
-            T = matrix_of(shape.pose)
-    return T

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from functools import cache
 from typing import Any
 
@@ -39,11 +40,17 @@ Values = Mapping[str, Any] | None
 
 
 class Queries:
-    """The questions to a model. `obstacles` are `Obstacles` (packed once, quick again) or a list of shapes."""
+    """The questions to a model.
+
+    `obstacles` are `Obstacles` (packed once, quick again) or a list of shapes; `collides`, `motion_is_free` and
+    `certify_motion` also take a list of `Obstacles`, scenes, whose answers come with an axis of them in front.
+    `variables` are values of live variables, which broadcast against q: designs x configurations x scenes in one call.
+    """
 
     shapes: Mapping[str, tuple]
     carriers: Mapping[str, str]
     pairs: Any
+    follows: Mapping[str, Any]
     _kernels: dict[Any, Any]
 
     @property
@@ -56,15 +63,16 @@ class Queries:
             one = self._one(obstacles)
             if one is not None:
                 return one[0](q, one[1]) != 0.0
+        scenes = _scenes(obstacles)
+        if scenes is not None:
+            each = np.stack([self.collides(q, scene, variables) for scene in scenes])
+            return each if out is None else _written(out, each)
         around = _obstacles(obstacles)
         verdicts = checker.collides(self.tables, q, around, variables)
         rest = self._rest(around, "collides")
         if rest:
             verdicts = _where_free(verdicts, q, rest.hits)
-        if out is None:
-            return verdicts
-        out[...] = verdicts
-        return out
+        return verdicts if out is None else _written(out, verdicts)
 
     def clearance(self, q: ArrayLike, obstacles: Around = None, variables: Values = None) -> Clearance:
         """The nearest pair, its points, normal and the gradient of its distance. See clearance.py."""
@@ -76,6 +84,9 @@ class Queries:
         self, q0: ArrayLike, q1: ArrayLike, obstacles: Around = None, step: float = 1 / 32, variables: Values = None
     ) -> Any:
         """Whether samples of the straight motions q0 to q1 (..., nq) touch nothing: (...,) bool. See motions.py."""
+        scenes = _scenes(obstacles)
+        if scenes is not None:
+            return np.stack([self.motion_is_free(q0, q1, scene, step, variables) for scene in scenes])
         around = _obstacles(obstacles)
         free = motions.motion_is_free(self.tables, q0, q1, around, step, variables)
         rest = self._rest(around, "collides")
@@ -95,15 +106,20 @@ class Queries:
         q1: ArrayLike,
         obstacles: Around = None,
         cap: float = 0.05,
+        variables: Values = None,
     ) -> Certificate:
         """Proof that the straight motions q0 to q1 (..., nq) are free, or where they touch. See certify.py."""
+        scenes = _scenes(obstacles)
+        if scenes is not None:
+            found = [self.certify_motion(q0, q1, scene, cap, variables) for scene in scenes]
+            return Certificate(*(np.stack([getattr(c, f.name) for c in found]) for f in fields(Certificate)))
         around = _obstacles(obstacles)
         if self._rest(around, "clearance"):
             raise NotPossible(
                 "certify_motion: hulls, meshes, and boxes or cylinders that meet each other cannot be proved; "
                 'use shapes="spheres" or "capsules"'
             )
-        return certify.certify_motion(self.tables, q0, q1, around, cap)
+        return certify.certify_motion(self.tables, q0, q1, around, cap, variables)
 
     def clearances(
         self, q: ArrayLike, obstacles: Around = None, nearest: int | None = None, variables: Values = None
@@ -135,14 +151,16 @@ class Queries:
         self, pairs: Iterable[tuple[str, str]], obstacles: Around = None, smoothing: float = 0.0
     ) -> casadi.Function:
         """Distances (m,) of chosen pairs of names as a casadi.Function of q. See function.py."""
-        parts = (self.subject, self.shapes, self.carriers)
+        parts = (self.subject, self.shapes, self.carriers, self.follows)
         return function.function(*parts, pairs, _obstacles(obstacles), smoothing)
 
     @property
     def tables(self) -> RobotTables:
         """The rows that machine code reads."""
         if "tables" not in self._kernels:
-            self._kernels["tables"] = RobotTables(self.subject, self.shapes, self.pairs.checked, self.carriers)
+            self._kernels["tables"] = RobotTables(
+                self.subject, self.shapes, self.pairs.checked, self.carriers, self.follows
+            )
         return self._kernels["tables"]
 
     def in_machine_code(self, obstacles: Around = None) -> bool:
@@ -181,7 +199,13 @@ class Queries:
         if _all_known(kinds, others, known):
             return None
         parts = (self.subject, self.shapes, self.carriers, self.pairs.checked)
-        return Rest(*parts, tuple(obstacles or ()), known)
+        rest = Rest(*parts, tuple(obstacles or ()), known)
+        if rest and self.subject.live:
+            raise NotPossible(
+                f"{question}: hulls, meshes, and boxes or cylinders that meet each other do not follow live variables; "
+                "use capsules and spheres, or robot.with_variables first"
+            )
+        return rest
 
 
 @cache
@@ -190,6 +214,17 @@ def _all_known(kinds: frozenset[str], others: frozenset[str], known: Known) -> b
     if "height_field" in others and kinds - {"sphere"}:
         return False
     return all(known(a, b) for a in kinds for b in kinds | others - {"cloud", "height_field"})
+
+
+def _scenes(obstacles: Any) -> list[Obstacles] | None:
+    """Several scenes, each `Obstacles`: answers get an axis of them in front."""
+    several = isinstance(obstacles, (list, tuple)) and any(isinstance(each, Obstacles) for each in obstacles)
+    return [_obstacles(each) or Obstacles() for each in obstacles] if several else None
+
+
+def _written(out: Any, verdicts: Any) -> Any:
+    out[...] = verdicts
+    return out
 
 
 def _obstacles(obstacles: Around) -> Obstacles | None:

@@ -32,6 +32,8 @@ def sweep_tables(layout: TileLayout, subject: Subject) -> tuple[Table, ...]:
 def sweeps(tables: RobotTables, q: np.ndarray, v: np.ndarray, cap: float) -> Packed:
     """The tables for motions from q (n, nq) by v (n, nv), whose sliding joints have the strokes of these motions."""
     tree = tables.subject.tree
+    if tables.layout.live:
+        return _masks(tables, tree, cap)
     stroke = np.ceil(_strokes(tree, q, v) * FINE) / FINE  # so that motions of about the same strokes share their rows
     known = tables.sweeps.get((stroke.tobytes(), cap))
     if known is None:
@@ -54,6 +56,19 @@ def _rows(tables: RobotTables, tree: Tree, stroke: np.ndarray, cap: float) -> Pa
     outward = {name: (numbers * OUTWARD, np.zeros((len(numbers), 0))) for name, numbers in found.items()}
     outward["certificate"] = (np.array([[cap]]), np.zeros((1, 0)))
     return Packed(sweep_tables(tables.layout, tables.subject), outward)
+
+
+def _masks(tables: RobotTables, tree: Tree, cap: float) -> Packed:
+    """With live variables distances are computed in the kernel: rows say which joints move only one of a pair."""
+    if ("masks", cap) not in tables.sweeps:
+        ones = np.ones(tree.nv)
+        pairs = [_relative(tree, tables.node_of[a], tables.node_of[b], ones, 0.0 * ones) for a, b in tables.pairs]
+        names = [table.name for table in sweep_tables(tables.layout, tables.subject)]
+        rows = {name: (np.zeros((0, tree.nv)), np.zeros((0, 0))) for name in names}
+        rows["sweep_pairs"] = (np.array(pairs).reshape(-1, tree.nv), np.zeros((len(pairs), 0)))
+        rows["certificate"] = (np.array([[cap]]), np.zeros((1, 0)))
+        tables.sweeps["masks", cap] = Packed(sweep_tables(tables.layout, tables.subject), rows)
+    return tables.sweeps["masks", cap]
 
 
 def _strokes(tree: Tree, q: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwork.collision.live import Follows, LivePart
 from linkwork.collision.packing import OUTWARD, Packer
 from linkwork.collision.tile import ROBOT_KINDS, TileLayout, in_kernel
 from linkwork.engine.staged import Packed
@@ -42,6 +43,7 @@ class RobotTables:
         shapes: Mapping[str, Sequence[Any]],
         pairs: Iterable[tuple[str, str]],
         carriers: Mapping[str, str] | None = None,
+        follows: Mapping[str, Follows] | None = None,
     ) -> None:
         self.subject = subject
         tree: Tree = subject.tree
@@ -62,11 +64,22 @@ class RobotTables:
         self.pairs = tuple((a, b) for a, b in pairs if self._asked(a, b))
         self._pair_rows(kinds, ranges)
         room = tuple((k, -(-len(self.rows[f"robot_{k}"][0]) // ROOM) * ROOM) for k in kinds)
-        self.layout = TileLayout(room, -(-max(1, len(self.bodies)) // ROOM) * ROOM, self.nodes, subject.live)
+        parts = self._live_parts(shapes, carriers or {}, follows or {}) if subject.live else ()
+        self.layout = TileLayout(room, -(-max(1, len(self.bodies)) // ROOM) * ROOM, self.nodes, subject.live, parts)
         self.sweeps: dict[Any, Packed] = {}  # sweeps.py
         own = [table for table in self.layout.tables if table.name in self.rows]
         self._robot = Packed(own, self.rows)
         self.kernels: dict[str, Any] = {}
+
+    def _live_parts(self, shapes: Mapping, carriers: Mapping, follows: Mapping) -> tuple[LivePart, ...]:
+        """The shapes of each part in axes of its body, in the order of the rows."""
+        found = []
+        for part in self.bodies:
+            own = [shape for shape in shapes[part] if shape.kind in ROBOT_KINDS]
+            numbers = tuple(tuple(shape.numbers()) for shape in own)
+            kinds = tuple(shape.kind for shape in own)
+            found.append(LivePart(carriers.get(part, part), kinds, numbers, follows.get(part)))
+        return tuple(found)
 
     def _asked(self, a: str, b: str) -> bool:
         """Whether both have shapes here and can move against each other."""

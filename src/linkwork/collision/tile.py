@@ -17,26 +17,16 @@ from dataclasses import dataclass
 import casadi
 from casadi import SX
 
+from linkwork.collision.columns import DIRECTIONS, MOVING, POINTS, ROTATIONS, SHAPE_COLUMNS
 from linkwork.collision.distances import PAIRS
 from linkwork.collision.kinematics import Kinematics
+from linkwork.collision.live import LivePart, ball, ball_around
 from linkwork.collision.touching import has_test, may_be_closer, near_patch
 from linkwork.engine.stages import Row, Stages, Table, Tile
 from linkwork.spatial import Transform
 from linkwork.subject import Subject
 
 ROBOT_KINDS = ("sphere", "capsule", "tapered_capsule", "box", "cylinder")
-SHAPE_COLUMNS: dict[str, tuple[tuple[str, int], ...]] = {
-    "sphere": (("center", 3), ("radius", 1)),
-    "capsule": (("start", 3), ("end", 3), ("radius", 1)),
-    "tapered_capsule": (("start", 3), ("end", 3), ("radii", 2)),
-    "box": (("center", 3), ("rotation", 9), ("half", 3)),
-    "half_space": (("normal", 3), ("offset", 1)),
-    "cylinder": (("center", 3), ("axis", 3), ("sizes", 2)),
-    "prism": (("corners", 9),),
-}
-"""The columns of distances.COLUMNS by what they are; those of a robot's shape are in axes of its node."""
-POINTS, DIRECTIONS, ROTATIONS = ("center", "start", "end"), ("axis",), ("rotation",)
-MOVING = (*POINTS, *DIRECTIONS, *ROTATIONS)
 
 
 def in_kernel(kind: str, other: str) -> bool:
@@ -77,6 +67,7 @@ class TileLayout:
     bodies: int
     nodes: tuple[int, ...]
     live: tuple[str, ...] = ()
+    parts: tuple[LivePart, ...] = ()  # with live variables: every shape, in the order of the tables
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -111,14 +102,19 @@ class Placed:
         for t in (*layout.tables, *tables):
             self.tables[t.name] = k.table(t.name, dict(t.columns), t.whole)
         self.poses = k.tile("poses", len(layout.nodes), 12)
-        self.bounds = k.tile("bounds", layout.bodies, 3)
-        self.tiles: dict[str, Tile] = {kind: k.tile(f"tile_{kind}", room, moving(kind)) for kind, room in layout.kinds}
+        self.live = bool(layout.live)
+        self.bounds = k.tile("bounds", layout.bodies, 4 if self.live else 3)
+        widths = {kind: columns(kind) if self.live else moving(kind) for kind, _ in layout.kinds}
+        self.tiles: dict[str, Tile] = {kind: k.tile(f"tile_{kind}", room, widths[kind]) for kind, room in layout.kinds}
         self.numbers = k.row(self.tables["margins"])
 
     def place(self, q_tree: SX) -> list[Transform]:
         """Poses of the nodes, in doubles; then everything that sits on them."""
         k = self.k
         T = self.kinematics.poses(q_tree, self.layout.nodes)
+        if self.live:
+            self._place_live(T)
+            return T
         for row, node in enumerate(self.layout.nodes):
             rotation = [T[node].R[i, j] for i in range(3) for j in range(3)]
             k.put(self.poses, row, casadi.vertcat(*rotation, T[node].p), exact=True)
@@ -130,6 +126,29 @@ class Placed:
                     k.put(self.tiles[kind], shape.whole("row"), _moved(pose, kind, shape))
         return T
 
+    def _place_live(self, T: list[Transform]) -> None:
+        """Every shape as an expression of its own."""
+        k, rows = self.k, dict.fromkeys((kind for kind, _ in self.layout.kinds), 0)
+        for body, part in enumerate(self.layout.parts):
+            balls = []
+            for kind, world in part.placed(self.kinematics.model, self.kinematics.tree, T):
+                k.put(self.tiles[kind], rows[kind], casadi.vertcat(*world), exact=True)
+                rows[kind] += 1
+                balls.append(ball(kind, world))
+            k.put(self.bounds, body, casadi.vertcat(*ball_around(balls)), exact=True)
+
+    def bound(self, row: Row) -> tuple[SX, SX]:
+        """(center, radius) of the bounding sphere of the body of a row."""
+        found = self.k.value(self.k.get(self.bounds, row.whole("row")))
+        return (found[0:3], found[3]) if self.live else (found, row["radius"])
+
+    def bounds_of(self, pair: Row) -> tuple[SX, SX, SX, SX]:
+        """(center of a, center of b, sum of the radii, radius of b) of the bounding spheres of a pair."""
+        a, b = (self.k.value(self.k.get(self.bounds, pair.whole(end))) for end in ("a", "b"))
+        if self.live:
+            return a[0:3], b[0:3], a[3] + b[3], b[3]
+        return a, b, pair["reach"], pair["b_radius"]
+
     def guard(self, q_tree: SX) -> None:
         guards = self.kinematics.guards(q_tree)
         if guards.numel():
@@ -138,6 +157,8 @@ class Placed:
     def shape(self, kind: str, row: Row) -> list[SX]:
         """World columns of a shape of the robot: what moves from its tile, the rest from its row."""
         moved = casadi.vertsplit(self.k.get(self.tiles[kind], row.whole("row")))
+        if self.live:
+            return moved
         fixed = [row[name] for name, _ in SHAPE_COLUMNS[kind] if name not in MOVING]
         return [*moved, *casadi.vertsplit(casadi.vertcat(*fixed))]
 
@@ -182,6 +203,11 @@ class Placed:
         """For each prism of a patch."""
         with self.k.rows(self.tables["ground_prisms"], patch.whole("first"), patch.whole("count")) as prism:
             yield prism
+
+
+def columns(kind: str) -> int:
+    """How many numbers a shape of this kind has."""
+    return sum(size for _, size in SHAPE_COLUMNS[kind])
 
 
 def moving(kind: str) -> int:

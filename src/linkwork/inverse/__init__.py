@@ -3,6 +3,7 @@
 from linkwork.doors import open_doors
 from linkwork.inverse import analytic, tasks
 from linkwork.inverse.analytic import Classification, Solutions, classify
+from linkwork.inverse.barriers import CollisionBarrier
 from linkwork.inverse.cycles import cycle_drift, recorded_limits
 from linkwork.inverse.result import InverseKinematics
 from linkwork.inverse.singularity import Singularity
@@ -10,6 +11,7 @@ from linkwork.inverse.targets import Goal
 
 __all__ = [
     "Classification",
+    "CollisionBarrier",
     "Goal",
     "InverseKinematics",
     "Singularity",

@@ -6,6 +6,7 @@ from linkwork.studies.balancing import Balance, balance
 from linkwork.studies.base_parameters import BaseParameters, base_parameters
 from linkwork.studies.bounds import ChristoffelBounds, christoffel_bounds
 from linkwork.studies.excitation import Excitation, excitation
+from linkwork.studies.free_share import FreeShare, free_share
 from linkwork.studies.identification import Identification, identify
 from linkwork.studies.sweep import Sweep, sweep
 
@@ -16,6 +17,7 @@ __all__ = [
     "ChristoffelBounds",
     "Duty",
     "Excitation",
+    "FreeShare",
     "Identification",
     "Selection",
     "Sweep",
@@ -25,6 +27,7 @@ __all__ = [
     "christoffel_bounds",
     "duties",
     "excitation",
+    "free_share",
     "identify",
     "select",
     "sweep",
