@@ -3,6 +3,7 @@
 from linkwork.avoidance.arcs import nearest_free
 from linkwork.avoidance.elbow import Elbow
 from linkwork.avoidance.guard import speed_scale
+from linkwork.avoidance.null_space import NullSpaceAvoidance, NullSpaceStep
 from linkwork.avoidance.smoothing import CriticallyDampedFilter
 from linkwork.avoidance.steps import ElbowAvoidance, Step
 from linkwork.avoidance.volume import SafetyVolume
@@ -12,6 +13,8 @@ __all__ = [
     "CriticallyDampedFilter",
     "Elbow",
     "ElbowAvoidance",
+    "NullSpaceAvoidance",
+    "NullSpaceStep",
     "SafetyVolume",
     "Step",
     "nearest_free",

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwork import configurations
 from linkwork.collision import CollisionModel, Obstacles, motions
 from linkwork.engine import machine
 from linkwork.engine.growing import FAR
@@ -24,6 +25,7 @@ AT = {name: k for k, name in enumerate(JOB)}
 ROWS = 1024  # of a tree at the beginning; twice as many each time it is full
 PATH_ROWS = 512
 OPERATIONS = 2_000_000  # of a search, about
+TRIED, LEAST_PADDING = 256, 1e-4  # configurations that a padding is tried with; [m] below that none is taken
 _memory = threading.local()
 
 
@@ -75,10 +77,24 @@ class Search:
         self._padded: dict[float, Search] = {}
 
     def padded(self, by: float) -> Search:
-        """The same for shapes grown by a padding [m]; the code is the same."""
+        """The same for shapes grown by a padding [m]; the code is the same.
+
+        Where parts of the robot are so near to each other that the padding alone makes most configurations touch, less
+        of it is taken.
+        """
         if by not in self._padded:
-            self._padded[by] = Search(self.model.padded(by), self._turns, self._weights)
+            self._padded[by] = self._grown(by)
         return self._padded[by]
+
+    def _grown(self, by: float) -> Search:
+        q = configurations.random(self.model.subject, TRIED, 0)
+        free = ~self.model.collides(q)
+        while by > LEAST_PADDING:
+            model = self.model.padded(by)
+            if (~model.collides(q[free])).mean() > 0.5:
+                return Search(model, self._turns, self._weights)
+            by *= 0.5
+        return self
 
     def job(
         self,

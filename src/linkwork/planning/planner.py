@@ -16,7 +16,7 @@ from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.planning.anytime import improved
 from linkwork.planning.goals import PoseGoal
-from linkwork.planning.jobs import FULL, SOLVED, Job, PlannerSettings
+from linkwork.planning.jobs import FULL, SOLVED, Job, PlannerSettings, Search
 from linkwork.planning.plan_result import Plan, Plans
 from linkwork.planning.questions import (
     Question,
@@ -34,6 +34,7 @@ from linkwork.planning.roadmap import growing
 
 FINER = 4.0  # by which the step shrinks when a path that samples found free is not proved
 ATTEMPTS = 4
+GRAZING = 0.001  # [m] that later attempts keep away
 PORTION = 4096  # iterations between two looks at the clock
 MANY_ITERATIONS = 2000  # of problems side by side, before one is searched alone
 ROOM = 1 << 24  # nodes of a tree, at most
@@ -65,7 +66,8 @@ def plan(
     time_limit   [s] of the search; None: none
     step         between samples of a motion [rad, m], while searching
     shorten      take shortcuts
-    certify      prove the path over its whole length; one that cannot be proved is planned again with finer steps
+    certify      prove the path over its whole length; one that cannot be proved is planned again with finer steps. What
+                 is then free at samples of step / 64, but grazes something, is returned with `certified` False
     joints       names of the joints to move; the others keep the values of the start
     weights      (nq,) how much a radian or metre of each coordinate counts in distances
     range        the longest extension of a tree, in the weighted distance
@@ -164,9 +166,11 @@ def _answer(
 ) -> Plan:
     """Search, shorten, certify; a path that is not proved is asked for again with finer steps."""
     model, step = asked.search.model, asked.settings.step
-    job, until = ready, time.perf_counter() + limit
+    job, until, own = ready, time.perf_counter() + limit, asked.search
     for attempt in builtins.range(ATTEMPTS):
         finer = replace(asked.settings, step=step / FINER**attempt)
+        if attempt:
+            asked = replace(asked, search=_apart(asked, own), shift=(asked.shift + 0.5) % 1.0)
         job, path = _searched(asked, finer, seconds, until, job)
         if path is None:
             what = f"no path: {job['iterations']} iterations, {nodes_of(job)} nodes, none within {limit:g} s"
@@ -176,15 +180,24 @@ def _answer(
         if aim < np.inf:
             path = _improved(asked, finer, seconds, path, until, aim)
         if not certify:
-            return _success(asked, path, False, np.nan, job, seconds)
+            return _success(replace(asked, search=own), path, False, np.nan, job, seconds)
         clock = time.perf_counter()
         certificate = model.certify_motion(path[:-1], path[1:], asked.obstacles)
         seconds["certify"] += time.perf_counter() - clock
         if np.all(certificate.free):
-            return _success(asked, path, True, float(np.min(certificate.clearance)), job, seconds)
+            return _success(replace(asked, search=own), path, True, float(np.min(certificate.clearance)), job, seconds)
+        if attempt == ATTEMPTS - 1 and not np.any(certificate.collides):  # it grazes something: free, but not proved
+            return _success(replace(asked, search=own), path, False, np.nan, job, seconds)
         job = None
-    what = f"no path: none of {ATTEMPTS} paths could be proved, the last with samples at {finer.step:.2g}"
+    what = f"no path: each of {ATTEMPTS} paths touches between its samples, the last with samples at {finer.step:.2g}"
     return failure(model, asked.obstacles, what, asked.goals, seconds, job)
+
+
+def _apart(asked: Question, own: Search) -> Search:
+    """The search with shapes grown a little, if start and goals are free then: what grazes cannot be proved."""
+    apart = own.padded(GRAZING)
+    ends = np.concatenate([asked.start[None], asked.goals])
+    return own if np.any(apart.model.collides(ends, asked.obstacles)) else apart
 
 
 def _searched(

@@ -1,0 +1,132 @@
+"""Null-space avoidance: any redundant robot keeps its tasks exactly while the rest of it makes way, one QP a step.
+
+    minimise   |q + dq - posture|^2
+    such that  tasks:  J dq = e                     the tool stays on its path
+               distances:  d(distance) >= -gain dt (distance - minimum)
+               joints within their limits of position and speed
+
+Where no step does all of that, the tasks give way and the distances do not: the tool follows as far as it can, and the
+speed guard says how much of its speed it may keep. Source: [Ames2019] for the rows of distances.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkwork import configurations, quantities
+from linkwork.arguments import finite, number
+from linkwork.avoidance.guard import speed_scale
+from linkwork.avoidance.smoothing import CriticallyDampedFilter
+from linkwork.collision import CollisionModel, Obstacles
+from linkwork.errors import InvalidInput, NotPossible
+from linkwork.inverse.barriers import CollisionBarrier
+from linkwork.inverse.differential import differential_inverse_kinematics
+from linkwork.inverse.tasks import PostureTask, Task
+
+ACTIVE = 1e-6  # [m] a distance this near to its minimum holds the robot
+HEAVY = 1e6  # weight of the posture's cost of tasks that give way
+
+
+@dataclass(frozen=True)
+class NullSpaceStep:
+    """What one step decided.
+
+    q, v          (nq,), (nv,) the configuration after the step and the velocity to it [rad/s, m/s]
+    clearance     [m] the least distance at q; inf where there is nothing to touch
+    speed_scale   factor in [0, 1] for the speed of the tasks, from the guard
+    status        "clear"; "avoiding" (a distance is within twice its minimum); "blocked" (the tasks gave way)
+    """
+
+    q: np.ndarray
+    v: np.ndarray
+    clearance: float
+    speed_scale: float
+    status: Literal["clear", "avoiding", "blocked"]
+
+
+class NullSpaceAvoidance:
+    """Keeps a robot off obstacles and off itself while its tasks are met.
+
+    model       the robot with shapes
+    tasks       what is kept exactly, such as `lw.tasks.FrameTask(tool, pose)`; each step may bring others
+    obstacles   each step may bring others
+    gain        [1/s] how fast the way to the minimum may be used up;  minimum: distance that is kept [m]
+    posture     (nq,) where the spare freedom goes; left out, q0;  filter: smooths the posture that is followed
+    period      of a step [s];  nearest: how many pairs are looked at
+    threshold   distance [m] below which the guard slows the tasks; left out, three times the minimum
+    """
+
+    def __init__(
+        self,
+        model: CollisionModel,
+        tasks: Sequence[Task] | Task,
+        obstacles: Obstacles | Sequence[Any] | None = None,
+        gain: float = 5.0,
+        minimum: float = 0.02,
+        filter: CriticallyDampedFilter | None = None,
+        posture: ArrayLike | None = None,
+        q0: ArrayLike | None = None,
+        period: float = 0.01,
+        nearest: int = 10,
+        threshold: float | None = None,
+    ) -> None:
+        self.barrier = CollisionBarrier(model, obstacles, gain, minimum, nearest)
+        self.model, self.subject = model, model.subject
+        nq = self.subject.nq
+        self.q = configurations.neutral(self.subject) if q0 is None else finite(q0, (nq,), "NullSpaceAvoidance: q0")
+        self.posture = self.q.copy() if posture is None else finite(posture, (nq,), "NullSpaceAvoidance: posture")
+        self.period = number(period, "NullSpaceAvoidance: period")
+        if not self.period > 0.0:
+            raise InvalidInput(f"NullSpaceAvoidance: period is {self.period:g}, expected a positive time [s]")
+        if not self.barrier.minimum > 0.0:
+            raise InvalidInput(f"NullSpaceAvoidance: minimum is {minimum!r}, expected a distance > 0 m")
+        self.tasks = (tasks,) if hasattr(tasks, "rows") else tuple(tasks)
+        self.threshold = 3.0 * self.barrier.minimum if threshold is None else number(threshold, "threshold")
+        self._filters = None
+        if filter is not None:
+            self._filters = [CriticallyDampedFilter(filter.rate, filter.period) for _ in range(nq)]
+            for own, value in zip(self._filters, self.q, strict=True):
+                own.reset(float(value))
+        self._last = math.inf
+
+    def step(
+        self, tasks: Sequence[Task] | Task | None = None, obstacles: Obstacles | Sequence[Any] | None = None
+    ) -> NullSpaceStep:
+        """One step of `period`; tasks and obstacles that are given here stay until others are."""
+        if tasks is not None:
+            self.tasks = (tasks,) if hasattr(tasks, "rows") else tuple(tasks)
+        if obstacles is not None:
+            own = self.barrier
+            self.barrier = CollisionBarrier(self.model, obstacles, own.gain, own.minimum, own.nearest)
+        posture = PostureTask(self._wanted(), cost=1.0)
+        blocked = False
+        try:
+            v = self._velocity([posture], self.tasks)
+        except NotPossible:
+            blocked = True
+            v = self._velocity([PostureTask(posture.target, cost=1.0 / HEAVY), *self.tasks], ())
+        self.q = quantities.evaluate(self.subject, "integrate", {"q": self.q, "v": v * self.period})
+        clearance = float(self.model.clearance(self.q, self.barrier.obstacles).distance)
+        approaching = clearance < self._last
+        self._last = clearance
+        scale = 1.0 if math.isinf(clearance) else speed_scale(clearance, self.threshold, approaching)
+        near = clearance < 2.0 * self.barrier.minimum
+        return NullSpaceStep(
+            self.q.copy(), v, clearance, scale, "blocked" if blocked else "avoiding" if near else "clear"
+        )
+
+    def _wanted(self) -> np.ndarray:
+        if self._filters is None:
+            return self.posture
+        return np.array([own.step(float(x)) for own, x in zip(self._filters, self.posture, strict=True)])
+
+    def _velocity(self, aims: Sequence[Task], kept: Sequence[Task]) -> np.ndarray:
+        return differential_inverse_kinematics(
+            self.subject, self.q, aims, self.period, constraints=kept, barriers=[self.barrier]
+        )

@@ -1,0 +1,112 @@
+"""Null-space avoidance: the tool stays, the distance is kept, what is impossible gives way and is said."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.avoidance import CriticallyDampedFilter, Elbow, NullSpaceAvoidance, SafetyVolume
+from linkwork.collision import CollisionModel, Obstacles, Sphere
+from linkwork.errors import InvalidInput
+
+Q = np.array([0.2, 0.7, 0.1, -1.3, 0.3, 0.9, 0.4])
+RADIUS, MINIMUM = 0.05, 0.02
+
+
+@cache
+def elbow() -> Elbow:
+    return Elbow(lw.load("redundant-7"), "tool", reference=(0, 1, 0))
+
+
+@cache
+def arm() -> tuple[lw.Robot, CollisionModel, np.ndarray]:
+    """A sphere at the elbow alone, and where it is."""
+    robot = lw.load("redundant-7")
+    body = robot.joints and robot.model.joint(robot.joints[3]).child
+    model = CollisionModel(robot, {body: [Sphere((0, 0, 0), RADIUS)]}, pairs=[])
+    return robot, model, robot.forward_kinematics(Q)[body][:3, 3]
+
+
+def steady(robot: lw.Robot, model: CollisionModel, obstacles: Obstacles, steps: int = 400) -> tuple:
+    pose = robot.pose(Q, "tool")
+    avoidance = NullSpaceAvoidance(
+        model, lw.tasks.FrameTask("tool", pose), obstacles, gain=20.0, minimum=MINIMUM, q0=Q, period=0.02
+    )
+    return [avoidance.step() for _ in range(steps)], pose
+
+
+@pytest.mark.parametrize("side", [0.03, -0.05])
+def test_the_tool_stays_and_the_distance_is_kept(side: float) -> None:
+    robot, model, at = arm()
+    obstacle = Obstacles([Sphere(at + [side, 0.04, 0.06], 0.03)])
+    assert model.clearance(Q, obstacle).distance < MINIMUM
+    steps, pose = steady(robot, model, obstacle)
+    for step in steps:
+        np.testing.assert_allclose(robot.pose(step.q, "tool"), pose, atol=2e-3)  # what one step turns away
+    last = steps[-1]
+    assert last.clearance == pytest.approx(MINIMUM, abs=1e-6) and last.status == "avoiding"
+    np.testing.assert_allclose(robot.pose(last.q, "tool"), pose, atol=1e-9)
+    # the exact end of the forbidden arc of the elbow's sphere, seen as a volume of that radius about the elbow
+    center = np.array(obstacle.shapes[0].center)
+    reach = RADIUS + 0.03 + MINIMUM
+    assert np.linalg.norm(robot.forward_kinematics(last.q)[next(iter(model.shapes))][:3, 3] - center) == pytest.approx(
+        reach, abs=1e-6
+    )
+    arcs = elbow().forbidden(pose, center[None], SafetyVolume(0.0, reach))
+    angle = float(elbow().arm_angle(last.q))
+    ends = np.abs((arcs - angle + np.pi) % (2 * np.pi) - np.pi)
+    assert ends.min() < 1e-5 or elbow().clearance(pose, angle, center[None], SafetyVolume(0.0, reach)).min() < 1e-6
+
+
+def test_nothing_near_nothing_moves() -> None:
+    robot, model, _ = arm()
+    steps, _ = steady(robot, model, Obstacles([Sphere((5, 5, 5), 0.1)]), steps=5)
+    assert all(step.status == "clear" and step.speed_scale == 1.0 for step in steps)
+    np.testing.assert_allclose(steps[-1].q, Q, atol=1e-9)
+
+
+def test_a_task_that_cannot_be_met_gives_way() -> None:
+    """The obstacle stands where the tool shall be."""
+    robot = arm()[0]
+    model = CollisionModel(robot, {robot.bodies[-1]: [Sphere((0, 0, 0), RADIUS)]}, pairs=[])
+    at = robot.forward_kinematics(Q)[robot.bodies[-1]][:3, 3]
+    obstacle = [Sphere(at + [0.0, 0.0, RADIUS + 0.01], 0.01)]
+    before = model.clearance(Q, obstacle).distance
+    task = lw.tasks.FrameTask(robot.bodies[-1], robot.forward_kinematics(Q)[robot.bodies[-1]])
+    avoidance = NullSpaceAvoidance(model, task, obstacle, q0=Q)
+    steps = [avoidance.step() for _ in range(200)]
+    assert steps[0].status == "blocked" and steps[0].clearance > before
+    assert steps[-1].clearance == pytest.approx(MINIMUM, abs=1e-3)
+
+
+def test_a_retreat_keeps_its_speed_and_an_approach_does_not() -> None:
+    robot, model, at = arm()
+    avoidance = NullSpaceAvoidance(model, lw.tasks.FrameTask("tool", robot.pose(Q, "tool")), minimum=MINIMUM, q0=Q)
+    scales = [
+        avoidance.step(obstacles=[Sphere(at + [0, 0, RADIUS + 0.01 + MINIMUM + x], 0.01)]).speed_scale
+        for x in (0.05, 0.02, 0.005, 0.02, 0.03)
+    ]
+    assert scales[2] < scales[1] < 1.0 and scales[3] == scales[4] == 1.0
+
+
+def test_a_filter_makes_the_posture_come_slowly() -> None:
+    robot, model, _ = arm()
+    task = lw.tasks.FrameTask("tool", robot.pose(Q, "tool"))
+    posture = Q + 0.1
+    plain = NullSpaceAvoidance(model, task, q0=Q, posture=posture).step()
+    slow = NullSpaceAvoidance(model, task, q0=Q, posture=posture, filter=CriticallyDampedFilter(2.0, 0.01)).step()
+    assert np.linalg.norm(slow.v) < 0.1 * np.linalg.norm(plain.v)
+
+
+def test_what_is_wrong_is_said() -> None:
+    _, model, _ = arm()
+    task = lw.tasks.FrameTask("tool", np.eye(4))
+    with pytest.raises(InvalidInput, match="period is 0"):
+        NullSpaceAvoidance(model, task, period=0.0)
+    with pytest.raises(InvalidInput, match="minimum"):
+        NullSpaceAvoidance(model, task, minimum=0.0)
+    with pytest.raises(InvalidInput, match="gain"):
+        NullSpaceAvoidance(model, task, gain=-1.0)
