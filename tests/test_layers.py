@@ -43,7 +43,7 @@ MAY_IMPORT = {
 MAY_IMPORT["studies"] = tuple(MAY_IMPORT)
 
 LAYERS = (
-    {"arguments", "deadlines", "doors", "errors", "once", "poses", "results", "rooms"},
+    {"arguments", "deadlines", "doors", "errors", "once", "poses", "progress", "results", "rooms"},
     {"spatial", "model"},
     {"recursions", "engine"},
     {"subject", "configurations", "quantities", "kernel_counts", "formats", "looks"},

@@ -100,6 +100,13 @@ def number(x: Any, who: str) -> float:
     return float(finite(x, (), who))
 
 
+def whole(x: Any, who: str, least: int = 1, expected: str = "") -> int:
+    """A whole number of at least `least`; `expected` says it in other words."""
+    if isinstance(x, bool) or not isinstance(x, (int, np.integer)) or x < least:
+        raise InvalidInput(f"{who} is {shown(x)}, expected {expected or f'a whole number of at least {least}'}")
+    return int(x)
+
+
 def flag(x: Any, who: str) -> bool:
     """True or False, and nothing that is taken for one."""
     if not isinstance(x, (bool, np.bool_)):

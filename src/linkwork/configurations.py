@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.arguments import finite
+from linkwork.arguments import finite, whole
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.model import Joint
 from linkwork.results import JointLimits
@@ -82,10 +82,8 @@ def limits(subject: Subject) -> JointLimits:
 
 
 def random(subject: Subject, n: int | None, seed: int | None) -> np.ndarray:
-    if n is not None and (isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0):
-        raise InvalidInput(f"random: n is {n!r}, expected a whole number of samples or None")
+    count = 1 if n is None else whole(n, "random: n", 0, "a whole number of samples or None")
     generator = np.random.default_rng(seed)
-    count = 1 if n is None else int(n)
     bounds = limits(subject)
     q = np.empty((count, subject.nq))
     for joint, at, _ in places(subject):

@@ -26,7 +26,7 @@ from linkwork.configurations import joints_of_rates
 from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.engine.scan_trace import Shapes
 from linkwork.errors import InvalidInput, InvalidModel
-from linkwork.loops.assembly import generic_configurations, reference
+from linkwork.loops.assembly import generic_configurations, rank, reference
 from linkwork.loops.constraints import Rows, closure_rows, differentiated, strut_rows
 from linkwork.loops.geometry import has_rod
 from linkwork.model import Tree
@@ -292,7 +292,7 @@ def _refuse_undecided(subject: Subject) -> None:
         J = np.array(jacobian(sample))
         if not np.isfinite(J).all():  # a rod does not reach there
             continue
-        best = max(best, int(np.linalg.matrix_rank(J, tol=1e-9 * max(1.0, np.abs(J).max()))))
+        best = max(best, rank(J))
     if best < len(layout.implicit):
         names = [joint for k, joint in enumerate(joints_of_rates(subject)) if k in layout.implicit]
         free = len(layout.implicit) - best

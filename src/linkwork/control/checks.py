@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from linkwork.arguments import as_doubles, number
+from linkwork.arguments import whole as whole
 from linkwork.errors import InvalidInput
 
 
@@ -17,13 +18,6 @@ def positive(x: Any, who: str, zero: bool = False) -> float:
         bound = "of at least 0" if zero else "above 0"
         raise InvalidInput(f"{who} is {x!r}, expected a finite number {bound}")
     return value
-
-
-def whole(x: Any, who: str, least: int = 1) -> int:
-    """A whole number of at least `least`."""
-    if isinstance(x, bool) or not isinstance(x, (int, np.integer)) or x < least:
-        raise InvalidInput(f"{who} is {x!r}, expected a whole number of at least {least}")
-    return int(x)
 
 
 def positive_array(x: Any, who: str, zero: bool = False) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Elementary functions that read the same on symbols and on numbers, beside those of simulation.algebra."""
+"""Elementary functions that read the same on symbols and on numbers, with those of simulation.algebra."""
 
 from __future__ import annotations
 
@@ -7,32 +7,17 @@ from typing import Any
 import casadi
 import numpy as np
 
-from linkwork.simulation.algebra import is_symbolic
+from linkwork.simulation.algebra import (
+    absolute,
+    exponential,
+    hyperbolic_tangent,
+    is_symbolic,
+    logarithm,
+    root,
+    sign,
+)
 
-
-def absolute(x: Any) -> Any:
-    return casadi.fabs(x) if is_symbolic(x) else np.abs(x)
-
-
-def sign(x: Any) -> Any:
-    """-1, 0 or 1."""
-    return casadi.sign(x) if is_symbolic(x) else np.sign(x)
-
-
-def exponential(x: Any) -> Any:
-    return casadi.exp(x) if is_symbolic(x) else np.exp(x)
-
-
-def logarithm(x: Any) -> Any:
-    return casadi.log(x) if is_symbolic(x) else np.log(x)
-
-
-def root(x: Any) -> Any:
-    return casadi.sqrt(x) if is_symbolic(x) else np.sqrt(x)
-
-
-def hyperbolic_tangent(x: Any) -> Any:
-    return casadi.tanh(x) if is_symbolic(x) else np.tanh(x)
+__all__ = ["absolute", "exponential", "hyperbolic_tangent", "logarithm", "power", "root", "sign"]
 
 
 def power(x: Any, exponent: Any) -> Any:

@@ -12,7 +12,7 @@ import casadi
 import numpy as np
 
 from linkwork import deadlines
-from linkwork.arguments import as_doubles, finite
+from linkwork.arguments import as_doubles, finite, whole
 from linkwork.engine import codegen, forks, keys, machine, python_call, scan_codegen
 from linkwork.engine.loader import counts, loaded
 from linkwork.engine.passes import optimised
@@ -136,7 +136,7 @@ class Scan:
 
         Sequences are (..., T, shape) with T >= steps. Leading dimensions broadcast.
         """
-        steps, every = _whole(self.name, "steps", steps), _whole(self.name, "every", every)
+        steps, every = whole(steps, f"{self.name}: steps"), whole(every, f"{self.name}: every")
         given = self._arrays(values, steps)
         batch = self._batch(given)
         samples = math.prod(batch)
@@ -179,7 +179,7 @@ class Scan:
             for x, shape, label in zip((state, parameters), shapes, ("state", "parameters"), strict=True)
         )
         final, verdicts = np.empty_like(start), np.zeros(1)
-        rows = _whole(self.name, "steps", int(steps))
+        rows = whole(int(steps), f"{self.name}: steps")
         self._run(1, 1, rows, 1, start, given, np.zeros((1, rows, 0)), final, verdicts, np.empty((1, rows, 0)))
         return final[0], verdicts[0]
 
@@ -420,12 +420,6 @@ def keyed_scan(
     if key is None:
         assert made.function  # what is wrong with a step is said here, not at the first call
     return made
-
-
-def _whole(label: str, what: str, n: Any) -> int:
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise InvalidInput(f"{label}: {what} is {n!r}, expected a whole number of at least 1")
-    return int(n)
 
 
 def _shown(shape: tuple[int, ...]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwork import configurations
+from linkwork import arguments, configurations
 from linkwork.arguments import as_doubles, choice
 from linkwork.errors import InvalidInput
 from linkwork.inverse.mechanism import limits_of
@@ -153,6 +153,4 @@ def interval(who: str, dt: Any) -> float | None:
 
 def whole(who: str, label: str, n: Any, least: int) -> int:
     """A whole number of at least `least`."""
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < least:
-        raise InvalidInput(f"{who}: {label} is {n!r}, expected a whole number of at least {least}")
-    return int(n)
+    return arguments.whole(n, f"{who}: {label}", least)

@@ -27,7 +27,7 @@ from linkwork.actuation.coordinates import to_actuators
 from linkwork.actuation.layout import layout_of
 from linkwork.actuation.motions import Motions, SampledMotion
 from linkwork.actuation.rates import with_rates
-from linkwork.arguments import as_doubles
+from linkwork.arguments import as_doubles, whole
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.formats.tabular import Tabular
 from linkwork.loads.columns import columns_of
@@ -159,9 +159,8 @@ def _inputs(subject: Subject, motion: Any, times: Any, steps: int) -> tuple[Any,
     if not hasattr(motion, "commands") and not hasattr(motion, "sample"):
         raise InvalidInput(f"analyse: motion is {motion!r}, expected a name, a motion, or arrays by name")
     if times is None:
-        if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:
-            raise InvalidInput(f"analyse: steps is {steps!r}, expected a whole number of instants")
-        times = np.linspace(0.0, motion.duration, int(steps)) if steps > 1 else np.zeros(1)
+        count = whole(steps, "analyse: steps", 1, "a whole number of instants")
+        times = np.linspace(0.0, motion.duration, count) if count > 1 else np.zeros(1)
     time = np.atleast_1d(as_doubles(times, "analyse: times"))
     if time.ndim != 1 or not np.isfinite(time).all():
         raise InvalidInput(f"analyse: times has shape {time.shape}, expected (n,) finite numbers")

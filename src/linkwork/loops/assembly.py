@@ -234,11 +234,11 @@ def chosen_dependent(subject: Subject, named_already: set[str], driven: set[str]
     rest.sort(key=lambda e: (depth[e[0].name], e[2].start), reverse=True)
     taken: list[int] = [k for _, _, v in first for k in range(v.start, v.stop)]
     found: set[str] = set()
-    rank = _rank(J[:, taken])
+    most = rank(J[:, taken])
     for joint, _, v in rest:
         columns = [*taken, *range(v.start, v.stop)]
-        if _rank(J[:, columns]) == rank + joint.nv:
-            taken, rank = columns, rank + joint.nv
+        if rank(J[:, columns]) == most + joint.nv:
+            taken, most = columns, most + joint.nv
             found.add(joint.name)
     return found
 
@@ -247,7 +247,8 @@ def _node(subject: Subject, joint: str) -> int:
     return max(i for i in subject.tree.outward if subject.tree.nodes[i].joint == joint)
 
 
-def _rank(A: np.ndarray) -> int:
+def rank(A: np.ndarray) -> int:
+    """Independent rows of a Jacobian of lengths and angles."""
     return int(np.linalg.matrix_rank(A, tol=1e-9 * max(1.0, np.abs(A).max(initial=0.0)))) if A.size else 0
 
 

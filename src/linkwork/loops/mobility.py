@@ -9,7 +9,7 @@ import numpy as np
 
 from linkwork.arguments import finite
 from linkwork.formats.tabular import Tabular
-from linkwork.loops.assembly import constraint_labels, constraints, generic_configurations, has_closures
+from linkwork.loops.assembly import constraint_labels, constraints, generic_configurations, has_closures, rank
 from linkwork.model.elements import Bar, Coupling, LinearActuator, LoopClosure, Slider, Spring
 from linkwork.model.kinds import BALL, PRISMATIC, REVOLUTE
 from linkwork.subject import Subject
@@ -101,13 +101,11 @@ def _by_rank(subject: Subject, samples: list[np.ndarray]) -> tuple[int, tuple[tu
     kept: tuple[int, ...] = ()
     for J in jacobians:
         rows: list[int] = []
-        rank = 0
         for k in range(len(labels)):
-            if _rank(J[[*rows, k]]) > rank:
+            if rank(J[[*rows, k]]) > len(rows):
                 rows.append(k)
-                rank += 1
-        if rank > best:
-            best, kept = rank, tuple(rows)
+        if len(rows) > best:
+            best, kept = len(rows), tuple(rows)
     spare = tuple(labels[k] for k in range(len(labels)) if k not in kept)
     return subject.nv - best, spare
 
@@ -124,10 +122,6 @@ def free_motions(subject: Subject, q: Any) -> np.ndarray:
     _, J, _ = constraints(subject, q)
     _, sizes, Vt = np.linalg.svd(J)
     return Vt[int((sizes > 1e-9 * max(1.0, sizes.max(initial=0.0))).sum()) :]
-
-
-def _rank(A: np.ndarray) -> int:
-    return int(np.linalg.matrix_rank(A, tol=1e-9 * max(1.0, np.abs(A).max())))
 
 
 def _count(by_type: dict[str, int], kind: str, more: int) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.arguments import number
+from linkwork.arguments import number, whole
 from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.planning.goals import PoseGoal
@@ -137,7 +137,6 @@ def settings_of(step: float, reach: float) -> PlannerSettings:
 
 def shift_of(seed: int, space: Space) -> np.ndarray:
     """By which a seed moves the samples; the sequence itself for seed 0."""
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise InvalidInput(f"plan: seed is {seed!r}, expected a whole number that is not negative")
+    whole(seed, "plan: seed", 0, "a whole number that is not negative")
     size = len(space.turns)
     return np.zeros(size) if seed == 0 else np.random.default_rng(int(seed)).random(size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import casadi
@@ -11,6 +12,19 @@ from casadi import SX
 
 def is_symbolic(x: Any) -> bool:
     return isinstance(x, SX)
+
+
+def _either(symbolic: Callable[[Any], Any], numeric: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A function of one argument, by CasADi for symbols and by numpy for numbers."""
+    return lambda x: symbolic(x) if is_symbolic(x) else numeric(x)
+
+
+absolute = _either(casadi.fabs, np.abs)
+sign = _either(casadi.sign, np.sign)  # -1, 0 or 1
+exponential = _either(casadi.exp, np.exp)
+logarithm = _either(casadi.log, np.log)
+root = _either(casadi.sqrt, np.sqrt)
+hyperbolic_tangent = _either(casadi.tanh, np.tanh)
 
 
 def dot(x: Any, y: Any) -> Any:

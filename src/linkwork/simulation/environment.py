@@ -14,7 +14,7 @@ from casadi import SX
 from linkwork import configurations, quantities
 from linkwork.actuation.efforts import generalised
 from linkwork.actuation.layout import layout_of
-from linkwork.arguments import as_doubles, choice
+from linkwork.arguments import as_doubles, choice, whole
 from linkwork.engine.compile import CompiledFunction, compile
 from linkwork.engine.scan import Scan, scan
 from linkwork.errors import InvalidInput
@@ -126,8 +126,8 @@ class Environment:
         self.subject: Subject = subject_of(robot, "Environment")
         self.plant: Plant = plant_of(self.subject)
         self.friction = friction_of(friction, self.plant, "Environment")
-        self.copies, self.steps = _whole("copies", copies), _whole("steps", steps)
-        self.substeps, self.period = _whole("substeps", substeps), float(period)
+        self.copies, self.steps = whole(copies, "Environment: copies"), whole(steps, "Environment: steps")
+        self.substeps, self.period = whole(substeps, "Environment: substeps"), float(period)
         if not self.period > 0.0:
             raise InvalidInput(f"Environment: period is {period}, expected a positive time")
         self.method = choice(method, tuple(STEPPERS), "Environment: method")
@@ -303,9 +303,3 @@ def _colliding(subject: Subject, model: Any, obstacles: Any) -> tuple[CollisionM
 
 def _everything(scene: StepScene) -> SX:
     return casadi.vertcat(scene.q, scene.v, scene.goal)
-
-
-def _whole(name: str, n: Any) -> int:
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise InvalidInput(f"Environment: {name} is {n!r}, expected a whole number of at least 1")
-    return int(n)

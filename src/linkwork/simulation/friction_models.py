@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import casadi
 import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork.arguments import as_doubles
 from linkwork.errors import InvalidInput
-from linkwork.simulation.algebra import is_symbolic
+from linkwork.simulation.algebra import absolute, exponential, hyperbolic_tangent
 
 
 class FrictionModel:
@@ -64,7 +63,7 @@ class Coulomb(FrictionModel):
         super().__init__(level=level, width=1e-4 if width is None else width)
 
     def force(self, p: Mapping[str, Any], v: Any, z: Any) -> tuple[Any, Any]:
-        return p["level"] * _tanh(v / p["width"]), z
+        return p["level"] * hyperbolic_tangent(v / p["width"]), z
 
 
 class Stribeck(FrictionModel):
@@ -84,8 +83,8 @@ class Stribeck(FrictionModel):
 
     def force(self, p: Mapping[str, Any], v: Any, z: Any) -> tuple[Any, Any]:
         ratio = v / p["speed"]
-        level = p["level"] + (p["static"] - p["level"]) * _exp(-ratio * ratio)
-        return level * _tanh(v / p["width"]) + p["damping"] * v, z
+        level = p["level"] + (p["static"] - p["level"]) * exponential(-ratio * ratio)
+        return level * hyperbolic_tangent(v / p["width"]) + p["damping"] * v, z
 
 
 class LuGre(FrictionModel):
@@ -118,18 +117,6 @@ class LuGre(FrictionModel):
 
     def force(self, p: Mapping[str, Any], v: Any, z: Any) -> tuple[Any, Any]:
         ratio = v / p["speed"]
-        level = p["level"] + (p["static"] - p["level"]) * _exp(-ratio * ratio)
-        rate = v - p["stiffness"] * _abs(v) * z / level
+        level = p["level"] + (p["static"] - p["level"]) * exponential(-ratio * ratio)
+        rate = v - p["stiffness"] * absolute(v) * z / level
         return p["stiffness"] * z + p["bristle_damping"] * rate + p["damping"] * v, rate
-
-
-def _tanh(x: Any) -> Any:
-    return casadi.tanh(x) if is_symbolic(x) else np.tanh(x)
-
-
-def _exp(x: Any) -> Any:
-    return casadi.exp(x) if is_symbolic(x) else np.exp(x)
-
-
-def _abs(x: Any) -> Any:
-    return casadi.fabs(x) if is_symbolic(x) else np.abs(x)

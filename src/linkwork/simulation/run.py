@@ -15,6 +15,7 @@ from linkwork import deadlines
 from linkwork.arguments import as_doubles, choice, mapping, number
 from linkwork.errors import InvalidInput, NotPossible, SimulationStopped
 from linkwork.model.payload import Payload
+from linkwork.progress import reported
 from linkwork.simulation import accounts, adaptive, fixed, stepwise
 from linkwork.simulation.controllers import Bound, Controller, as_controller, nothing
 from linkwork.simulation.events import Crossing, Event, Events
@@ -436,22 +437,16 @@ def _whole(long: float, short: float, name: str, of: str, zero: bool = False) ->
 
 @contextmanager
 def _bar(wanted: bool | Callable[[int, int], None], total: int) -> Iterator[Callable[[int], None] | None]:
+    """What to call with the number of steps done since the last call; nothing where nobody wants to know."""
     if not wanted:
         yield None
         return
-    if callable(wanted):
-        done = 0
+    done = 0
+    with reported(wanted, "simulating", total) as report:
 
         def tick(count: int) -> None:
             nonlocal done
             done += count
-            wanted(done, total)
+            report(done, total)
 
         yield tick
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True)) as progress:
-        task = progress.add_task("simulating", total=total)
-        yield lambda count: progress.update(task, advance=count)

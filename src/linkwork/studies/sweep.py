@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +15,11 @@ from linkwork.actuation.implicit import attempt
 from linkwork.actuation.layout import layout_of
 from linkwork.actuation.motions import Motions, SampledMotion
 from linkwork.actuation.rates import with_rates
-from linkwork.arguments import as_doubles, finite, finite_rows, mapping, name_list
+from linkwork.arguments import as_doubles, finite, finite_rows, mapping, name_list, whole
 from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.formats.tabular import Tabular
+from linkwork.progress import reported
 from linkwork.studies.columns import Columns, motion_of_commands
 from linkwork.subject import RobotLike, Subject, subject_of
 
@@ -85,7 +85,7 @@ def sweep(
         loop = _compiled(subject, wanted)
         results = {f"{column}.{kind}": np.full(n, np.nan) for column, kind in wanted}
         valid = np.zeros(n, dtype=bool)
-        with _reported(progress, n) as report:
+        with reported(progress, "designs", n) as report:
             for begin in range(0, n, CHUNK):
                 part = slice(begin, min(n, begin + CHUNK))
                 some = {name: values[part] for name, values in designs.items()}
@@ -99,22 +99,6 @@ def sweep(
                     results[f"{column}.{kind}"][part] = np.where(closed, found.reduced[f"r{k}"], np.nan)
                 report(part.stop, n)
         return Sweep(designs, results, valid)
-
-
-@contextmanager
-def _reported(progress: bool | Callable[[int, int], None] | None, total: int) -> Iterator[Callable[[int, int], None]]:
-    """What to call with (done, all): the user's function, a bar on the terminal, or nothing."""
-    if callable(progress):
-        yield progress
-    elif not progress:
-        yield lambda done, all_: None
-    else:
-        from rich.console import Console  # loads slowly, and only whoever wants a bar waits for it
-        from rich.progress import Progress
-
-        with Progress(console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task("designs", total=total)
-            yield lambda done, all_: bar.update(task, completed=done)
 
 
 def _compiled(subject: Subject, wanted: list[tuple[str, str]]) -> Scan:
@@ -173,9 +157,8 @@ def _commands(subject: Subject, motion: Any, steps: int) -> tuple[np.ndarray, np
     if isinstance(motion, str):
         motion = Motions(subject)[motion]
     if isinstance(motion, SampledMotion):
-        if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:
-            raise InvalidInput(f"sweep: steps is {steps!r}, expected a whole number of instants")
-        return motion.commands(np.linspace(0.0, motion.duration, int(steps)))
+        count = whole(steps, "sweep: steps", 1, "a whole number of instants")
+        return motion.commands(np.linspace(0.0, motion.duration, count))
     layout = layout_of(subject)
     motion = mapping(motion, "sweep: motion")
     if "c" not in motion:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork import configurations
-from linkwork.arguments import as_doubles, number
+from linkwork.arguments import as_doubles, number, whole
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.formats.tabular import Tabular
 from linkwork.model.payload import Payload
@@ -146,8 +146,7 @@ def minimum_time(
     if acceleration_limits is None and np.isfinite(own.acceleration).any():
         acceleration_limits = own.acceleration
     acceleration = _limit(subject, acceleration_limits, "acceleration_limits")
-    if isinstance(points, bool) or not isinstance(points, (int, np.integer)) or points < 3:
-        raise InvalidInput(f"{WHO}: points is {points!r}, expected a whole number of at least 3")
+    whole(points, f"{WHO}: points", 3)
     ends = (_speed(start_speed, "start_speed") ** 2, _speed(end_speed, "end_speed") ** 2)
     s = _grid(path, int(points))
     _check_moving((s[1:] + s[:-1]) / 2, path)
