@@ -10,6 +10,7 @@ import signal
 import threading
 import traceback
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 from linkwork.subject import Subject
@@ -36,6 +37,8 @@ for (
 
 BUILT: list[str] = []
 """Where robots were built while tests were collected: whoever runs one test should wait for that one alone."""
+COLLECTED: set[str] = set()
+"""Files of tests that were collected: those that are not cannot be judged."""
 _subject_init = Subject.__init__
 
 
@@ -48,6 +51,11 @@ def _noted(self, *arguments, **options) -> None:
 
 def pytest_sessionstart() -> None:
     Subject.__init__ = _noted
+
+
+def pytest_collectstart(collector) -> None:
+    if isinstance(collector, pytest.Module):
+        COLLECTED.add(str(collector.path))
 
 
 def pytest_collection_finish() -> None:
