@@ -1,8 +1,9 @@
 """SynthesisPage: positions dragged in the plane, with dyads, curves, four-bars and verdicts that follow.
 
 The plane is the browser's x-y plane, seen from above. Poses follow in a few milliseconds; with points the linkages that
-are known follow by Newton, and the complete solve runs when the hand lets go. Two dyads picked from the list make a
-linkage, which moves, draws its path and is judged; buttons save it.
+are known follow by Newton, and the complete solve runs when the hand lets go. Two dyads picked by their numbers (along
+the curve where there are four poses), or a line of the list, make a linkage: it moves, draws its path, is judged, and
+its transmission angle and torque are plotted; buttons save it.
 """
 
 from __future__ import annotations
@@ -27,6 +28,13 @@ RATE = 30.0
 """Frames a second of what moves."""
 COLOURS = {"crank": (59, 110, 165), "coupler": (200, 85, 61), "rocker": (88, 129, 87)}
 CENTER, CIRCLE, PATH = (110, 110, 110), (190, 190, 190), (40, 40, 40)
+DYAD, POLE = (230, 140, 30), (150, 60, 160)
+HANDLE = 0.3
+"""Length of a position's handles [task sizes]."""
+ALONG_CURVE = 24
+"""Dyads of a four-pose task that can be picked, evenly along its curve."""
+LARGEST_TORQUE = 5.0
+"""Torque for a unit force [linkage sizes] where the plot ends: at dead points it has no bound."""
 
 
 class SynthesisPage:
@@ -121,14 +129,12 @@ class SynthesisPage:
     def _solve_poses(self, task: PlanarTask) -> None:
         self.curves = synthesis.burmester(task[:4], CURVE_POINTS)
         if task.n == 4:
-            middle = np.linspace(0, len(self.curves) - 1, 4).astype(int)
-            some = [synthesis.dyads(task, {2: float(self.curves.beta[k, 0])}) for k in middle]
-            self.dyads = next((d for d in some if len(d) >= 2), some[0])
+            self.dyads = _along(self.curves, task)
+            pairs = [(i, (i + ALONG_CURVE // 3) % len(self.dyads)) for i in range(0, len(self.dyads), 3)]
         else:
             self.dyads = synthesis.dyads(task)
-        count = len(self.dyads)
-        pairs = [(i, j) for i in range(count) for j in range(i)]
-        self.known = [synthesis.from_dyads(task, self.dyads[i], self.dyads[j]) for i, j in pairs]
+            pairs = [(i, j) for i in range(len(self.dyads)) for j in range(i)]
+        self.known = [synthesis.from_dyads(task, self.dyads[i], self.dyads[j]) for i, j in pairs if i != j]
 
     def _follow(self, task: PlanarTask) -> None:
         """Linkages that are known, by Newton: their pivots move so that all positions are met again."""
@@ -140,22 +146,52 @@ class SynthesisPage:
         verdicts = [synthesis.check(linkage, self.task) for linkage in self.known]
         self.verdicts = verdicts
         good = sum(bool(v.good) for v in verdicts)
-        return f"{len(self.known)} linkages, {good} without defect"
+        words = f"{len(self.known)} linkages, {good} without defect"
+        if self.task.oriented.all() and self.task.n >= 4:
+            degrees = [np.degrees(pair) for pair in synthesis.compatibility(self.task).ranges]
+            words += ". Rotation of the crank at position 2: "
+            words += ", ".join(f"{low:.1f} .. {high:.1f}" for low, high in degrees) + " deg"
+        return words
 
     def choose(self, number: int) -> None:
         """Take a linkage of the list (from 1): it moves, draws its path and is judged."""
         with self.lock:
             if not 1 <= number <= len(self.known):
                 raise InvalidInput(f"page: linkage {number} is chosen, there are {len(self.known)}")
-            self.linkage = self.known[number - 1]
-            self.verdict = synthesis.check(self.linkage, self.task)
-            around = synthesis.circuit_verdicts.circuits_of(
-                synthesis.Linkages(self.linkage.topology, self.linkage.points[None])
-            )
-            x = around.x[0][np.isfinite(around.x[0]).all(axis=-1)]
-            self._motion = (x, synthesis.traced_path(self.linkage))
-            self.report.content = self._report()
-            self._draw()
+            self._take(self.known[number - 1])
+
+    def pick(self, first: int, second: int) -> None:
+        """Make a linkage of two dyads by their numbers (from 1)."""
+        with self.lock:
+            count = 0 if self.dyads is None else len(self.dyads)
+            if not (1 <= first <= count and 1 <= second <= count) or first == second:
+                raise InvalidInput(f"page: dyads {first} and {second} are picked, expected two of 1 .. {count}")
+            self._take(synthesis.from_dyads(self.task, self.dyads[first - 1], self.dyads[second - 1]))
+
+    def _take(self, linkage: Linkage) -> None:
+        self.linkage = linkage
+        self.verdict = synthesis.check(self.linkage, self.task)
+        around = synthesis.circuit_verdicts.circuits_of(
+            synthesis.Linkages(self.linkage.topology, self.linkage.points[None])
+        )
+        x = around.x[0][np.isfinite(around.x[0]).all(axis=-1)]
+        path = synthesis.traced_path(self.linkage)
+        self._motion = (x, path)
+        self._plot(x, path[1:], np.degrees(np.arcsin(np.clip(around.sine[0][: len(x)], 0.0, 1.0))))
+        self.report.content = self._report()
+        self._draw()
+
+    def _plot(self, x: np.ndarray, path: np.ndarray, transmission: np.ndarray) -> None:
+        """Transmission angle, and torque of the driver for a unit weight at the tracer, along the circuit."""
+        assert self.linkage is not None
+        driver = np.unwrap(x[:, self.linkage.topology.moving.index(self.linkage.topology.driver)])
+        rate, lift = np.gradient(driver), np.gradient(path.imag)
+        size = float(self.linkage.size)
+        torque = np.divide(lift, rate, out=np.full(len(rate), np.inf), where=np.abs(rate) > 1e-9) / size
+        torque = np.clip(torque, -LARGEST_TORQUE, LARGEST_TORQUE)
+        turn = np.arange(len(x)) / max(1, len(x) - 1)
+        self.transmission_plot.data = (turn, transmission)
+        self.torque_plot.data = (turn, torque)
 
     def save(self, ending: str) -> Path:
         """Write the chosen linkage beside the task: ".robot.yaml", ".dxf" or ".svg"."""
@@ -173,8 +209,10 @@ class SynthesisPage:
 
     def _dress(self, picture: Path | None, width: float) -> None:
         scene, gui = self.server.scene, self.server.gui
-        scene.set_up_direction("+z")
-        scene.add_grid("/plane", width=8 * self._scale, height=8 * self._scale, cell_size=self._scale / 4, plane="xy")
+        scene.set_up_direction("+y")
+        pale = {"cell_color": (235, 235, 235), "section_color": (215, 215, 215)}
+        side = 8 * self._scale
+        scene.add_grid("/plane", width=side, height=side, cell_size=self._scale / 4, plane="xy", **pale)
         if picture is not None:
             import imageio.v3 as iio
 
@@ -182,18 +220,26 @@ class SynthesisPage:
             height = width * image.shape[0] / image.shape[1]
             scene.add_image("/background", image, width, height, position=(width / 2, height / 2, -1e-3))
         centre = complex(self.task.positions.mean())
-
-        @self.server.on_client_connect
-        def _(client: Any) -> None:
-            client.camera.look_at = (centre.real, centre.imag, 0.0)
-            client.camera.position = (centre.real, centre.imag - 1e-3, 4.0 * self._scale)
-
+        camera = self.server.initial_camera
+        camera.position = (centre.real, centre.imag, 4.0 * self._scale)
+        camera.look_at = (centre.real, centre.imag, 0.0)
+        camera.up = (0.0, 1.0, 0.0)
         for j in range(self.task.n):
             self._add_handle(j)
         self.status = gui.add_markdown("")
         self.choices = gui.add_dropdown("linkage", ("none",))
         self.choices.on_update(lambda _: self._chosen())
+        self.first = gui.add_dropdown("first dyad", ("none",))
+        self.second = gui.add_dropdown("second dyad", ("none",))
+        for choice in (self.first, self.second):
+            choice.on_update(lambda _: self._picked())
         self.report = gui.add_markdown("")
+        flat = (np.array([0.0, 1.0]), np.zeros(2))
+        plot = lambda title: gui.add_uplot(
+            flat, ({"label": "circuit"}, {"label": title, "stroke": "#3b6ea5"}), title=title, height=150
+        )
+        self.transmission_plot = plot("transmission [deg]")
+        self.torque_plot = plot("torque of a unit weight [sizes]")
         self.playing = gui.add_checkbox("move", True)
         for ending in (".robot.yaml", ".dxf", ".svg"):
             button = gui.add_button(f"save {self.name}{ending}")
@@ -204,7 +250,7 @@ class SynthesisPage:
         half = 0.0 if not np.isfinite(angle) else float(angle) / 2
         handle = self.server.scene.add_transform_controls(
             f"/positions/{j + 1}",
-            scale=0.15 * self._scale,
+            scale=HANDLE * self._scale,
             active_axes=(True, True, False),
             disable_sliders=False,
             disable_rotations=bool(not np.isfinite(angle)),
@@ -226,6 +272,18 @@ class SynthesisPage:
         names = ("none", *(str(k + 1) for k in range(len(self.known))))
         if tuple(self.choices.options) != names:
             self.choices.options = names
+
+        count = 0 if self.dyads is None else len(self.dyads)
+        numbers = ("none", *(str(k + 1) for k in range(count)))
+        for choice in (self.first, self.second):
+            if tuple(choice.options) != numbers:
+                choice.options = numbers
+
+    def _picked(self) -> None:
+        picks = (self.first.value, self.second.value)
+        if "none" not in picks and picks[0] != picks[1]:
+            with contextlib.suppress(LinkworkError):
+                self.pick(int(picks[0]), int(picks[1]))
 
     def _chosen(self) -> None:
         if self.choices.value != "none" and self.choices.value in self.choices.options:
@@ -260,10 +318,21 @@ class SynthesisPage:
                 own = self.curves.piece == piece
                 self._line(f"/curves/center_{piece}", self.curves.center[own], CENTER)
                 self._line(f"/curves/circle_{piece}", self.curves.circle[own], CIRCLE)
+            self._draw_dyads()
         if self._motion is not None:
             self._line("/path", self._motion[1], PATH)
         if self.linkage is not None:
             self._draw_linkage(np.zeros(len(self.linkage.topology.moving)))
+
+    def _draw_dyads(self) -> None:
+        """Links from ground to moving pivots, and the poles of the positions."""
+        limbs = np.stack([self.dyads.ground, self.dyads.moving, np.full(len(self.dyads), np.nan)], axis=-1).ravel()
+        self._line("/dyads", limbs, DYAD, 3.0)
+        poles = synthesis.poles(self.task)
+        found = np.array([poles[i, j] for j in range(1, self.task.n + 1) for i in range(1, j)])
+        near = found[np.isfinite(found) & (np.abs(found - self.task.positions[0]) < 20 * self._scale)]
+        places = np.stack([near.real, near.imag, np.zeros(len(near))], axis=-1)
+        self._drawn["/poles"] = self.server.scene.add_point_cloud("/poles", places, POLE, point_size=0.03 * self._scale)
 
     def _draw_linkage(self, x: np.ndarray) -> None:
         assert self.linkage is not None
@@ -304,6 +373,26 @@ def postures(linkage: Linkage, x: np.ndarray) -> dict[str, np.ndarray]:
         old, new = shift[body]
         found[body] = np.array([new + (complex(linkage.at(p)) - old) * turn[body] for p in topology.bodies[body]])
     return found
+
+
+def _along(curves: Any, task: PlanarTask) -> Any:
+    """Dyads evenly along the curve of four poses."""
+    rows = np.flatnonzero(curves.valid)
+    rows = rows[np.linspace(0, len(rows) - 1, ALONG_CURVE).astype(int)]
+    ground, moving = curves.center[rows], curves.circle[rows]
+    count = np.zeros(len(rows))
+    return synthesis.Dyads(
+        W=moving - ground,
+        Z=task.positions[0] - moving,
+        beta=curves.beta[rows],
+        ground=ground,
+        moving=moving,
+        residual=count,
+        condition=count + 1.0,
+        near_trivial=count > 0,
+        valid=count == 0,
+        reason=np.array("", dtype=object),
+    )
 
 
 def _newton(linkage: Linkage, task: PlanarTask) -> Linkage | None:
