@@ -1,6 +1,7 @@
 """Planning: from a question to a motion; the map of all branches of a positioning task."""
 
 from linkwork.doors import open_doors
+from linkwork.planning.cartesian import CartesianPath, cartesian
 from linkwork.planning.goals import PoseGoal
 from linkwork.planning.graph_plan import GraphPlan
 from linkwork.planning.kinematic_graph import KinematicGraph
@@ -8,17 +9,22 @@ from linkwork.planning.paths import shorten, smooth
 from linkwork.planning.plan_result import Plan, Plans
 from linkwork.planning.planner import METHODS, plan, plan_many
 from linkwork.planning.regional import Regional, split_regional
+from linkwork.planning.replanner import Replan, Replanner
 from linkwork.planning.roadmap import Roadmap
 
 __all__ = [
     "METHODS",
+    "CartesianPath",
     "GraphPlan",
     "KinematicGraph",
     "Plan",
     "Plans",
     "PoseGoal",
     "Regional",
+    "Replan",
+    "Replanner",
     "Roadmap",
+    "cartesian",
     "plan",
     "plan_many",
     "shorten",

@@ -24,7 +24,7 @@ def shorten(
     tries: int = SHORTCUTS,
 ) -> np.ndarray:
     """Waypoints (k, nq) of a shorter path along a free path (m, nq); see shortening.py. Never longer, ends kept."""
-    rows, around = _free_path(model, path, obstacles, "shorten", step)
+    rows, around = free_path(model, path, obstacles, "shorten", step)
     space = space_of(model, None, None, "shorten")
     asked = Question(
         search_of(model, space, around),
@@ -46,11 +46,11 @@ def smooth(
     certify: bool = True,
 ) -> Path:
     """A curve with continuous direction along a free path (m, nq): corners become parabolas; see blends.py."""
-    rows, around = _free_path(model, path, obstacles, "smooth", 1.0 / 32.0)
+    rows, around = free_path(model, path, obstacles, "smooth", 1.0 / 32.0)
     return blended(model, rows, around, rounding, certify)
 
 
-def _free_path(
+def free_path(
     model: CollisionModel, path: Any, obstacles: Any, who: str, step: float
 ) -> tuple[np.ndarray, Obstacles | None]:
     """A path within the limits that touches nothing."""

@@ -98,16 +98,16 @@ def goals_of(
             raise InvalidInput(f'plan: goal moves joint "{space.joint_of(k)}", which is not among `joints`')
     touching = model.collides(np.concatenate([start[None], rows]), obstacles)
     if touching[0]:
-        return rows, f"start in collision: {_touch(model, start, obstacles)}"
+        return rows, f"start in collision: {touch_of(model, start, obstacles)}"
     free = rows[~touching[1:]]
     if len(free):
         return free, ""
     if len(rows) == 1:
-        return rows, f"goal in collision: {_touch(model, rows[0], obstacles)}"
+        return rows, f"goal in collision: {touch_of(model, rows[0], obstacles)}"
     return rows, f"all goals blocked: each of {len(rows)} configurations touches something"
 
 
-def _touch(model: CollisionModel, q: np.ndarray, obstacles: Obstacles | None) -> str:
+def touch_of(model: CollisionModel, q: np.ndarray, obstacles: Obstacles | None) -> str:
     nearest = model.clearance(q, obstacles)
     return f'"{nearest.body}" is {-1e3 * nearest.distance:.1f} mm inside "{nearest.other}"'
 

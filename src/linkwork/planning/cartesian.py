@@ -1,0 +1,125 @@
+"""Cartesian paths: a frame straight through poses, as far as limits, singularities and obstacles allow."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkwork import configurations, quantities
+from linkwork.arguments import as_doubles, number
+from linkwork.collision import CollisionModel, Obstacles
+from linkwork.errors import InvalidInput
+from linkwork.inverse.solve import inverse_kinematics
+from linkwork.planning.questions import one_configuration, space_of, touch_of
+from linkwork.trajectory.turns import log_of, turned_by
+
+JUMP = 0.35  # [rad, m] between neighbouring points that no continuous motion makes
+NEAR_LIMIT = 1e-6
+SINGULAR = 1e-3  # least singular value of the Jacobian, of the largest
+
+
+@dataclass(frozen=True)
+class CartesianPath:
+    """How far a frame gets through its poses.
+
+    q          (k, nq) configurations, the first is q0
+    fraction   0 .. 1 of the way that was asked for;  success: all of it
+    reason     "complete", or what stops it and where: "limit", "singularity", "reach", "jump" or "collision" first
+    poses      (m, 4, 4) the poses in between that were asked for
+    """
+
+    q: np.ndarray
+    fraction: float
+    reason: str
+    poses: np.ndarray
+
+    @property
+    def success(self) -> bool:
+        return self.fraction == 1.0
+
+
+def cartesian(
+    model: CollisionModel,
+    poses: ArrayLike,
+    frame: str,
+    q0: ArrayLike,
+    obstacles: Obstacles | Sequence[Any] | None = None,
+    spacing: float = 0.005,
+    turn: float = 0.02,
+    axes: Sequence[str] | None = None,
+    tolerance: Any = 1e-6,
+    step: float = 1.0 / 32.0,
+) -> CartesianPath:
+    """A frame straight from where it is at q0 through poses (4, 4) or (m, 4, 4).
+
+    spacing, turn   largest distance [m] and turn [rad] between points that are solved for
+    axes            which of x y z rx ry rz count, in axes of the target; a tool that may spin leaves out "rz"
+    Each point begins from the one before (inverse/track.py), so that no branch is changed on the way.
+    """
+    around = obstacles if obstacles is None or isinstance(obstacles, Obstacles) else Obstacles(obstacles)
+    space, subject = space_of(model, None, None, "cartesian"), model.subject
+    start = one_configuration(space, q0, "cartesian: q0")
+    given = as_doubles(poses, "cartesian: poses")
+    if given.shape[-2:] != (4, 4) or given.ndim not in (2, 3) or not np.isfinite(given).all():
+        raise InvalidInput(f"cartesian: poses has shape {given.shape}, expected (4, 4) or (m, 4, 4), finite")
+    for label, value in (("spacing", spacing), ("turn", turn)):
+        if not number(value, f"cartesian: {label}") > 0.0:
+            raise InvalidInput(f"cartesian: {label} is {value:g}, expected a positive number")
+    here = quantities.evaluate(subject, "pose", {"q": start}, frame)
+    targets = _between(np.concatenate([here[None], given.reshape(-1, 4, 4)]), float(spacing), float(turn))
+    options: dict[str, Any] = {"track": True, "tolerance": tolerance}
+    if axes is not None:
+        options["axes"] = axes
+    answer = inverse_kinematics(subject, targets[1:], frame, start, "numeric", options)
+    rows = np.concatenate([start[None], answer.q])
+    solved = np.concatenate([[True], np.atleast_1d(answer.success)])
+    last, reason = _end(model, rows, solved, around, frame, step, targets)
+    return CartesianPath(rows[: last + 1], last / (len(rows) - 1), reason, targets)
+
+
+def _between(poses: np.ndarray, spacing: float, turn: float) -> np.ndarray:
+    """Poses with others between them: straight lines, turns about a fixed axis."""
+    parts = [poses[:1]]
+    for a, b in itertools.pairwise(poses):
+        way, angle = b[:3, 3] - a[:3, 3], log_of(a[:3, :3].T @ b[:3, :3])
+        count = max(1, int(np.ceil(max(np.linalg.norm(way) / spacing, np.linalg.norm(angle) / turn))))
+        s = np.arange(1, count + 1)[:, None] / count
+        rows = np.tile(np.eye(4), (count, 1, 1))
+        rows[:, :3, :3] = a[:3, :3] @ turned_by(s * angle)
+        rows[:, :3, 3] = a[:3, 3] + s * way
+        rows[-1] = b
+        parts.append(rows)
+    return np.concatenate(parts)
+
+
+def _end(
+    model: CollisionModel, q: np.ndarray, solved: np.ndarray, obstacles: Any, frame: str, step: float, poses: np.ndarray
+) -> tuple[int, str]:
+    """The last point that is reached, and why it is the last."""
+    jumps = np.r_[False, np.abs(np.diff(q, axis=0)).max(axis=1) > JUMP]
+    free = np.r_[not model.collides(q[0], obstacles), model.motion_is_free(q[:-1], q[1:], obstacles, step)]
+    good = solved & ~jumps & free
+    if good.all():
+        return len(q) - 1, "complete"
+    k = int(np.argmin(good))
+    last = max(k - 1, 0)
+    at = f"at {np.round(poses[k, :3, 3], 4).tolist()} m, {100 * last / (len(q) - 1):.1f} % of the way"
+    if not free[k]:
+        where = touch_of(model, q[k], obstacles) if model.collides(q[k], obstacles) else "between two points"
+        return last, f"collision: {where}, {at}"
+    if jumps[k]:
+        return last, f"jump: a joint would have to move by {np.abs(q[k] - q[k - 1]).max():.2g} at once, {at}"
+    limits = configurations.limits(model.subject)
+    on = (q[k] <= limits.lower + NEAR_LIMIT) | (q[k] >= limits.upper - NEAR_LIMIT)
+    if on.any():
+        joint = space_of(model, None, None, "cartesian").joint_of(int(np.argmax(on)))
+        return last, f'limit: joint "{joint}" is at its limit, {at}'
+    values = np.linalg.svd(quantities.evaluate(model.subject, "jacobian", {"q": q[last]}, frame), compute_uv=False)
+    if values[-1] < SINGULAR * values[0]:
+        return last, f"singularity: the Jacobian has condition {values[0] / max(values[-1], 1e-300):.2g}, {at}"
+    return last, f"reach: no configuration near the last one brings the frame there, {at}"

@@ -1,0 +1,148 @@
+"""Replanner: keeps a path to a goal valid while obstacles move, the cheapest repair first.
+
+At each step, in this order: the path as it is; a straight motion to a later waypoint; a short plan to a later waypoint;
+a new plan. A path counts as kept only if shapes grown by what an obstacle can move in one period touch nothing at
+samples, and it is proved for the obstacles where they are now.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkwork.arguments import number
+from linkwork.collision import CollisionModel, Obstacles
+from linkwork.errors import InvalidInput
+from linkwork.planning.planner import plan
+from linkwork.planning.questions import goals_of, one_configuration, space_of
+
+How = Literal["kept", "straight", "joined", "planned", "stopped"]
+
+
+@dataclass(frozen=True)
+class Replan:
+    """What one step decided.
+
+    path        (m, nq) from where the robot is to the goal; one row where it has to stop
+    how         "kept", "straight" (to a later waypoint), "joined" (planned to a later waypoint), "planned", "stopped"
+    certified   the path is proved free of the obstacles as they are; clearance: lower bound [m], NaN where not proved
+    safe        it stays free, at samples, whatever obstacles do within one period and the bound on their speed
+    seconds     that the step took
+    """
+
+    path: np.ndarray
+    how: How
+    certified: bool
+    clearance: float
+    safe: bool
+    reason: str
+    seconds: float
+
+
+class Replanner:
+    """Keeps a valid path.
+
+    goal      as `plan` takes it
+    fastest   [m/s] bound on the speed of obstacles; one that moved further since the last step is refused
+    period    [s] between steps
+    options   of `plan`: seed, time_limit, step, ...
+    """
+
+    def __init__(
+        self,
+        model: CollisionModel,
+        goal: Any,
+        obstacles: Obstacles | Sequence[Any] | None = None,
+        fastest: float = 1.0,
+        period: float = 0.05,
+        **options: Any,
+    ) -> None:
+        self.model, self.goal, self.options = model, goal, options
+        self.space = space_of(model, None, None, "Replanner")
+        self.period, self.fastest = number(period, "Replanner: period"), number(fastest, "Replanner: fastest")
+        if not (self.period > 0.0 and self.fastest >= 0.0):
+            raise InvalidInput(
+                f"Replanner: period is {self.period:g} s and fastest {self.fastest:g} m/s, expected > 0 and >= 0"
+            )
+        self.obstacles = _as_obstacles(obstacles)
+        self.path = np.zeros((0, model.subject.nq))
+        margin = self.period * self.fastest
+        self._grown = model.padded(margin) if margin > 0.0 else model
+
+    def step(self, q: ArrayLike, obstacles: Obstacles | Sequence[Any] | None = None) -> Replan:
+        """The path from q (nq,) among obstacles as they are now; None: as they were."""
+        clock = time.perf_counter()
+        here = one_configuration(self.space, q, "Replanner.step: q")
+        if obstacles is not None:
+            now = _as_obstacles(obstacles)
+            self._refuse_faster(now)
+            self.obstacles = now
+        path, how, reason = self._repaired(here)
+        self.path = path
+        proved, clearance, safe = False, float("nan"), True
+        if len(path) > 1:
+            proof = self.model.certify_motion(path[:-1], path[1:], self.obstacles)
+            proved = bool(np.all(proof.free))
+            clearance = float(np.min(proof.clearance)) if proved else clearance
+            safe = bool(np.all(self._grown.motion_is_free(path[:-1], path[1:], self.obstacles)))
+        return Replan(path, how, proved, clearance, safe, reason, time.perf_counter() - clock)
+
+    def _repaired(self, here: np.ndarray) -> tuple[np.ndarray, How, str]:
+        rest = self._rest(here)
+        if len(rest) > 1:
+            free = np.atleast_1d(self.model.motion_is_free(rest[:-1], rest[1:], self.obstacles))
+            if free.all():
+                return rest, "kept", ""
+            # waypoints from which the way on is free, the furthest back first
+            first = len(rest) - 1 - int(np.argmax(np.r_[~free[::-1], True]))
+            tail = rest[first:]
+            straight = self.model.motion_is_free(here, tail, self.obstacles)
+            if np.any(straight):
+                k = int(np.argmax(straight))
+                return np.concatenate([here[None], tail[k:]]), "straight", ""
+            joined = plan(self.model, here, tail, self.obstacles, certify=False, **self.options)
+            if joined.success:
+                k = int(np.argmin(np.abs(tail - joined.path[-1]).max(axis=1)))
+                return np.concatenate([joined.path, tail[k + 1 :]]), "joined", ""
+        answer = plan(self.model, here, self.goal, self.obstacles, **self.options)
+        if answer.success:
+            return answer.path, "planned", ""
+        return here[None].copy(), "stopped", answer.reason
+
+    def _rest(self, here: np.ndarray) -> np.ndarray:
+        """What is left of the path from where the robot is; nothing where the goal was changed or there is no path."""
+        if len(self.path) < 2:
+            return self.path[:0]
+        ways = np.diff(self.path, axis=0)
+        squares = np.maximum((ways**2).sum(axis=1), 1e-300)
+        s = np.clip(((here - self.path[:-1]) * ways).sum(axis=1) / squares, 0.0, 1.0)
+        nearest = int(np.argmin(np.linalg.norm(self.path[:-1] + s[:, None] * ways - here, axis=1)))
+        return np.concatenate([here[None], self.path[nearest + 1 :]])
+
+    def _refuse_faster(self, now: Obstacles) -> None:
+        before = {} if self.obstacles is None else {shape.name: shape for shape in self.obstacles}
+        most = self.fastest * self.period
+        for shape in now:
+            old = before.get(shape.name)
+            if old is None or old.kind != shape.kind or shape.kind in ("cloud", "half_space"):
+                continue
+            moved = float(np.linalg.norm(np.subtract(shape.ball()[0], old.ball()[0])))
+            if moved > most * (1.0 + 1e-9) + 1e-12:
+                raise InvalidInput(
+                    f'Replanner.step: obstacle "{shape.name}" moved by {moved:.4g} m in one period, more than the '
+                    f"bound {self.fastest:g} m/s x {self.period:g} s; raise `fastest` or step more often"
+                )
+
+    def goal_is_free(self, q: ArrayLike) -> bool:
+        """Whether a goal configuration touches nothing now, seen from q."""
+        here = one_configuration(self.space, q, "Replanner: q")
+        return not goals_of(self.model, self.space, here, self.goal, self.obstacles, 0)[1]
+
+
+def _as_obstacles(obstacles: Any) -> Obstacles:
+    return obstacles if isinstance(obstacles, Obstacles) else Obstacles(obstacles or ())
