@@ -67,7 +67,7 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
 
         A row has a, d [m], alpha, theta [rad], joint "revolute" | "prismatic", and may have offset (added to q), mass,
         com and inertia (about the com, axes of the row's frame), parent (index of an earlier row; None: the base),
-        limits (lower, upper), name and link. The frame of row i is the body "link<i>".
+        limits (lower, upper), name and link. The frame of row 1 is the body "link1", and so on.
         """
         from linkwork.formats.dh import dh_model
 

@@ -4,9 +4,9 @@
     modified   T_{i-1,i} = Rx(alpha) Tx(a) Rz(theta) Tz(d)      (Craig) its joint moves about z of frame i itself
 
 with theta + offset + q in the place of theta for a revolute joint, d + offset + q in the place of d for a prismatic
-one. Body "base" is frame 0 and body "link<i>" frame i, in either convention. In linkwork the axis of a revolute joint
+one. Body "base" is frame 0 and body "link1" frame 1, in either convention. In linkwork the axis of a revolute joint
 passes through the origin of the body it turns; where a row's frame lies beside the axis (standard convention, a not 0)
-a massless body "link<i>_axis" turns, and link<i> is fixed to it.
+a massless body "link1_axis" turns, and link1 is fixed to it.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ class Analysis(Tabular):
 
     @cached_property
     def columns(self) -> dict[str, np.ndarray]:
-        """name -> (n,): time, command.*, q.*, v.*, a.*, position.<body>.x, force.<body>.x, actuator.*, ...
+        """name -> (n,): time, command.*, q.*, v.*, a.*, position.BODY.x, force.BODY.x, actuator.*, ...
 
         force.base.* and moment.base.* are what the ground applies (`loads.base`); see `loads.columns`.
         """

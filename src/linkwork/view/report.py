@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from linkwork import __version__, rooms
+from linkwork.errors import LinkworkError
 from linkwork.formats.files import write_atomically
 from linkwork.loads.analyse import Analysis
 from linkwork.robot import Robot
@@ -99,7 +100,7 @@ def _head(robot: Robot, analysis: Analysis | None, title: str) -> str:
     mass = sum(float(body.mass_properties.mass) for body in robot.model.bodies)
     facts = {
         "bodies": len(robot.bodies),
-        "degrees of freedom of the tree": robot.nv,
+        "degrees of freedom": _freedom(robot),
         "loop elements": len(robot.model.elements),
         "mass": "unknown" if robot.model.kinematic_only else f"{mass:.6g} kg",
     }
@@ -109,6 +110,16 @@ def _head(robot: Robot, analysis: Analysis | None, title: str) -> str:
         f'<div class="fact"><b>{escape(str(v))}</b><span>{escape(k)}</span></div>' for k, v in facts.items()
     )
     return f'<h1>{escape(title or robot.name)}</h1><div class="facts">{shown}</div>'
+
+
+def _freedom(robot: Robot) -> str:
+    """What the robot can really do; with loops also how many coordinates its tree has."""
+    if not robot.model.elements:
+        return str(robot.nv)
+    try:
+        return f"{robot.mobility().degrees} (tree: {robot.nv})"
+    except LinkworkError:  # a machine that cannot be assembled has a report all the same
+        return f"unknown (tree: {robot.nv})"
 
 
 def _scene(analysis: Analysis | None, kinds: Sequence[str]) -> str:

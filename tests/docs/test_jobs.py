@@ -1,0 +1,30 @@
+"""Job pages: each says how the peer does it, and is never longer than the peer."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.docs.code_blocks import ROOT
+
+JOBS = ROOT / "docs" / "jobs"
+BESIDE = sorted(page.name for page in JOBS.glob("*.md") if "\n## With " in page.read_text("utf-8"))
+
+
+def code_lines(part: str, languages: str) -> int:
+    """Lines of the first block of code in a part of a page, without blank lines and comments."""
+    block = re.search(rf"```(?:{languages})\n(.*?)```", part, re.S)
+    assert block is not None
+    lines = [line.strip() for line in block[1].splitlines()]
+    return sum(bool(line) and not line.startswith("#") for line in lines)
+
+
+def test_nine_jobs_stand_beside_a_peer():
+    assert len(BESIDE) >= 9
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_a_job_is_never_longer_than_the_peers(name):
+    here, peer = re.split(r"^## With .*$", (JOBS / name).read_text("utf-8"), maxsplit=1, flags=re.M)
+    assert code_lines(here.split("## Here")[1], "python") <= code_lines(peer, "text|python|matlab")
