@@ -10,6 +10,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import coal
@@ -18,10 +19,12 @@ import pinocchio as pin
 
 import linkwork as lw
 from benchmarks.measure import Row, median_seconds, seconds, side_by_side
-from linkwork.collision import Capsule, Cloud, CollisionModel, Obstacles, checker, motions
+from linkwork.collision import Capsule, Cloud, CollisionModel, Obstacles, Sphere, checker, fit_spheres, motions
 from linkwork.collision.exact import geometry
+from linkwork.collision.model import described_shapes
 from linkwork.collision.tables import RobotTables
 from tests.collision.test_checker import SHARED, spherized, vamp_obstacles
+from tests.published import URDFS
 
 BATCH = 4096
 SCENES = {"bookshelf_small": 7, "table_pick": 12, "bookshelf_thin": 21}  # with numbers of obstacles
@@ -39,7 +42,9 @@ def rows() -> list[Row]:
     found += _motions(model, scenes)
     found += _cloud(model, scenes["table_pick"])
     found += _threads(model, scenes["table_pick"])
-    return [*found, *_compiling(model, scenes["table_pick"])]
+    found += _roboplan(model, scenes["table_pick"])
+    found += _fitting()
+    return [*found, *_compiling(model, scenes["table_pick"]), *_humanoid()]
 
 
 class Peer:
@@ -194,6 +199,99 @@ def _threads(model: CollisionModel, scene: Obstacles) -> list[Row]:
     two, one = side_by_side(with_threads(2), with_threads(1), rounds=3)
     lw.threads(1)
     return [Row("two threads", "collides, batch 65 536", two / len(q), one / len(q), "one thread", 1.6)]
+
+
+def _roboplan(model: CollisionModel, scene: Obstacles) -> list[Row]:
+    """Each side with its own model of the Panda: spheres here, its collision meshes as roboplan reads them there."""
+    if find_spec("roboplan") is None:
+        return []
+    from roboplan.core import Box as TheirBox
+    from roboplan.core import Cylinder as TheirCylinder
+    from roboplan.core import Scene, hasCollisionsAlongPath, loadUrdfSceneDescription
+
+    description = loadUrdfSceneDescription(URDFS["panda/panda"], [URDFS["panda/panda"].parents[4]])
+    theirs = Scene("panda", description)
+    theirs.importSrdf((SHARED / "panda.srdf").read_text())
+    gray = np.array([0.5, 0.5, 0.5, 1.0])
+    for shape in scene:
+        solid, T = geometry(shape)
+        place = np.asfortranarray(T)
+        if shape.kind == "box":
+            theirs.addBoxGeometry(str(shape.name), "universe", TheirBox(*shape.size), place, gray)
+        else:
+            length = 2.0 * (solid.halfLength + solid.radius)
+            theirs.addCylinderGeometry(str(shape.name), "universe", TheirCylinder(solid.radius, length), place, gray)
+    still = [*scene.names, "panda_link0"]  # what does not move is not asked about
+    theirs.setCollisions([(a, b) for i, a in enumerate(still) for b in still[i + 1 :]], False)
+    q = model.robot.random(BATCH, seed=8)
+    names = theirs.getJointNames()
+    place = [names.index(joint) for joint in model.robot.joints]
+
+    def configuration(x: np.ndarray) -> np.ndarray:
+        full = np.array(theirs.getCurrentJointPositions())
+        full[place] = x
+        return full
+
+    few = [configuration(x) for x in q[:100]]
+    same = np.mean([theirs.hasCollisions(x) for x in few] == model.collides(q[:100], scene))
+    assert same > 0.8, same  # other shapes: hulls of meshes that the spheres do not cover everywhere
+    ours, other = side_by_side(
+        lambda: model.collides(q, scene), lambda: [theirs.hasCollisions(x) for x in few], rounds=3
+    )
+    case = f"Panda, own best models, {len(scene)} obstacles"
+    found = [Row("collides, batch", case, ours / BATCH, other / 100, "roboplan hasCollisions", 45)]
+    q0 = model.free_samples(400, scene, seed=9)
+    way = np.random.default_rng(10).normal(size=q0.shape)
+    q1 = q0 + 0.8 * way / np.linalg.norm(way, axis=1)[:, None]
+    ends = [(configuration(a), configuration(b)) for a, b in zip(q0[:40], q1[:40], strict=True)]
+    ours, other = side_by_side(
+        lambda: model.motion_is_free(q0, q1, scene),
+        lambda: [hasCollisionsAlongPath(theirs, a, b, 1 / 32) for a, b in ends],
+        rounds=3,
+    )
+    found.append(Row("motion_is_free at 1/32 rad", case, ours / 400, other / 40, "roboplan hasCollisionsAlongPath", 80))
+    return found
+
+
+def _fitting() -> list[Row]:
+    """Spheres around the nine collision meshes of the Panda, the cover proved."""
+    shapes = described_shapes(lw.load(URDFS["panda/panda"]).subject)
+    meshes = [s for own in shapes.values() for s in own if s.kind == "mesh"]
+    meshes = list({mesh.file: mesh for mesh in meshes}.values())
+    found = []
+    for tolerance, most in ((0.03, 60), (0.02, 140), (0.01, 420)):
+        counts: list[int] = []
+        time = seconds(lambda t=tolerance, c=counts: c.extend(len(fit_spheres(mesh, t)) for mesh in meshes))
+        case = f"Panda, {len(meshes)} meshes, {1e3 * tolerance:.0f} mm"
+        few = dict(smaller_is_better=True)
+        found.append(Row("fit_spheres, spheres", case, float(sum(counts)), target=float(most), unit="spheres", **few))
+        found.append(Row("fit_spheres, time", case, time, target=20.0, **few))
+    return found
+
+
+def _humanoid() -> list[Row]:
+    """Trace and compile of collides and motions of a humanoid with two hundred spheres."""
+    robot = lw.load(URDFS["g1/g1_29dof_rev_1_0"])
+    rng = np.random.default_rng(11)
+    bodies = list(robot.bodies)
+    shapes: dict[str, list] = {}
+    for k in range(200):
+        own = shapes.setdefault(bodies[k % len(bodies)], [])
+        own.append(Sphere(rng.normal(scale=0.03, size=3), 0.03))
+    names = list(shapes)
+    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 3 :]]
+    model = CollisionModel(robot, shapes, pairs=pairs)
+    before = os.environ.get("LINKWORK_CACHE")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["LINKWORK_CACHE"] = folder
+        tables = model.tables
+        cold = seconds(lambda: (checker.kernel_of(tables).load(), motions.kernel_of(tables).load()))
+    if before is None:
+        del os.environ["LINKWORK_CACHE"]
+    else:
+        os.environ["LINKWORK_CACHE"] = before
+    case = f"G1, 200 spheres, {len(tables.pairs)} pairs"
+    return [Row("trace + compile", case, cold, target=4.0, smaller_is_better=True)]
 
 
 def _compiling(model: CollisionModel, scene: Obstacles) -> list[Row]:

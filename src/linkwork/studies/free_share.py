@@ -67,9 +67,19 @@ def free_share(
         share[some] = clear.mean(axis=1)
         if frame is not None:
             pose = evaluate(subject, "pose", {"q": q}, variables=values, frame=frame)
-            cells = np.floor(np.broadcast_to(pose[..., :3, 3], (*clear.shape, 3)) / size).astype(np.int64)
+            cells = _numbered(np.broadcast_to(pose[..., :3, 3], (*clear.shape, 3)) / size)
             for k in range(len(clear)):
-                reached[begin + k] = len(np.unique(cells[k], axis=0))
-                free[begin + k] = len(np.unique(cells[k][clear[k]], axis=0))
+                reached[begin + k] = len(np.unique(cells[k]))
+                free[begin + k] = len(np.unique(cells[k][clear[k]]))
     workspace = np.where(reached > 0, free / np.maximum(reached, 1), np.nan)
     return FreeShare(*(x.reshape(batch) for x in (share, workspace, reached, free)))
+
+
+def _numbered(places: np.ndarray) -> np.ndarray:
+    """A whole number for the cell of each place (..., 3), counted in sides of a cell."""
+    cells = np.floor(places).astype(np.int64)
+    cells -= cells.reshape(-1, 3).min(axis=0)
+    x, y, z = cells.reshape(-1, 3).max(axis=0) + 1
+    if float(x) * float(y) * float(z) > 2.0**62:
+        raise InvalidInput("free_share: cell is too small for the workspace to be counted")
+    return (cells[..., 0] * y + cells[..., 1]) * z + cells[..., 2]
