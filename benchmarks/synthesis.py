@@ -26,7 +26,8 @@ NINE = np.array([0.25, 0.52 + 0.1j, 0.8 + 0.7j, 1.2 + 1j, 1.4 + 1.3j, 1.1 + 1.48
 
 def rows() -> list[Row]:
     lw.threads(1)
-    found = [*dyads(), curve(), six_position_triads(), *seven_position_triads(), path_fit(), six_bar_verdicts()]
+    found = [*dyads(), curve(), six_position_triads(), *seven_position_triads(), path_fit()]
+    found += [positions_of_many(), six_bar_verdicts()]
     lw.threads(2)
     found += [nine_points(), tolerance_zone(), drag(), ready()]
     return found
@@ -188,6 +189,44 @@ def _minpack(P: np.ndarray, side: float):
     return lambda v: np.array(function(v)).ravel(), lambda v: np.array(J(v))
 
 
+def _step_fast():
+    """360 steps of one four-bar with pylinkage and numba."""
+    from pylinkage.actuators import Crank
+    from pylinkage.components import Ground
+    from pylinkage.dyads import FixedDyad, RRRDyad
+    from pylinkage.simulation import Linkage
+
+    A, D = Ground(0.0, 0.0), Ground(4.0, 0.0)
+    crank = Crank(A, radius=1.0, angular_velocity=2 * np.pi / 360)
+    pin = RRRDyad(crank, D, distance1=3.5, distance2=3.0)
+    linkage = Linkage([A, D, crank, pin, FixedDyad(crank, pin, distance=2.0, angle=0.5)])
+    return lambda: linkage.step_fast(360)
+
+
+def positions_of_many() -> Row:
+    """360 postures of each of many four-bars, reduced to the least transmission angle and the extent of the path."""
+    from linkwork.synthesis.chains import FOUR, postures
+    from linkwork.synthesis.linkage import FOUR_BAR
+
+    random = np.random.default_rng(0)
+    p = np.array([0, 0, 4, 0, 1, 3.5, 3, 1.75, 1.0]) * (1 + 0.02 * random.normal(size=(2000, 9)))
+    theta = np.linspace(0, 2 * np.pi, 360, endpoint=False)
+
+    def ours():
+        for low in range(0, len(p), 250):
+            some = p[low : low + 250]
+            points, _ = postures(FOUR, some[:, None], np.ones((1, 1, 1)), theta)
+            path = points[..., 4]
+            extent = path.real.max(axis=-1) - path.real.min(axis=-1), path.imag.max(axis=-1) - path.imag.min(axis=-1)
+            angle = synthesis.check(synthesis.Linkages(FOUR_BAR["crank"], points[:, 0])).transmission_cycle
+        return extent, angle
+
+    peer = _step_fast()
+    mine, theirs = side_by_side(ours, peer, rounds=3)
+    name = "pylinkage step_fast with numba, one four-bar"
+    return Row("360 positions of a four-bar", "of 2000, reduced", mine / len(p), theirs, name, 10)
+
+
 def six_bar_verdicts() -> Row:
     """Circuits and verdicts of Stephenson III six-bars."""
     task = PlanarTask(
@@ -198,8 +237,9 @@ def six_bar_verdicts() -> Row:
     random = np.random.default_rng(0)
     points = some[0].points * (1 + 1e-3 * random.normal(size=(2000, len(some[0].points))))
     many = synthesis.Linkages(some[0].topology, points)
-    ours = median_seconds(lambda: synthesis.check(many), rounds=3) / len(points)
-    return Row("circuits and verdicts, a six-bar", "Stephenson III", ours)
+    ours, theirs = side_by_side(lambda: synthesis.check(many), _step_fast(), rounds=3)
+    name = "360 steps of one four-bar, pylinkage step_fast"
+    return Row("circuits and verdicts, a six-bar", "Stephenson III", ours / len(points), theirs, name, 1)
 
 
 def tolerance_zone() -> Row:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.polynomials.fingerprints import Symmetry, fingerprint
@@ -63,6 +62,8 @@ def _new(candidates: np.ndarray, known: np.ndarray) -> np.ndarray:
     """Indices of candidates that are neither known nor near an earlier candidate."""
     if not len(candidates):
         return np.zeros(0, dtype=int)
+    from scipy.spatial import cKDTree  # half a second of imports that a solve does not need
+
     distance, _ = cKDTree(known).query(candidates)
     rows = np.flatnonzero(distance > NEAR)
     kept: list[int] = []

@@ -137,7 +137,8 @@ def dyads(
     size = np.maximum(np.abs(d).max(axis=-1), 1e-300)
     chosen = chosen_rotations(beta, task.n, d.shape[:-1], who)
     batch = np.broadcast_shapes(d.shape[:-1], *[b.shape for b in chosen.values()])
-    reasons = np.broadcast_to(troubles(_as_poses(task, d, alpha)), batch)
+    poses = task if tail is None and not timed else _as_poses(task, d, alpha)
+    reasons = np.broadcast_to(troubles(poses), batch)
     if not batch and reasons[()]:
         reason = str(reasons[()])
         raise NotPossible(f"{who}: {reason}{_cure(reason)}")

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
 from linkwork import deadlines
 from linkwork.arguments import as_doubles, choice
@@ -238,6 +237,8 @@ def _distinct(B: np.ndarray, C: np.ndarray, rms: np.ndarray) -> list[int]:
 
 def _between(x: np.ndarray, y: np.ndarray, at: np.ndarray) -> np.ndarray:
     """What the function is between its pairs: a cubic spline; straight lines where an input comes twice."""
+    from scipy.interpolate import CubicSpline
+
     return CubicSpline(x, y)(at) if (np.diff(x) > 0).all() else np.interp(at, x, y)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from linkwork.arguments import as_doubles
 from linkwork.errors import InvalidInput
@@ -59,6 +58,8 @@ def spherical_description(linkage: SphericalFourBar, density: Any = None) -> Des
 
 def legs_description(linkage: FiveLegs, density: Any = None) -> Description:
     """A floating body "platform" on the legs "leg_1" ..; frame "tracer" is the body's own; "position_1" ..."""
+    from scipy.spatial.transform import Rotation
+
     line = _line_mass(density)
     T = np.asarray(linkage.poses, dtype=float)
     R, p = T[0, :3, :3], T[0, :3, 3]
@@ -137,6 +138,8 @@ def _mass(bars: list[tuple[np.ndarray, np.ndarray]], line: float | None) -> list
 
 def _joint_angles(linkage: SphericalFourBar, R: np.ndarray) -> tuple[float, float, float]:
     """Angles of crank, coupler (on the crank) and rocker where the coupler is turned by R from position 1."""
+    from scipy.spatial.transform import Rotation
+
     angles = [
         _turn(np.asarray(linkage.ground[k], float), np.asarray(linkage.moving[k], float), R @ linkage.moving[k])
         for k in range(2)
