@@ -38,7 +38,7 @@ _WORDS = {
 
 
 def open_doors(room: str) -> None:
-    """Put a door around every public function of a room, and around the making of its public classes."""
+    """Put a door around every public function of a room, the making of its public classes and their methods."""
     module = sys.modules[room]
     for name in module.__all__:
         value = vars(module).get(name)
@@ -47,7 +47,10 @@ def open_doors(room: str) -> None:
             guarded.__module__, guarded.__qualname__ = room, name  # where it is found again, as pickle does
             setattr(module, name, guarded)
         elif isinstance(value, type) and not issubclass(value, BaseException):
-            with_door(value)
+            with_door(value, methods=True)
+            for base in value.__mro__[1:]:  # methods that it has from classes of ours
+                if base.__module__.startswith("linkwork") and not getattr(base, "_is_protocol", False):
+                    with_door(base, methods=True)
 
 
 def with_door(kind: Kind, methods: bool = False) -> Kind:
@@ -101,6 +104,10 @@ def blamed(
     for name, value in given.items():
         if expected := misfit(value, hints.get(name, Any), name):
             return InvalidInput(f"{who}: {name} is {shown(value)}, expected {expected} ({_told(error)})")
+    for name, value in given.items():
+        if callable(value) and not hasattr(value, "__code__") and hints.get(name) is not None:
+            if "Callable" in str(hints[name]):
+                return InvalidInput(f"{who}: {name} = {shown(value)} raised {_told(error)}")
     loose = [name for name in given if _is_open(hints.get(name, Any))]
     told = str(error)
     named = [name for name in loose if f"'{type(given[name]).__name__}'" in told] or loose
@@ -113,8 +120,9 @@ def blamed(
 def misfit(value: Any, hint: Any, name: str = "") -> str:
     """What an annotation expects, in words, where a value does not fit; nothing where it does or cannot be told."""
     if hint is Any or isinstance(hint, TypeVar) or hint is inspect.Parameter.empty:
-        wanted = name in ("robot", "subject") and not hasattr(value, "subject") and not hasattr(value, "model")
-        return "a robot: lw.load(name)" if wanted else ""
+        return _no_robot(value, name)
+    if name == "seed" and isinstance(value, (int, np.integer)) and value < 0:
+        return "a whole number that is not negative"
     origin = typing.get_origin(hint)
     if origin in (typing.Union, types.UnionType):
         if _is_array_like(hint):
@@ -140,12 +148,17 @@ def misfit(value: Any, hint: Any, name: str = "") -> str:
     if kind is np.ndarray:
         return "" if _converts(value) and np.ndim(value) else "an array of numbers"
     if getattr(kind, "_is_protocol", False):
-        return ""  # cannot be told from outside
+        return _no_robot(value, name)  # else it cannot be told from outside
     if not isinstance(value, kind):
         return _WORDS.get(kind, kind.__name__)
     if kind in (tuple, list, Sequence, Iterable, set, frozenset) or issubclass(kind, (tuple, list)):
         return _parts(value, typing.get_args(hint))
     return ""
+
+
+def _no_robot(value: Any, name: str) -> str:
+    wanted = name in ("robot", "subject") and not hasattr(value, "subject") and not hasattr(value, "model")
+    return "a robot: lw.load(name)" if wanted else ""
 
 
 def _parts(value: Any, hints: tuple[Any, ...]) -> str:

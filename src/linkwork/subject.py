@@ -185,5 +185,5 @@ def subject_of(robot: RobotLike, who: str) -> Subject:
     """The subject of a robot, or the subject itself; `who` is asked."""
     subject = getattr(robot, "subject", robot)
     if not isinstance(subject, Subject):
-        raise InvalidInput(f"{who}: robot is {robot!r}, expected a robot: lw.load(name)")
+        raise InvalidInput(f"{who}: robot is {shown(robot)}, expected a robot: lw.load(name)")
     return subject

@@ -58,6 +58,10 @@ def yaml(bodies: str, rest: str) -> str:
     return f"linkwork: 1\nname: r\nbodies:\n{bodies}{rest}"
 
 
+def sdf(inside: str) -> str:
+    return f'<sdf version="1.9"><model name="m">{inside}</model></sdf>'
+
+
 def link(inside: str) -> str:
     return urdf(f'<link name="a">{inside}</link>')
 
@@ -116,6 +120,30 @@ BOMBS: dict[str, Callable[[float], str]] = {
         "  b:\n    mass: 1\n    visuals:\n" + rows("      - {{kind: boxx}}\n", min(size, YAML)), "joints: {}\n"
     ),
     "yaml: one long name": lambda size: yaml("  b: {mass: 1}\n", f"joints:\n  {long(min(size, YAML))}: 1\n"),
+    "sdf: links without joints": lambda size: sdf(rows('<link name="b{k:06}"/>', size)),
+    "sdf: unknown frames": lambda size: sdf(
+        rows('<link name="b{k:06}"><pose relative_to="c{k:06}">0 0 0 0 0 0</pose></link>', size)
+    ),
+    "sdf: a row of frames": lambda size: sdf(
+        '<link name="b"/>' + rows('<frame name="f{k}0" attached_to="f{k}"/>', size)
+    ),
+    "sdf: a chain of frames": lambda size: sdf(
+        '<link name="b"/><frame name="f0" attached_to="b"/>'
+        + "".join(
+            f'<frame name="f{k + 1}" attached_to="f{k}"><pose relative_to="f{k}">0 0 1 0 0 0</pose></frame>'
+            for k in range(int(size * 1e6 / 85))
+        )
+    ),
+    "sdf: joints of nobody": lambda size: sdf(
+        rows('<joint name="j{k}" type="fixed"><parent>p{k:05}</parent><child>c{k:05}</child></joint>', size)
+    ),
+    "sdf: one long pose": lambda size: sdf(f'<link name="b"><pose>{"0 " * int(size * 5e5)}</pose></link>'),
+    "mjcf: attachments of nobody": lambda size: mjcf(
+        rows('<attach model="m{k:05}" prefix="p"/>', size), before='<asset><model name="m" file="x.xml"/></asset>'
+    ),
+    "mjcf: attached to itself": lambda size: mjcf(
+        '<body name="x"><geom size="1"/></body>' + rows('<attach body="x" prefix="p{k}"/>', size)
+    ),
     "srdf: groups of nobody": lambda size: (
         '<robot name="r">' + rows('<group name="g{k:06}"><group name="h{k:06}"/></group>', size) + "</robot>"
     ),

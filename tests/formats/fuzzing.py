@@ -1,16 +1,20 @@
 """Fuzzing of every reader: damaged and generated files, read from a folder with decoys around it.
 
     python -m tests.formats.fuzzing 30000      that many inputs, shared among the readers; figures on the terminal
+    python -m tests.formats.fuzzing 30000 --beside    and every URDF and MJCF that is read beside Pinocchio and MuJoCo
 
 An input may become a robot or one of linkwork's own errors. Everything else is a finding: another exception, a number
-that is not finite, more than `SLOWEST` seconds, or a file opened outside the folder that was given.
+that is not finite, more than `SLOWEST` processor seconds a megabyte (and `LEAST` for whatever a file costs at least),
+or a file opened outside the folder that was given; with --beside also a robot that is another one there.
 """
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 import random
+import re
 import resource
 import shutil
 import sys
@@ -25,14 +29,17 @@ from pathlib import Path
 
 import linkwork as lw
 from linkwork.errors import LinkworkError
+from linkwork.formats import read_srdf
 from linkwork.formats.mjcf.vocabulary import READ
 from linkwork.formats.robot_yaml import json_schema
 from linkwork.library import FOLDER
 from tests.formats import test_mjcf_fuzz, test_robot_yaml_fuzz
+from tests.formats.test_sdf import LINKS, as_sdf, hinge, model
+from tests.formats.test_srdf import PANDA
 from tests.formats.test_urdf import ARM
 from tests.published import URDFS
 
-SLOWEST = 5.0
+SLOWEST, LEAST = 1.0, 0.5
 MJCF_FOLDER = Path(__file__).parent / "mjcf"
 URDF_TEXTS = [ARM] + [URDFS[name].read_text() for name in ("panda/panda", "ur/ur5_robot", "finger_edu/finger_edu")]
 LURES = ("../decoy.xml", "../../decoy.stl", "/etc/passwd", "file:///etc/hostname", "package://../decoy.stl", "link.stl")
@@ -100,7 +107,8 @@ def damaged_mjcf(rng: random.Random) -> str:
     text = test_mjcf_fuzz.damaged(rng.choice(test_mjcf_fuzz.TEXTS), rng)
     if rng.random() < 0.3:
         lure = rng.choice(LURES)
-        extra = rng.choice([f'<include file="{lure}"/>', f'<asset><mesh name="m" file="{lure}"/></asset>'])
+        attach = f'<asset><model name="m" file="{lure}"/></asset><worldbody><attach model="m" prefix="p"/></worldbody>'
+        extra = rng.choice([f'<include file="{lure}"/>', f'<asset><mesh name="m" file="{lure}"/></asset>', attach])
         text = text.replace("</mujoco>", extra + "</mujoco>")
     return text
 
@@ -180,6 +188,93 @@ def _of_schema(rng: random.Random, schema: dict, depth: int) -> str:
     return rng.choice(["1", "0.25", "-3", "a", "b", "world", "2 mm", '"${2*pi}"', "x"])
 
 
+@functools.cache
+def sdf_texts() -> list[str]:
+    loop = '<joint name="close" type="ball"><parent>base</parent><child>tip</child></joint>'
+    frames = '<frame name="mark" attached_to="arm"><pose degrees="true">0 0 0 90 0 0</pose></frame>'
+    tip = '<link name="tip"><pose relative_to="mark">0 0 1 0 0 0</pose></link>'
+    ends = "<parent>arm</parent><child>tip</child><axis><xyz>0 0 1</xyz></axis>"
+    weld = f'<joint name="hold" type="prismatic">{ends}</joint>'
+    chain = LINKS + tip + frames + hinge("<pose>0.1 0 0 0 0.2 0</pose>") + weld
+    robots = [as_sdf(lw.load(URDFS[name], mimic="independent", check="any")) for name in ("ur/ur5_robot",)]
+    return [*robots, model(chain), model(chain + loop), model(chain, "1.4"), model(LINKS + hinge(""))]
+
+
+SDF_WORDS = sorted(
+    {
+        *("sdf", "model", "link", "joint", "pose", "inertial", "mass", "inertia", "ixx", "ixy", "axis", "xyz", "limit"),
+        *(
+            "lower",
+            "upper",
+            "parent",
+            "child",
+            "frame",
+            "visual",
+            "collision",
+            "geometry",
+            "box",
+            "size",
+            "mesh",
+            "uri",
+        ),
+        *("dynamics", "damping", "friction", "spring_stiffness", "include", "world", "gravity", "axis2", "effort"),
+    }
+)
+
+
+def damaged_sdf(rng: random.Random) -> str:
+    """As MJCF is damaged, and the text between tags too, which SDF alone reads."""
+    text = test_mjcf_fuzz.damaged(rng.choice(sdf_texts()), rng)
+    for _ in range(rng.randint(0, 3)):
+        places = list(re.finditer(r">([^<>]+)<", text))
+        if places:
+            at = rng.choice(places)
+            text = text[: at.start(1)] + rng.choice([*ODD, *LURES, *SDF_WORDS]) + text[at.end(1) :]
+    return text
+
+
+def generated_sdf(rng: random.Random, depth: int = 0) -> str:
+    if depth == 0:
+        inside = "".join(generated_sdf(rng, 1) for _ in range(rng.randint(1, 6)))
+        return f'<sdf version="{rng.choice(["1.9", "1.7", "1.4", "2", "x"])}"><model name="m">{inside}</model></sdf>'
+    tag = rng.choice(SDF_WORDS)
+    words = " ".join(
+        f'{word}="{_word(rng)}"'
+        for word in rng.sample(
+            ["name", "type", "relative_to", "attached_to", "expressed_in", "version"], rng.randint(0, 3)
+        )
+    )
+    if depth > 3 or rng.random() < 0.4:
+        return f"<{tag} {words}>{_word(rng)}</{tag}>"
+    return f"<{tag} {words}>{''.join(generated_sdf(rng, depth + 1) for _ in range(rng.randint(0, 4)))}</{tag}>"
+
+
+SRDF_TAGS = {
+    "robot": "name",
+    "group": "name",
+    "chain": "base_link tip_link",
+    "link": "name",
+    "joint": "name value",
+    "group_state": "name group",
+    "end_effector": "name parent_link group parent_group",
+    "virtual_joint": "name type parent_frame child_link",
+    "passive_joint": "name",
+    "disable_collisions": "link1 link2 reason",
+    "enable_collisions": "link1 link2",
+    "disable_default_collisions": "link",
+    "link_sphere_approximation": "link",
+    "sphere": "center radius",
+}
+
+
+def damaged_srdf(rng: random.Random) -> str:
+    return test_mjcf_fuzz.damaged(PANDA, rng)
+
+
+def generated_srdf(rng: random.Random) -> str:
+    return f'<robot name="r">{"".join(generated_xml(rng, SRDF_TAGS) for _ in range(rng.randint(1, 6)))}</robot>'
+
+
 MAKERS = {
     ("damaged", ".robot.yaml"): damaged_yaml,
     ("generated", ".robot.yaml"): generated_yaml,
@@ -187,6 +282,10 @@ MAKERS = {
     ("generated", ".urdf"): generated_urdf,
     ("damaged", ".xml"): damaged_mjcf,
     ("generated", ".xml"): generated_mjcf,
+    ("damaged", ".sdf"): damaged_sdf,
+    ("generated", ".sdf"): generated_sdf,
+    ("damaged", ".srdf"): damaged_srdf,
+    ("generated", ".srdf"): generated_srdf,
 }
 
 _opened: list[str] | None = None
@@ -227,7 +326,7 @@ def house(folder: Path) -> Path:
     return inner
 
 
-def attacked(folder: Path, kind: str, ending: str, seed: int) -> str:
+def attacked(folder: Path, kind: str, ending: str, seed: int, peers: bool = False) -> str:
     """Read one input from a file: "robot", or the name of the error; AssertionError for a finding."""
     text = MAKERS[kind, ending](random.Random(f"{kind}{ending}{seed}"))
     file = folder / f"input{ending}"
@@ -237,30 +336,49 @@ def attacked(folder: Path, kind: str, ending: str, seed: int) -> str:
     with watched() as opened, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            robot = lw.load(file)
+            robot = read_srdf(file) if ending == ".srdf" else lw.load(file)
             outcome = "robot"
         except LinkworkError as error:
             outcome = type(error).__name__
         except Exception as error:
             raise AssertionError(f"{label}: {type(error).__name__}: {error}") from error
     taken = time.thread_time() - start
-    assert taken < SLOWEST, f"{label}: {taken:.1f} s"
+    allowed_seconds = LEAST + SLOWEST * len(text) / 1e6
+    assert taken < allowed_seconds, f"{label}: {taken:.1f} s for {len(text)} characters"
     allowed = tuple(os.path.realpath(each) for each in (folder, FOLDER.parent, sys.prefix, sys.base_prefix))
     strange = [name for name in opened if not os.path.realpath(name).startswith(allowed)]
     assert not strange, f"{label}: opened {strange}"
-    if outcome == "robot":
+    if outcome == "robot" and ending != ".srdf":
         test_robot_yaml_fuzz.is_sound(robot.model)
+        if peers and ending in (".urdf", ".xml"):
+            outcome = f"robot, {_beside(file, label, ending)}"
     return outcome
 
 
-def run(count: int, folder: Path, first: int = 0) -> Counter[tuple[str, str, str]]:
+def _beside(file: Path, label: str, ending: str) -> str:
+    """The verdict beside the peer. What a number of 1e308 beside one of 1e-3 costs in digits is no disagreement."""
+    from linkwork.cli.beside import _row
+
+    row = _row(file, file.name, "urdf" if ending == ".urdf" else "mjcf", None)
+    if row.verdict == "differ" and not _is_extreme(file):
+        shutil.copy(file, f"{tempfile.gettempdir()}/differ-{label.replace(' ', '-')}{ending}")
+        print(f"DIFFER {label}: {row.why} {row.difference:g}", flush=True)
+    return row.verdict if not _is_extreme(file) else f"{row.verdict} (extreme numbers)"
+
+
+def _is_extreme(file: Path) -> bool:
+    numbers = re.findall(r"[0-9.]+[eE][+-]?\d+|\d{6,}", file.read_bytes().decode("utf-8", "replace"))
+    return any(not 1e-30 < abs(float(x)) < 1e5 for x in numbers if x.count(".") < 2 and float(x))
+
+
+def run(count: int, folder: Path, first: int = 0, peers: bool = False) -> Counter[tuple[str, str, str]]:
     """`count` inputs, taken from all makers in turn."""
     found: Counter[tuple[str, str, str]] = Counter()
     inner = house(folder)
     kinds = list(MAKERS)
     for k in range(first, first + count):
         kind, ending = kinds[k % len(kinds)]
-        found[kind, ending, attacked(inner, kind, ending, k)] += 1
+        found[kind, ending, attacked(inner, kind, ending, k, peers)] += 1
     return found
 
 
@@ -269,7 +387,7 @@ def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 30_000
     before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        found = run(count, Path(folder))
+        found = run(count, Path(folder), peers="--beside" in sys.argv)
     for (kind, ending, outcome), number in sorted(found.items()):
         print(f"{number:7d}  {kind:9s} {ending:11s} {outcome}")
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024

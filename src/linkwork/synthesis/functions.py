@@ -58,6 +58,7 @@ class FunctionTask:
 
 def chebyshev_spacing(low: float, high: float, n: int) -> np.ndarray:
     """(n,) precision points in a range, closer together at its ends: the best choice for smooth functions."""
+    n = deadlines.counted(n, "chebyshev_spacing: n", 1, MOST_STARTS)
     j = np.arange(1, n + 1)
     return 0.5 * (low + high) - 0.5 * (high - low) * np.cos((2 * j - 1) * np.pi / (2 * n))
 

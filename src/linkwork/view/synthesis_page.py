@@ -21,6 +21,7 @@ from linkwork.errors import InvalidInput, LinkworkError, NotPossible
 from linkwork.robot import Robot
 from linkwork.synthesis import PlanarTask
 from linkwork.synthesis.linkage import Linkage
+from linkwork.view.gate import gated
 from linkwork.view.viewer import _free_port, _quiet
 
 CURVE_POINTS = 600
@@ -61,7 +62,7 @@ class SynthesisPage:
             raise InvalidInput(f"page: the task is a batch of shape {task.batch}, expected one task")
         self.name, self.task = name, task
         self.lock, self._closed = threading.RLock(), threading.Event()
-        with _quiet():
+        with _quiet(), gated() as self.gate:
             self.server: Any = viser.ViserServer(
                 host=host, port=_free_port(host, port), label="linkwork", verbose=False
             )

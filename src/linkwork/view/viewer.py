@@ -16,6 +16,7 @@ from linkwork.errors import InvalidInput, LinkworkError, NotPossible, UnknownNam
 from linkwork.formats.installed import installed_file
 from linkwork.library import load, robots
 from linkwork.robot import Robot
+from linkwork.view.gate import count_lost_tasks, gated
 from linkwork.view.live_plots import LivePlot
 from linkwork.view.palette import COLORS
 from linkwork.view.sliders import by_person, put
@@ -32,6 +33,7 @@ class Viewer:
     viewer.add(other)              a second robot beside the first
     viewer.load_motion(motion)     a named motion, or arrays; viewer.playing.value = True plays it
     viewer.stands[0]               sliders, options, target and plots of the first robot
+    viewer.gate.counts             what was refused and what failed on connections, by reason
     viewer.server                  viser's own server, to draw anything else
     """
 
@@ -47,8 +49,9 @@ class Viewer:
         port = _free_port(host, port)
         self.lock = threading.RLock()
         self._closed = threading.Event()
-        with _quiet():
+        with _quiet(), gated() as self.gate:
             self.server: Any = viser.ViserServer(host=host, port=port, label="linkwork", verbose=False)
+        count_lost_tasks(self.server, self.gate)
         _whole_frames(self.server)
         self.port = int(self.server.get_port())
         self.address = f"http://{_reached_at(host)}:{self.port}"

@@ -69,18 +69,19 @@ class Poses:
                 raise element.error(f"has a name that line {self._own[name].line} has already")
             self._own[name] = element
         self._found: dict[str, Placement] = {MODEL: HERE}
+        self._links: dict[str, str | None] = {}  # frames whose link is known
 
     def of(self, name: str, asking: Element) -> Placement:
         """T_model_name; chains of any length, without recursion."""
-        chain: list[str] = []
+        chain: dict[str, None] = {}  # in order, and quick to look into
         at = name
         while at not in self._found:
             if at in chain:
-                raise asking.error(f"has a pose that depends on itself: {' -> '.join([*chain[-6:], at])}")
+                raise asking.error(f"has a pose that depends on itself: {' -> '.join([*list(chain)[-6:], at])}")
             if at not in self._own:
                 near = did_you_mean(at, [*self._own, MODEL])
                 raise asking.error(f'is relative to "{at[:60]}", which does not exist{near}')
-            chain.append(at)
+            chain[at] = None
             asking = self._own[at]
             at = self._relative_to(asking)
         for each in reversed(chain):
@@ -101,20 +102,23 @@ class Poses:
 
     def link_of(self, name: str, asking: Element, links: Mapping[str, Element]) -> str | None:
         """The link a frame is attached to in the end; None: the model's own frame."""
-        seen: list[str] = []
-        while name not in links:
+        seen: dict[str, None] = {}
+        while name not in links and name not in self._links:
             if name == MODEL or name == WORLD or not name:
+                self._links |= dict.fromkeys(seen)
                 return None
             element = self._own.get(name)
             if element is None or name in seen:
                 raise asking.error(f'is attached to "{name[:60]}", which ends at no link')
-            seen.append(name)
+            seen[name] = None
             name = (
                 element.needed("child").content.strip()
                 if element.tag == "joint"
                 else (element.attributes.get("attached_to") or MODEL)
             )
-        return name
+        link = self._links.get(name, name)
+        self._links |= dict.fromkeys(seen, link)
+        return link
 
 
 def only_model(root: Element, wanted: str | None) -> tuple[Element, Element | None]:
