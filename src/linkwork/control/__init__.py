@@ -11,6 +11,8 @@ from linkwork.control.drives import Cascade, CurrentLoop, Inverter, PositionLoop
 from linkwork.control.export import export_c, step_function, stepped
 from linkwork.control.fractional import FractionalFilter, fractional_derivative, fractional_weights
 from linkwork.control.fractional_impedance import FractionalImpedance, TaskSpring
+from linkwork.control.gradients import figure_gradient
+from linkwork.control.iso_figure import IsoFigure, iso_figure
 from linkwork.control.joint_drives import JointDrives
 from linkwork.control.joint_impedance import JointImpedance
 from linkwork.control.judge import compare, judge
@@ -74,6 +76,7 @@ __all__ = [
     "GripForce",
     "GripperDrives",
     "Inverter",
+    "IsoFigure",
     "JointDrives",
     "JointImpedance",
     "LevantDifferentiator",
@@ -113,9 +116,11 @@ __all__ = [
     "damping_for",
     "disturbance_bound",
     "export_c",
+    "figure_gradient",
     "fractional_derivative",
     "fractional_weights",
     "harmonic",
+    "iso_figure",
     "judge",
     "law_stability",
     "linearise",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,6 +67,7 @@ def tune(
     rounds: int = 1,
     seed: int = 0,
     time_limit: float | None = None,
+    scenarios: Sequence[Mapping[str, Any]] | None = None,
     **options: Any,
 ) -> Tuned:
     """Try gain sets in machine code, all of a round at once, and rank them.
@@ -76,6 +77,8 @@ def tune(
     metrics      Metrics of the run;  figure: which is minimised (the largest element of a vector), or a function
                  of all of them;  constraints: {figure: largest allowed}
     method       "latin" (hypercube) or "grid";  rounds: each further one draws around the best tenth of those before
+    scenarios    options that differ from case to case, as [{"payload": ...}, {"friction": ...}]: every set is judged by
+                 its worst case, and stable where it is in all
     options      of lw.simulate: duration, step, payload, friction, disturbance ...
     time_limit: seconds after which it ends with NotPossible; None: as long as it takes
     """
@@ -84,6 +87,9 @@ def tune(
         samples = deadlines.counted(samples, "tune: samples", 2, MOST_SAMPLES)
         rounds = deadlines.counted(rounds, "tune: rounds", 1, MOST_SAMPLES)
         names = list(gains)
+        cases = [{}] if scenarios is None else [dict(case) for case in scenarios]
+        if not cases:
+            raise InvalidInput("tune: scenarios is empty, expected options of one case or more")
         low = np.array([number(gains[name][0], f"tune: {name}") for name in names])
         high = np.array([number(gains[name][1], f"tune: {name}") for name in names])
         if not names or (low >= high).any():
@@ -103,7 +109,7 @@ def tune(
             deadlines.check()
             values = a + units * (b - a)
             values = np.where(logs, np.exp(values), values)
-            found, stable = _figures(robot, controller, names, values, q, metrics, options)
+            found, stable = _worst(robot, controller, names, values, q, metrics, options, cases)
             tried.append(units)
             results.append(found)
             good.append(stable)
@@ -118,6 +124,22 @@ def tune(
         values = np.where(logs, np.exp(values), values)
         joined = {name: np.concatenate([found[name] for found in results]) for name in results[0]}
         return Tuned({name: values[:, k] for k, name in enumerate(names)}, joined, np.concatenate(good), score)
+
+
+def _worst(
+    robot: Any,
+    controller: Callable[..., Any],
+    names: list[str],
+    values: np.ndarray,
+    q: Any,
+    metrics: Metrics,
+    options: Mapping[str, Any],
+    cases: list[dict[str, Any]],
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """The largest of every figure over all cases."""
+    runs = [_figures(robot, controller, names, values, q, metrics, {**options, **case}) for case in cases]
+    found = {name: np.maximum.reduce([figures[name] for figures, _ in runs]) for name in runs[0][0]}
+    return found, np.logical_and.reduce([stable for _, stable in runs])
 
 
 def _figures(

@@ -1,0 +1,81 @@
+"""Iso-figure: the gain sets along which a figure of the run keeps its value, found by running them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwork.arguments import as_doubles, number
+from linkwork.control.checks import whole
+from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.simulation import Metrics, simulate
+
+
+@dataclass(frozen=True)
+class IsoFigure:
+    """gain (n,): the second gain for each value of the first, NaN where there is none; figures by name."""
+
+    gain: np.ndarray
+    figures: dict[str, np.ndarray]
+
+
+def iso_figure(
+    robot: Any,
+    controller: Callable[..., Any],
+    gains: Mapping[str, Any],
+    q: Any,
+    metrics: Metrics,
+    figure: str = "effort",
+    value: float = 1.0,
+    points: int = 16,
+    rounds: int = 40,
+    **options: Any,
+) -> IsoFigure:
+    """Where figure(first gain, second gain) = value: for each value of the first, the smallest second within bounds.
+
+    gains     {first: values (n,), second: (low, high)};  controller, metrics, options: as for `tune`
+    points    a coarse search a value, all of them at once; rounds: halvings of the bracket that is found
+    An unstable set counts as above the value.
+    """
+    if len(gains) != 2:
+        raise InvalidInput(f"iso_figure: gains has {len(gains)} entries, expected two: values, and bounds")
+    (first, given), (second, bounds) = gains.items()
+    x = np.atleast_1d(as_doubles(given, f"iso_figure: {first}"))
+    low, high = (number(b, f"iso_figure: {second}") for b in bounds)
+    wanted, n = number(value, "iso_figure: value"), len(x)
+    if not low < high:
+        raise InvalidInput(f"iso_figure: {second} needs bounds (low, high), got {bounds!r}")
+    count = whole(points, "iso_figure: points", 2)
+
+    def run(a: np.ndarray, b: np.ndarray) -> dict[str, np.ndarray]:
+        law = controller(**{first: a[:, None], second: b[:, None]})
+        settings = {"energy_tolerance": np.inf} | options
+        found = simulate(robot, q, control=law, metrics=metrics, record=False, failures="keep", **settings)
+        if figure not in found.metrics:
+            raise UnknownName(f'iso_figure: there is no figure "{figure}"{did_you_mean(figure, found.metrics)}')
+        rows = {name: np.array(each, dtype=float) for name, each in found.metrics.items()}
+        for each in rows.values():
+            each[~found.success] = np.inf
+        return rows
+
+    def above(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        found = run(a, b)[figure]
+        return (found if found.ndim == 1 else found.max(axis=-1)) > wanted
+
+    trials = np.linspace(low, high, count)
+    high_side = above(np.repeat(x, count), np.tile(trials, n)).reshape(n, count)
+    change = high_side[:, :-1] != high_side[:, 1:]
+    at = change.argmax(axis=1)
+    left, right, begins = trials[at], trials[at + 1], high_side[np.arange(n), at]
+    for _ in range(whole(rounds, "iso_figure: rounds")):
+        middle = 0.5 * (left + right)
+        same = above(x, middle) == begins
+        left, right = np.where(same, middle, left), np.where(same, right, middle)
+    gain = np.where(change.any(axis=1), 0.5 * (left + right), np.nan)
+    figures = run(x, np.where(np.isfinite(gain), gain, low))
+    for each in figures.values():
+        each[~np.isfinite(gain)] = np.nan
+    return IsoFigure(gain, figures)
