@@ -78,10 +78,10 @@ def name_list(x: Any, who: str) -> tuple[str, ...]:
         return (x,)
     if not isinstance(x, Iterable):
         raise InvalidInput(f"{who} is {shown(x)}, expected a list of names")
-    found = tuple(x)
-    if not all(isinstance(name, str) for name in found):
+    names = tuple(x)
+    if not all(isinstance(name, str) for name in names):
         raise InvalidInput(f"{who} is {shown(x)}, expected a list of names")
-    return found
+    return names
 
 
 def broadcast(shapes: Mapping[str, tuple[int, ...]], who: str) -> tuple[int, ...]:

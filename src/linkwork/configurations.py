@@ -18,12 +18,12 @@ from linkwork.subject import Subject
 def places(subject: Subject) -> list[tuple[Joint, slice, slice]]:
     """(joint, where in q, where in v) of every independent joint."""
     own_q, own_v = subject.tree.independent
-    found = []
+    placed = []
     for name in subject.joints:
         q, nq, v, nv = subject.tree.coordinates[name]
         k, j = own_q.index(q), own_v.index(v)
-        found.append((subject.model.joint(name), slice(k, k + nq), slice(j, j + nv)))
-    return found
+        placed.append((subject.model.joint(name), slice(k, k + nq), slice(j, j + nv)))
+    return placed
 
 
 def coordinate_names(subject: Subject, positions: bool) -> list[str]:

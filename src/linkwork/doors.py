@@ -77,10 +77,10 @@ def door(function: Callable[..., Any], who: str) -> Callable[..., Any]:
         except LinkworkError:
             raise
         except Exception as error:
-            found = blamed(function, who, args, options, error)
-            if found is None:
+            told = blamed(function, who, args, options, error)
+            if told is None:
                 raise
-            raise found from error
+            raise told from error
 
     setattr(guarded, MARK, True)
     return guarded

@@ -195,10 +195,10 @@ def _of_text(text: str | bytes, name: str | Path | None, options: dict[str, Any]
 
 
 def _generated(name: str | Path, check: str | None) -> Model | None:
-    found = _GENERATED.fullmatch(str(name))
-    if found is None or str(name) in _built_in():
+    generated = _GENERATED.fullmatch(str(name))
+    if generated is None or str(name) in _built_in():
         return None
-    count = int(found[1])
+    count = int(generated[1])
     from linkwork.formats.christoffel import MOST, christoffel_rows
     from linkwork.formats.dh import dh_model
 

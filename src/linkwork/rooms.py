@@ -21,12 +21,12 @@ PACKAGE = __name__.rpartition(".")[0]
 
 def rooms() -> dict[str, Path]:
     """Room -> its folder, in the order of their names. Nothing is imported."""
-    found: dict[str, Path] = {}
+    folders: dict[str, Path] = {}
     for folder in importlib.import_module(PACKAGE).__path__:
         for module in pkgutil.iter_modules([folder]):
             if module.ispkg and not module.name.startswith("_"):
-                found.setdefault(module.name, Path(folder) / module.name)
-    return dict(sorted(found.items()))
+                folders.setdefault(module.name, Path(folder) / module.name)
+    return dict(sorted(folders.items()))
 
 
 def room(name: str) -> ModuleType:

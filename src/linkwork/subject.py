@@ -112,9 +112,9 @@ class Subject(Keeper):
         """(node, T_node_frame) of a body, a frame, or a point written "body.point"."""
         tree = tree or self.tree
         if isinstance(frame, str):
-            found = tree.frames.get(frame)
-            if found is not None:
-                return found
+            placed = tree.frames.get(frame)
+            if placed is not None:
+                return placed
             for body, points in tree.points.items():
                 for point, position in points:
                     if frame == f"{body}.{point}":
@@ -158,16 +158,16 @@ class Subject(Keeper):
         if not own and maker is None:
             return make(None)
         label = (keys.module_of(author) if own else author, name)
-        found = self.kernels.get(label)
-        if found is None and not own:
-            found = self.kernels.setdefault(label, make(None))
-        if found is None:
+        kernel = self.kernels.get(label)
+        if kernel is None and not own:
+            kernel = self.kernels.setdefault(label, make(None))
+        if kernel is None:
             key = keys.key("subject", self.fingerprint, *label)
-            found = _shared.get(key)
-            if found is None:
-                found = _shared.setdefault(key, make(key))
-            self.kernels[label] = found
-        return found
+            kernel = _shared.get(key)
+            if kernel is None:
+                kernel = _shared.setdefault(key, make(key))
+            self.kernels[label] = kernel
+        return kernel
 
 
 class HasSubject(Protocol):

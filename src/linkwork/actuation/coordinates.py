@@ -83,8 +83,8 @@ def known_motion(subject: Subject, tree: Tree, c: SX, cd: SX, cdd: SX) -> tuple[
         v[at_v : at_v + nv], a[at_v : at_v + nv] = cd[at_cd : at_cd + nv], cdd[at_cd : at_cd + nv]
     for driven, drive in drives(subject, tree):
         given = [c[k] for k in driven.commands]
-        found = drive.forward(given, [cd[k] for k in driven.rates], [cdd[k] for k in driven.rates])
-        for target, indices, values in ((q, driven.q, found[0]), (v, driven.v, found[1]), (a, driven.v, found[2])):
+        motion = drive.forward(given, [cd[k] for k in driven.rates], [cdd[k] for k in driven.rates])
+        for target, indices, values in ((q, driven.q, motion[0]), (v, driven.v, motion[1]), (a, driven.v, motion[2])):
             for k, value in zip(indices, values, strict=True):
                 target[k] = value
         guards += drive.inside(given)
@@ -130,12 +130,12 @@ def drives(subject: Subject, tree: Tree) -> list[tuple[Driven, Any]]:
     if tree is subject.tree:
         return [(driven, driven.drive) for driven in layout.driven]
     elements = {getattr(e, "name", None): e for e in tree.elements}
-    found = []
+    placed = []
     for driven in layout.driven:
         element = elements[driven.element.name]
         joint = subject.model.joint(driven.drive.joints[0])
-        found.append((driven, drive_of(tree, element, joint, driven.drive)))
-    return found
+        placed.append((driven, drive_of(tree, element, joint, driven.drive)))
+    return placed
 
 
 def _carry(layout: CommandLayout, motion: Triple, sign: int) -> None:

@@ -35,7 +35,7 @@ def traced_factors(tree: Tree, x: Inputs) -> Sequence[SX]:
 
 def crank_factors(subject: Subject, tree: Tree, q: SX, c: SX) -> SX:
     """(nc,): what efforts found from q alone are to be multiplied by for the commands c; 1 but for other cranks."""
-    found = SX.ones(layout_of(subject).sizes[1])
+    factors = SX.ones(layout_of(subject).sizes[1])
     for driven, drive in drives(subject, tree):
         if isinstance(drive, FourBarDrive):
             one, zero = [SX(1)], [SX(0)]
@@ -43,5 +43,5 @@ def crank_factors(subject: Subject, tree: Tree, q: SX, c: SX) -> SX:
             (taken,), (by_q,), _ = drive.backward([q[driven.q[0]]], one, zero)
             _, (by_c,), _ = drive.forward([at], one, zero)
             same = casadi.fabs(casadi.sin((at - taken) / 2)) < SAME / 2
-            found[driven.rates[0]] = casadi.if_else(same, 1, by_q * by_c)
-    return found
+            factors[driven.rates[0]] = casadi.if_else(same, 1, by_q * by_c)
+    return factors

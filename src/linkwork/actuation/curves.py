@@ -24,24 +24,24 @@ class Curves:
 
     def __call__(self, t: np.ndarray, side: str = "after") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """x, xd, xdd (..., n) at t (...); where pieces meet, `side` "before" or "after" says which one counts."""
-        found = tuple(np.zeros((*t.shape, self.count)) for _ in range(3))
+        values = tuple(np.zeros((*t.shape, self.count)) for _ in range(3))
         for starts, curves, tables in self._groups:
             at = np.searchsorted(starts, t, side="left" if side == "before" else "right") - 1
             at = np.clip(at, 0, len(starts) - 1)
             s = (t - starts[at])[..., None]
-            for target, table in zip(found, tables, strict=True):
+            for target, table in zip(values, tables, strict=True):
                 target[..., curves] = _horner(table, at, s)
-        return found[0], found[1], found[2]
+        return values[0], values[1], values[2]
 
 
 def jumps(pieces: Pieces) -> list[float]:
     """Times at which the rate or the second derivative differs between two pieces by more than rounding."""
-    curve, found = Curves([pieces]), []
+    curve, starts = Curves([pieces]), []
     for start, _ in pieces[1:]:
         before, after = (np.array(curve(np.array(start), side)[1:]) for side in ("before", "after"))
         if not np.allclose(before, after, rtol=1e-9, atol=1e-12):
-            found.append(start)
-    return found
+            starts.append(start)
+    return starts
 
 
 def _coefficients(curves: list[Pieces]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

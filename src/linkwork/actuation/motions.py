@@ -36,8 +36,8 @@ class SampledMotion:
     @property
     def jumps(self) -> tuple[float, ...]:
         """Times inside the motion at which a rate or an acceleration jumps."""
-        found = {t for track in self.motion.tracks for t in jumps(track.pieces)}
-        return tuple(sorted(t for t in found if 0.0 < t < self.duration))
+        instants = {t for track in self.motion.tracks for t in jumps(track.pieces)}
+        return tuple(sorted(t for t in instants if 0.0 < t < self.duration))
 
     def __repr__(self) -> str:
         return f'<Motion "{self.name}" of robot "{self._subject.model.name}": {self.duration:g} s>'
@@ -73,9 +73,9 @@ class SampledMotion:
     @cached_property
     def _direct(self) -> tuple[Curves, list[int], list[int], list[Track]]:
         """(curves of commanded tracks, their entries of c, their entries of cd, tracks of joints that are driven)."""
-        found = [(track, self._place(track)) for track in self.motion.tracks]
-        moved = [(track, place) for track, place in found if place is not None]
-        driven = [track for track, place in found if place is None]
+        placed = [(track, self._place(track)) for track in self.motion.tracks]
+        moved = [(track, place) for track, place in placed if place is not None]
+        driven = [track for track, place in placed if place is None]
         curves = Curves([track.pieces for track, _ in moved])
         return curves, [place[0] for _, place in moved], [place[1] for _, place in moved], driven
 
@@ -111,13 +111,13 @@ class SampledMotion:
         for k, track in enumerate(tracks):
             where_q, where_v = at[track.name]
             q[..., where_q.start], v[..., where_v.start], a[..., where_v.start] = x[..., k], xd[..., k], xdd[..., k]
-        found = commands_of(self._subject, q, v, a)
+        commands = commands_of(self._subject, q, v, a)
         layout = layout_of(self._subject)
         for track in tracks:
             for driven in layout.driven:
                 if track.name in driven.drive.joints:
                     own = (driven.commands, driven.rates, driven.rates)
-                    for target, source, entries in zip(into, found, own, strict=True):
+                    for target, source, entries in zip(into, commands, own, strict=True):
                         target[..., list(entries)] = source[..., list(entries)]
                     break
             else:

@@ -54,8 +54,8 @@ def with_rates(subject: Subject, motion: dict[str, Any], names: tuple[str, str, 
         )
     if rate is not None:
         return [x, rate, _spline(time, rate, 1)[0]]
-    found = _differentiated(time, x, sizes[1], blocks)
-    return [x, found[0], found[1] if second is None else second]
+    derivatives = _differentiated(time, x, sizes[1], blocks)
+    return [x, derivatives[0], derivatives[1] if second is None else second]
 
 
 def _layout(subject: Subject, joints: bool) -> tuple[tuple[int, int, int], list[Block]]:

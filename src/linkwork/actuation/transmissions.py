@@ -177,12 +177,12 @@ class FourBarDrive:
         return self._differentiated(x, angle - self.crank_offset, q[0], v[0], a[0])
 
     def inside(self, c: list[SX]) -> list[SX]:
-        angle, found = c[0] + self.crank_offset, []
+        angle, margins = c[0] + self.crank_offset, []
         for loop in self.loops:
             f2 = _diagonal_squared(loop, angle)
-            found += [(loop.coupler + loop.rocker) ** 2 - f2, f2 - (loop.coupler - loop.rocker) ** 2]
+            margins += [(loop.coupler + loop.rocker) ** 2 - f2, f2 - (loop.coupler - loop.rocker) ** 2]
             angle = rocker_angle(loop, angle)
-        return found
+        return margins
 
     def span(self) -> None:
         return None
@@ -305,13 +305,13 @@ def _diagonal_squared(loop: FourBarLoop, crank: SX) -> SX:
 
 
 def _affine(M: tuple[tuple[Number, ...], ...], b: tuple[Number, ...] | None, x: list[SX]) -> list[SX]:
-    found = []
+    totals = []
     for i, row in enumerate(M):
         total = SX(0 if b is None else b[i])
         for factor, entry in zip(row, x, strict=True):
             total = total + factor * entry
-        found.append(total)
-    return found
+        totals.append(total)
+    return totals
 
 
 def _wrapped(angle: SX) -> SX:

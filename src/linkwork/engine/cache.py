@@ -139,8 +139,8 @@ def _is_safe(place: Path) -> bool:
 def _prune(place: Path) -> None:
     """Remove the least recently used objects beyond LARGEST bytes."""
     entries = []
-    with os.scandir(place) as found:
-        for file in found:
+    with os.scandir(place) as files:
+        for file in files:
             try:
                 status = file.stat()
             except OSError:

@@ -114,8 +114,8 @@ def emit_body(
 
     for k in sums:
         first[k] = _emit_one(b, program.code[k].name, [early(a) for a in program.code[k].args])
-    found = elementary.emit_together(b, "sincos", [(early(k),) for (k,) in angles])
-    pairs.update(zip(angles, found, strict=True))
+    sines = elementary.emit_together(b, "sincos", [(early(k),) for (k,) in angles])
+    pairs.update(zip(angles, sines, strict=True))
     since, fenced = 0, waits(program)
     for k, op in enumerate(program.code):
         if op.name == "input":

@@ -42,14 +42,14 @@ def write_nearest(module: ir.Module, size: int, width: int, turns: Sequence[floa
         nearer = (total < best) & (row < r.everywhere(count, width))
         best.set(r.choose(nearer, total, best))
         chosen.set(r.choose(nearer, row, chosen))
-    least, found = r.number(FAR), r.whole(0)
+    least, nearest = r.number(FAR), r.whole(0)
     for lane in range(width):
         distance, row = (best.lane(lane), chosen.lane(lane)) if width > 1 else (best, chosen)
-        better = (distance < least) | (distance.equals(least) & (row < found))
-        found.set(r.choose(better, row, found))
+        better = (distance < least) | (distance.equals(least) & (row < nearest))
+        nearest.set(r.choose(better, row, nearest))
         least.set(r.choose(better, distance, least))
     Doubles(r, squared)[0] = least
-    r.give(found)
+    r.give(nearest)
     return r.function
 
 

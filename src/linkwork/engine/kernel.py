@@ -312,8 +312,12 @@ class Kernel:
 
     def _check_program(self, program: Program) -> None:
         sizes = [math.prod(shape) for _, shape in self.signature.outputs]
-        found = [len(o) for o in program.outputs[: len(sizes)]]
-        assert tuple(self._sizes) == program.inputs and sizes == found, (self.signature, program.inputs, found)
+        traced_sizes = [len(o) for o in program.outputs[: len(sizes)]]
+        assert tuple(self._sizes) == program.inputs and sizes == traced_sizes, (
+            self.signature,
+            program.inputs,
+            traced_sizes,
+        )
 
 
 def _best_width(program: Program, results: int) -> int:

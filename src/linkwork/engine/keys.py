@@ -66,15 +66,15 @@ def sources_hash() -> str:
 
 def code_files() -> list[str]:
     """The sources that can decide what is compiled, every room below the facade: their paths within the package."""
-    found = []
+    paths = []
     for folder, folders, files in os.walk(PACKAGE):
         if folder == str(PACKAGE):
             folders[:] = [name for name in folders if name not in MAKE_NO_CODE]
             files = [name for name in files if name.removesuffix(".py") not in MAKE_NO_CODE]
         inside = os.path.relpath(folder, PACKAGE)
         files = [name for name in files if name not in PLUGGED_IN_ABOVE]
-        found += [os.path.normpath(f"{inside}/{name}") for name in files if name.endswith(".py")]
-    return sorted(found)
+        paths += [os.path.normpath(f"{inside}/{name}") for name in files if name.endswith(".py")]
+    return sorted(paths)
 
 
 @cache

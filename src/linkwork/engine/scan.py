@@ -106,23 +106,23 @@ class Scan:
 
     def _known(self) -> _Facts:
         if self._facts is None:
-            found, program = self._program_of_step()
+            step, program = self._program_of_step()
             staged = sum(due.operations + update.operations for due, update, _ in self._stages())
-            self._facts = _Facts(found.record, found.reduce, program.operations + staged)
+            self._facts = _Facts(step.record, step.reduce, program.operations + staged)
         return self._facts
 
     def _program_of_step(self) -> tuple[Traced, Program]:
         with self._lock:
             if self._found is None:
                 counts["traced"] += 1
-                found = self._trace()
-                self._found = found, optimised(from_casadi(found.function))
+                step = self._trace()
+                self._found = step, optimised(from_casadi(step.function))
             return self._found
 
     def _stages(self) -> list[scan_codegen.StageCode]:
         """What is done before a step where it is due, as programs."""
-        found, _ = self._program_of_step()
-        made = [(optimised(from_casadi(s.due)), optimised(from_casadi(s.update)), s.targets) for s in found.stages]
+        step, _ = self._program_of_step()
+        made = [(optimised(from_casadi(s.due)), optimised(from_casadi(s.update)), s.targets) for s in step.stages]
         return made
 
     def prepare(self, *widths: int) -> Scan:
@@ -385,8 +385,8 @@ def scan(
     """
     label = name or str(getattr(step, "__name__", "scan"))
     declaration = declared(label, state, parameters, sequences, record, reduce)
-    found = traced(step, declaration)
-    return Scan(declaration, lambda: found)
+    of_step = traced(step, declaration)
+    return Scan(declaration, lambda: of_step)
 
 
 def keyed_scan(
@@ -411,10 +411,10 @@ def keyed_scan(
     declaration = declared(name, state, parameters, sequences, record, reduce)
 
     def shortest() -> Traced:
-        found = [traced(step, declaration, stages) for step in steps]
-        if len(found) == 1:
-            return found[0]
-        return min(found, key=lambda each: optimised(from_casadi(each.function)).operations)
+        candidates = [traced(step, declaration, stages) for step in steps]
+        if len(candidates) == 1:
+            return candidates[0]
+        return min(candidates, key=lambda each: optimised(from_casadi(each.function)).operations)
 
     made = Scan(declaration, shortest, key)
     if key is None:

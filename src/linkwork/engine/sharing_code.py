@@ -87,8 +87,8 @@ def _write(w: Writer, row: ir.Value, index: int, value: ir.Value | int) -> None:
 
 def _changed(w: Writer, row: ir.Value, index: int, before: int, after: int) -> ir.Value:
     """Whether the word was `before` and is now `after`."""
-    found = w.b.cmpxchg(w.place(row, index), w.number(before), w.number(after), "acq_rel", "acquire")
-    return w.b.extract_value(found, 1)
+    exchange = w.b.cmpxchg(w.place(row, index), w.number(before), w.number(after), "acq_rel", "acquire")
+    return w.b.extract_value(exchange, 1)
 
 
 def _pause(w: Writer) -> None:

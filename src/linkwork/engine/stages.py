@@ -229,22 +229,22 @@ class Stages:
 
     def table(self, name: str, columns: dict[str, int], whole: Sequence[str] = ()) -> Table:
         """A table that the run brings; tables are numbered in this order."""
-        found = Table(name, tuple(columns.items()), tuple(whole))
-        self.tables[name] = found
-        return found
+        table = Table(name, tuple(columns.items()), tuple(whole))
+        self.tables[name] = table
+        return table
 
     def tile(self, name: str, rows: int, columns: int) -> Tile:
-        found = Tile(name, rows, columns)
-        self.tiles.append(found)
-        return found
+        tile = Tile(name, rows, columns)
+        self.tiles.append(tile)
+        return tile
 
     def variable(self, size: int = 1, start: float = 0.0) -> Variable:
         """Numbers of a lane with the same start value, changed by assign and least."""
         number = len(self.variables)
         x = self._symbols(f"variable{number}", [Leaf("variable", (number, k)) for k in range(size)])
-        found = Variable(number, start, x)
-        self.variables.append(found)
-        return found
+        variable = Variable(number, start, x)
+        self.variables.append(variable)
+        return variable
 
     def output(self, name: str, variable: Variable) -> None:
         """What comes out for each sample; outputs are numbered in this order."""

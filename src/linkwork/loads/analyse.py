@@ -69,10 +69,10 @@ class Analysis(Tabular):
         """
         listed = columns_of(self.subject)
         sources = {column.source: self._source(column.source) for column in listed.values()}
-        found = {"time": self.time}
+        columns = {"time": self.time}
         for name, column in listed.items():
-            found[name] = column.of(sources)
-        return found
+            columns[name] = column.of(sources)
+        return columns
 
     def _source(self, source: str) -> np.ndarray:
         """The array (n, ...) whose elements columns are."""
@@ -142,10 +142,10 @@ def analyse(
         c, cd, cdd = to_actuators(subject, q, v, a, variables)
     poses = _poses(subject, q, variables)
     auxiliary = _auxiliary_bodies(subject, q, v, variables)
-    found = commanded(subject, c, q, loads(subject, q, v, a, forces, payload, variables), variables)  # steps 6 and 7
+    borne = commanded(subject, c, q, loads(subject, q, v, a, forces, payload, variables), variables)  # steps 6 and 7
     if variables is None:
-        _warn_of_loose_springs(subject, found)
-    return Analysis(subject, time, c, cd, cdd, q, v, a, poses, auxiliary, found)
+        _warn_of_loose_springs(subject, borne)
+    return Analysis(subject, time, c, cd, cdd, q, v, a, poses, auxiliary, borne)
 
 
 def _inputs(subject: Subject, motion: Any, times: Any, steps: int) -> tuple[Any, ...]:
@@ -222,11 +222,11 @@ def _auxiliary_bodies(subject: Subject, q: np.ndarray, v: np.ndarray, variables:
     return members(subject, q, v, variables)
 
 
-def _warn_of_loose_springs(subject: Subject, found: Loads) -> None:
+def _warn_of_loose_springs(subject: Subject, borne: Loads) -> None:
     """A tension spring shorter than its free length hangs loose: it carries nothing, which a designer wants to know."""
     for element in subject.model.elements:
         if isinstance(element, Spring) and element.kind == "tension":
-            loose = found.spring_length(element.name) < float(element.free_length)
+            loose = borne.spring_length(element.name) < float(element.free_length)
             if loose.any():
                 sentence = 'robot "%s": spring "%s" is shorter than its free length %.6g m in %d of %d instants'
                 numbers = (float(element.free_length), int(loose.sum()), loose.size)

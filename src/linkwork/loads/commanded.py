@@ -14,10 +14,10 @@ from linkwork.loads.loads import Loads
 from linkwork.subject import Subject
 
 
-def commanded(subject: Subject, c: Any, q: Any, found: Loads, variables: Mapping[str, Any] | None) -> Loads:
+def commanded(subject: Subject, c: Any, q: Any, borne: Loads, variables: Mapping[str, Any] | None) -> Loads:
     """Loads with the efforts of the commands c (..., nc) themselves."""
     if not has_cranks(subject):
-        return found
+        return borne
     factors = quantities.evaluate(subject, "crank_factors", {"q": q, "c": c}, variables=variables)
-    followers = np.ones((*np.shape(factors)[:-1], found.efforts.shape[-1] - np.shape(factors)[-1]))
-    return replace(found, efforts=found.efforts * np.concatenate([factors, followers], axis=-1))
+    followers = np.ones((*np.shape(factors)[:-1], borne.efforts.shape[-1] - np.shape(factors)[-1]))
+    return replace(borne, efforts=borne.efforts * np.concatenate([factors, followers], axis=-1))

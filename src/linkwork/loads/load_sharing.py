@@ -133,13 +133,13 @@ def _found(subject: Subject) -> Structure:
     Gq, b, _ = tree.mimic_map
     best = None
     for sample in generic_configurations(subject):
-        found = [np.array(c.full()) for c in coefficients.call([Gq @ sample + b])]
-        if not all(np.isfinite(block).all() for block in found):
+        numbers = [np.array(c.full()) for c in coefficients.call([Gq @ sample + b])]
+        if not all(np.isfinite(block).all() for block in numbers):
             continue
-        sizes = np.linalg.svd(found[0], compute_uv=False) if found[0].size else np.zeros(0)
+        sizes = np.linalg.svd(numbers[0], compute_uv=False) if numbers[0].size else np.zeros(0)
         score = (int((sizes > RANK_TOLERANCE * sizes.max()).sum()) if sizes.size else 0, sizes.min(initial=1.0))
         if best is None or score > best[0]:
-            best = (score, found)
+            best = (score, numbers)
     if best is None:
         raise InvalidModel(f'robot "{subject.model.name}": no configuration was found in which its loops close')
     return _decided(subject, statics, candidates, *best[1])
@@ -211,14 +211,14 @@ def _candidates(statics: Statics) -> list[Row]:
 
 def _fractions(tree: Tree) -> dict[tuple[str, int], dict[str, Any]]:
     """(body, direction) -> {support: fraction}, in the order of the description."""
-    found: dict[tuple[str, int], dict[str, Any]] = {}
+    rules: dict[tuple[str, int], dict[str, Any]] = {}
     for rule in tree.elements:
         if isinstance(rule, Share):
             key = (rule.body, DIRECTIONS.index(rule.direction))
-            if key in found:
+            if key in rules:
                 raise InvalidModel(f'sharing rule "{rule.body}": direction {rule.direction} is ruled twice')
-            found[key] = dict(rule.parts)
-    return found
+            rules[key] = dict(rule.parts)
+    return rules
 
 
 def _row_expression(statics: Statics, F: list[Force], x: SX, row: Row) -> SX:

@@ -88,9 +88,9 @@ def _efforts(subject: Subject, tree: Tree, x: Inputs, statics: Statics, amounts:
             effort[driven.rates[0]] = axial[driven.element.name]
             levers.append(block[0])
         else:
-            found = casadi.solve(block.T, tau[list(driven.v)])
+            efforts = casadi.solve(block.T, tau[list(driven.v)])
             for k, at in enumerate(driven.rates):
-                effort[at] = found[k]
+                effort[at] = efforts[k]
     for strut, at in zip(layout.struts, layout.strut_rates, strict=True):
         effort[at] = axial[strut.name]
     others = [axial[name] for name in _idle_struts(subject)]
@@ -221,12 +221,12 @@ class Loads(Tabular):
         return f'<Loads of "{self.subject.model.name}" in {batch}: {counts}>'
 
     def _table(self) -> dict[str, np.ndarray]:
-        found = {f"actuator.{name}": self.actuator(name) for name in self.actuators}
-        found |= {f"spring.{name}": self.spring(name) for name in self.springs}
+        named = {f"actuator.{name}": self.actuator(name) for name in self.actuators}
+        named |= {f"spring.{name}": self.spring(name) for name in self.springs}
         for label, wrench in (*((body, self.joint_wrench(body)) for body in self.bodies), ("ground", self.base)):
             for k, part in enumerate(("force x", "force y", "force z", "moment x", "moment y", "moment z")):
-                found[f"{label} {part}"] = wrench[..., k]
-        return {name: np.atleast_1d(values) for name, values in found.items()}
+                named[f"{label} {part}"] = wrench[..., k]
+        return {name: np.atleast_1d(values) for name, values in named.items()}
 
     def joint_wrench(self, body: str, axes: str = "body") -> np.ndarray:
         """(..., 6): what its predecessor applies on the body at its joint (the body's origin), motors included."""
@@ -323,8 +323,8 @@ def loads(
         _explain(subject, np.asarray(q, dtype=float), variables)
         sample = f" of sample {tuple(map(int, np.argwhere(lever < DEAD_POINT)[0]))}" if lever.ndim else ""
         raise InvalidInput(f"loads{sample}: the elements of the loops cannot hold the joints without a motor there")
-    found = (wrench, effort, support, support_first, tension, length, base)
-    return Loads(subject, q, v, a, *found, variables, forces, payload)
+    results = (wrench, effort, support, support_first, tension, length, base)
+    return Loads(subject, q, v, a, *results, variables, forces, payload)
 
 
 def _caller(subject: Subject) -> Callable[..., Any]:

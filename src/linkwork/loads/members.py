@@ -134,13 +134,13 @@ def _rates(tree: Tree, x: Inputs) -> SX:
 
 def strut_levers(subject: Subject, q: np.ndarray) -> np.ndarray:
     """(..., n): d(length)/d(joint) of every strut with a closed form, in the order of the layout."""
-    found = []
+    rates = []
     for driven in layout_of(subject).driven:
         if isinstance(driven.element, LinearActuator):
             v = np.zeros(subject.nv)
             v[driven.v[0]] = 1.0
-            found.append(commands_of(subject, q, v)[1][..., driven.rates[0]])
-    return np.stack(found, axis=-1) if found else np.ones((*q.shape[:-1], 0))
+            rates.append(commands_of(subject, q, v)[1][..., driven.rates[0]])
+    return np.stack(rates, axis=-1) if rates else np.ones((*q.shape[:-1], 0))
 
 
 def refuse_open_bars(subject: Subject, q: np.ndarray, variables: Mapping[str, Any] | None = None) -> None:

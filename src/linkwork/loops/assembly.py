@@ -106,10 +106,10 @@ def assemble(
         step[:, free] = size * generator.normal(size=len(free))
         start = quantities.evaluate(subject, "integrate", {"q": q[left], "v": step})
         own = [x[left] if np.ndim(x) else x for x in live]
-        found, r_found, more = _closed(subject, start, free, iterations, own)
+        nudged, r_found, more = _closed(subject, start, free, iterations, own)
         used[left] += more
         better = np.linalg.norm(r_found, axis=1) < np.linalg.norm(r[left], axis=1)
-        q[left[better]], r[left[better]] = found[better], r_found[better]
+        q[left[better]], r[left[better]] = nudged[better], r_found[better]
     size = np.abs(r).max(axis=1, initial=0.0)
     success = size <= CLOSED
     reasons = [_reason(subject, row, good) for row, good in zip(r, success, strict=True)]
@@ -200,9 +200,9 @@ def generic_configurations(subject: Subject, count: int = 8) -> list[np.ndarray]
     """The reference and configurations around it in no special position, all assembled."""
     here = reference(subject)
     generator = np.random.default_rng(20240607)
-    found = [here]
+    samples = [here]
     if not has_closures(subject):
-        found += list(random(subject, count, seed=1))
+        samples += list(random(subject, count, seed=1))
     for k in range(count):
         step = generator.normal(size=subject.nv) * 0.05 * (1 + k % 3)
         q = quantities.evaluate(subject, "integrate", {"q": here, "v": step})
@@ -211,8 +211,8 @@ def generic_configurations(subject: Subject, count: int = 8) -> list[np.ndarray]
             if not result.success:
                 continue
             q = result.q
-        found.append(q)
-    return found
+        samples.append(q)
+    return samples
 
 
 def chosen_dependent(subject: Subject, named_already: set[str], driven: set[str]) -> set[str]:
@@ -233,14 +233,14 @@ def chosen_dependent(subject: Subject, named_already: set[str], driven: set[str]
     rest = [e for e in order if e[0].name not in named_already and e[0].name not in driven]
     rest.sort(key=lambda e: (depth[e[0].name], e[2].start), reverse=True)
     taken: list[int] = [k for _, _, v in first for k in range(v.start, v.stop)]
-    found: set[str] = set()
+    chosen: set[str] = set()
     most = rank(J[:, taken])
     for joint, _, v in rest:
         columns = [*taken, *range(v.start, v.stop)]
         if rank(J[:, columns]) == most + joint.nv:
             taken, most = columns, most + joint.nv
-            found.add(joint.name)
-    return found
+            chosen.add(joint.name)
+    return chosen
 
 
 def _node(subject: Subject, joint: str) -> int:

@@ -70,10 +70,10 @@ def random_closed(subject: Subject, n: int | None, seed: int | None) -> np.ndarr
     for _ in range(_ROUNDS):
         if count >= wanted:
             break
-        found = assemble(subject, drawn)
+        assembly = assemble(subject, drawn)
         slack = 1e-9
-        inside = ((found.q >= bounds.lower - slack) & (found.q <= bounds.upper + slack)).all(axis=-1)
-        good = found.q[found.success & inside]
+        inside = ((assembly.q >= bounds.lower - slack) & (assembly.q <= bounds.upper + slack)).all(axis=-1)
+        good = assembly.q[assembly.success & inside]
         kept.append(good)
         count += len(good)
         drawn = configurations.random(subject, max(16, 2 * (wanted - count)), int(generator.integers(2**62)))

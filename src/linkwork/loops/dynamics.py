@@ -59,12 +59,12 @@ def consistent(subject: Subject, q: Any = None, v: Any = None) -> tuple[np.ndarr
     start, rates = (np.broadcast_to(x, (*lead, x.shape[-1])).copy() for x in (start, rates))
     if not has_closures(subject):
         return start, rates
-    found = assemble(subject, start)
-    if not np.all(found.success):
-        raise InvalidInput(f"consistent: {found.reason.ravel()[np.argmin(found.success.ravel())]}")
-    _, J, _ = constraints(subject, found.q)
+    assembly = assemble(subject, start)
+    if not np.all(assembly.success):
+        raise InvalidInput(f"consistent: {assembly.reason.ravel()[np.argmin(assembly.success.ravel())]}")
+    _, J, _ = constraints(subject, assembly.q)
     step = np.linalg.pinv(J, rcond=1e-9) @ (J @ rates[..., None])
-    return found.q, rates - step[..., 0]
+    return assembly.q, rates - step[..., 0]
 
 
 def open_loops(subject: Subject, q: np.ndarray, v: np.ndarray) -> str:

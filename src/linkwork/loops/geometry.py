@@ -93,19 +93,19 @@ class Geometry:
             return Transform(SX.eye(3), ZERO3)
         if self.tree.parent(node) == base:
             return self.X[node]
-        found = self._poses.get((base, node))
-        if found is None:
-            found = self._poses[base, node] = self.pose(base, self.tree.parent(node)) @ self.X[node]
-        return found
+        pose = self._poses.get((base, node))
+        if pose is None:
+            pose = self._poses[base, node] = self.pose(base, self.tree.parent(node)) @ self.X[node]
+        return pose
 
     def common(self, a: int, b: int) -> int:
         """The lowest node that carries both."""
-        found = 0
+        common = 0
         for i, j in zip(self.tree.paths[a], self.tree.paths[b], strict=False):
             if i != j:
                 break
-            found = i
-        return found
+            common = i
+        return common
 
     def node(self, body: str | None) -> tuple[int, Placement]:
         """(node, T_node_body) of a body; of a bar: that of its pivot's body."""
@@ -163,9 +163,9 @@ class Geometry:
 
         Source: [Goncalves2023] eqs. 22-25, for any directions. Corrected: eq. 25 prints x_4slc = x_4slc.
         """
-        found = self._bar_poses.get(name)
-        if found is not None:
-            return found
+        pose = self._bar_poses.get(name)
+        if pose is not None:
+            return pose
         bar, slider = self.bars[name], self.sliders[name]
         ends = self.pair(bar.pivot, slider.guide)
         n = self.axis(bar.pivot.body, bar.axis, ends.base)
@@ -174,9 +174,9 @@ class Geometry:
         inside = SX(bar.length) ** 2 - casadi.dot(ends.across, ends.across) + along**2
         reach = bar.branch * casadi.sqrt(inside)
         tip = Pair(ends.base, ends.first, ends.second, ends.p_first, ends.p_second + (reach - along) * s)
-        found = BarPose(tip, n, s, cross(n, s), reach, inside)
-        self._bar_poses[name] = found
-        return found
+        pose = BarPose(tip, n, s, cross(n, s), reach, inside)
+        self._bar_poses[name] = pose
+        return pose
 
     def bar_axes(self, name: str) -> tuple[SX, SX, SX]:
         """Unit vectors x (to the tip), y, z (hinge) of a bar in axes of its base."""

@@ -24,17 +24,17 @@ def carried(payload: Any, who: str) -> tuple[Payload, ...]:
         return ()
     if isinstance(payload, Payload):
         return (payload,)
-    found = tuple(payload) if isinstance(payload, Iterable) else (payload,)
-    if not all(isinstance(each, Payload) for each in found):
+    payloads = tuple(payload) if isinstance(payload, Iterable) else (payload,)
+    if not all(isinstance(each, Payload) for each in payloads):
         raise InvalidInput(f"{who}: payload is {type(payload).__name__}, expected a Payload or several")
-    return found
+    return payloads
 
 
 def on_bodies(subject: Subject, payloads: tuple[Payload, ...]) -> tuple[Payload, ...]:
     """Payloads on named frames as payloads on the bodies that carry these: turned and moved into the body's axes."""
     bodies = {body.name for body in subject.model.bodies}
     frames = {frame.name: frame for frame in subject.model.frames}
-    found = []
+    placed = []
     for held in payloads:
         frame = None if held.body in bodies else frames.get(held.body)
         if frame is not None and subject.live:
@@ -42,8 +42,8 @@ def on_bodies(subject: Subject, payloads: tuple[Payload, ...]) -> tuple[Payload,
                 f'payload on frame "{held.body}": robot "{subject.model.name}" has live variables, which may move the '
                 f'frame; put it on body "{frame.body}"'
             )
-        found.append(held if frame is None else _moved(held, frame))
-    return tuple(found)
+        placed.append(held if frame is None else _moved(held, frame))
+    return tuple(placed)
 
 
 def _moved(held: Payload, frame: Frame) -> Payload:

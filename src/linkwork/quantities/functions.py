@@ -42,11 +42,11 @@ def named_function(
 
 def _identifiers(names: list[str]) -> list[str]:
     """Names as CasADi allows them: letters, digits and single underscores, beginning with a letter, all different."""
-    found: list[str] = []
+    words: list[str] = []
     for name in names:
         word = re.sub(r"_+", "_", re.sub(r"\W", "_", name, flags=re.ASCII)).strip("_")
         word = word if word[:1].isalpha() else f"x{word}"
-        while word in found:
+        while word in words:
             word += "x"
-        found.append(word)
-    return found
+        words.append(word)
+    return words

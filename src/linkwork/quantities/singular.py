@@ -49,10 +49,10 @@ def _without_inertia(subject: Subject, M: np.ndarray, q: Any) -> str:
     size = np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
     size = np.where(size > 0, size, 1.0)  # units of slides and turns out of the comparison
     values, vectors = np.linalg.eigh(M / (size[:, :, None] * size[:, None, :]))
-    found = np.flatnonzero(values[:, 0] <= _ROUNDING * values[:, -1])
-    if not len(found):
+    singular = np.flatnonzero(values[:, 0] <= _ROUNDING * values[:, -1])
+    if not len(singular):
         return ""
-    sample = int(found[0])
+    sample = int(singular[0])
     alone = np.abs(vectors[sample, :, 0])
     coordinates = [joint for joint in subject.joints for _ in range(subject.model.joint(joint).nv)]
     names = dict.fromkeys(n for n, x in zip(coordinates, alone, strict=True) if x > 0.05 * alone.max())
@@ -63,10 +63,10 @@ def _without_inertia(subject: Subject, M: np.ndarray, q: Any) -> str:
 
 def _lost_directions(frame: str, J: np.ndarray, q: Any) -> str:
     ranks = np.linalg.matrix_rank(J, tol=1e-9)
-    found = np.flatnonzero(ranks < 6)
-    if not len(found):
+    singular = np.flatnonzero(ranks < 6)
+    if not len(singular):
         return ""
-    sample = int(found[0])
+    sample = int(singular[0])
     return f'the Jacobian of frame "{frame}" has rank {ranks[sample]} at q = {_shown(q, sample)}, expected 6'
 
 

@@ -130,11 +130,11 @@ def _in_node_axes(subject: Subject, tree: Tree, q: SX, wrenches: Mapping[str, SX
     """World-axes wrenches at frames, in the axes of the nodes that carry the frames."""
     placed = {f: subject.place_of(f, tree) for f in wrenches}
     T = poses.poses(tree, q, tuple(node for node, _ in placed.values()))
-    found = []
+    applied = []
     for f, (node, placement) in placed.items():
         w, R = wrenches[f], T[node].R.T
-        found.append(Applied(node, vector(placement.position), R @ w[0:3], R @ w[3:6]))
-    return found
+        applied.append(Applied(node, vector(placement.position), R @ w[0:3], R @ w[3:6]))
+    return applied
 
 
 def _reduced(result: SX, axes: str, tree: Tree) -> SX:

@@ -109,7 +109,7 @@ def emit_together(
         return whole(builder.module, name, formula, arguments, results, kind)
 
     if len(calls) <= in_place:
-        found = inline(builder, function, formula, calls)
+        answers = inline(builder, function, formula, calls)
     else:
-        found = [results_of(builder, builder.call(function(), call)) for call in calls]
-    return [values if results > 1 else values[0] for values in found]
+        answers = [results_of(builder, builder.call(function(), call)) for call in calls]
+    return [values if results > 1 else values[0] for values in answers]

@@ -38,14 +38,14 @@ def _library() -> ctypes.CDLL:
 
 def _addresses() -> dict[str, int]:
     library = _library()
-    found = {}
+    addresses = {}
     for symbol, name in [(_symbol(name), name) for name in FUNCTIONS] + [(name, name) for name in FALLBACKS]:
         function = getattr(library, name, None)
         address = function and ctypes.cast(function, ctypes.c_void_p).value
         if not address:
             raise ComputationError(f'the C library "{library._name}" has no function "{name}"; linkwork needs C99')
-        found[symbol] = address
-    return found
+        addresses[symbol] = address
+    return addresses
 
 
 EXTERNALS: dict[str, int] = _addresses()

@@ -49,5 +49,5 @@ def emit_narrow(
         return [IN_PLACE[name](b, *call) for call in calls]
     kind = calls[0][0].type
     double = lanes(width(kind))
-    found = wide(b, name, [[b.fpext(x, double) for x in call] for call in calls])
-    return [tuple(b.fptrunc(x, kind) for x in r) if isinstance(r, tuple) else b.fptrunc(r, kind) for r in found]
+    doubles = wide(b, name, [[b.fpext(x, double) for x in call] for call in calls])
+    return [tuple(b.fptrunc(x, kind) for x in r) if isinstance(r, tuple) else b.fptrunc(r, kind) for r in doubles]

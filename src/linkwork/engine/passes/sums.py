@@ -68,17 +68,17 @@ def chained(program: Program) -> Program:
 
 def _terms(code: tuple[Operation, ...], root: int, inner: set[int]) -> list[tuple[int, bool]]:
     """(value, whether it is subtracted) of every term of the sum `root`, in the order written."""
-    found: list[tuple[int, bool]] = []
+    terms: list[tuple[int, bool]] = []
     stack = [(root, False)]
     while stack:
         k, negative = stack.pop()
         if k != root and k not in inner:
-            found.append((k, negative))
+            terms.append((k, negative))
             continue
         left, right = code[k].args
         stack.append((right, negative != (code[k].name == "sub")))
         stack.append((left, negative))
-    return found
+    return terms
 
 
 def _rank(code: tuple[Operation, ...], uses: list[int], value: int) -> int:
