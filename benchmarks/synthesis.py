@@ -124,9 +124,9 @@ def _polsys(task: PlanarTask, alpha: np.ndarray):
 
 
 def nine_points() -> Row:
-    from pylinkage.synthesis import PrecisionPoint, path_generation
+    from pylinkage.synthesis import path_generation
 
-    peer_points = [PrecisionPoint(float(p.real), float(p.imag)) for p in NINE]
+    peer_points = [(float(p.real), float(p.imag)) for p in NINE]
     theirs = seconds(lambda: path_generation(peer_points, require_grashof=False))
     ours = median_seconds(lambda: synthesis.four_bars(PlanarTask(NINE)), rounds=3)
     return Row("nine points, complete, 2 threads", "problem 3", ours, theirs, "pylinkage path_generation", 20)
