@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.spatial import ConvexHull, QhullError
 
 from linkwork.collision.fitting.frame import own_frame
 from linkwork.collision.fitting.surface import pieces
@@ -76,6 +74,8 @@ def several_capsules(corners: np.ndarray, count: int) -> list[tuple[np.ndarray, 
 
 def hull_corners(points: np.ndarray) -> np.ndarray:
     """The points that decide what holds all of them."""
+    from scipy.spatial import ConvexHull, QhullError
+
     try:
         return points[ConvexHull(points).vertices]
     except (QhullError, ValueError):
@@ -99,6 +99,8 @@ def _starts(corners: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
 
 def _searched(size: Callable[[np.ndarray], float], starts: list[np.ndarray]) -> np.ndarray:
     """The best of a few searches, each begun again where it ended."""
+    from scipy.optimize import minimize  # half a second, which inverse kinematics need not wait for
+
     best, least = starts[0], np.inf
     for start in starts:
         x = start

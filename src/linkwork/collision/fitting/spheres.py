@@ -11,7 +11,6 @@ import logging
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from linkwork.arguments import number
 from linkwork.collision.fitting.cover import Proof, greedy, inside, prove
@@ -137,6 +136,8 @@ def _not_superfluous(points: np.ndarray, depth: np.ndarray) -> tuple[np.ndarray,
 
     A ball of depth d lies wholly in that of a neighbour that is deeper by their distance.
     """
+    from scipy.spatial import cKDTree
+
     if len(points) < 100:
         return points, depth
     far, near = cKDTree(points).query(points, k=min(33, len(points)))

@@ -7,7 +7,6 @@ from typing import Any
 
 import casadi
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError, cKDTree
 
 from linkwork.collision.shapes import Box, Capsule, Convex, Cylinder, Mesh, Shape, Sphere
 from linkwork.engine.compile import CompiledFunction, compile
@@ -45,6 +44,8 @@ def triangles(shape: Shape) -> np.ndarray:
 
 def hull_triangles(points: np.ndarray) -> np.ndarray:
     """The triangles of the convex hull of points, looking outwards; of points in a plane: a fan of them."""
+    from scipy.spatial import ConvexHull, QhullError
+
     try:
         hull = ConvexHull(points)
     except (QhullError, ValueError):
@@ -93,6 +94,8 @@ class Surface:
         Of more triangles those are measured whose centres are nearest; no other can be nearer than the last of these
         less the largest reach of a triangle, which is small where there are that many.
         """
+        from scipy.spatial import cKDTree
+
         if len(self.corners) <= 5000:
             return self._exact(points)
         near = 12
