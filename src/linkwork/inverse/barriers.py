@@ -11,13 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from linkwork.arguments import number
-from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from linkwork.collision import CollisionModel, Obstacles
 
 
 class Barrier(Protocol):
@@ -42,6 +44,8 @@ class CollisionBarrier:
     nearest: int = 10
 
     def __post_init__(self) -> None:
+        from linkwork.collision import CollisionModel, Obstacles  # who has a barrier has the room open already
+
         if not isinstance(self.model, CollisionModel):
             raise InvalidInput(f"CollisionBarrier: model is {self.model!r}, expected a CollisionModel")
         if not number(self.gain, "CollisionBarrier: gain") > 0.0:
