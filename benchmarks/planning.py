@@ -131,7 +131,7 @@ class Peer:
             self.planner.setRngSeed(seed)
             clock = time.perf_counter()
             try:
-                path = self.planner.plan(*ends)
+                path = self.planner.plan(ends[0], ends[1])
             except RuntimeError:
                 return None
             taken.append(time.perf_counter() - clock)

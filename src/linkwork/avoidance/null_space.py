@@ -86,7 +86,7 @@ class NullSpaceAvoidance:
             raise InvalidInput(f"NullSpaceAvoidance: period is {self.period:g}, expected a positive time [s]")
         if not self.barrier.minimum > 0.0:
             raise InvalidInput(f"NullSpaceAvoidance: minimum is {minimum!r}, expected a distance > 0 m")
-        self.tasks = (tasks,) if hasattr(tasks, "rows") else tuple(tasks)
+        self.tasks = _several(tasks)
         self.threshold = 3.0 * self.barrier.minimum if threshold is None else number(threshold, "threshold")
         self._filters = None
         if filter is not None:
@@ -100,7 +100,7 @@ class NullSpaceAvoidance:
     ) -> NullSpaceStep:
         """One step of `period`; tasks and obstacles that are given here stay until others are."""
         if tasks is not None:
-            self.tasks = (tasks,) if hasattr(tasks, "rows") else tuple(tasks)
+            self.tasks = _several(tasks)
         if obstacles is not None:
             own = self.barrier
             self.barrier = CollisionBarrier(self.model, obstacles, own.gain, own.minimum, own.nearest)
@@ -126,7 +126,12 @@ class NullSpaceAvoidance:
             return self.posture
         return np.array([own.step(float(x)) for own, x in zip(self._filters, self.posture, strict=True)])
 
-    def _velocity(self, aims: Sequence[Task], kept: Sequence[Task]) -> np.ndarray:
+    def _velocity(self, aims: Sequence[Any], kept: Sequence[Any]) -> np.ndarray:
         return differential_inverse_kinematics(
             self.subject, self.q, aims, self.period, constraints=kept, barriers=[self.barrier]
         )
+
+
+def _several(tasks: Any) -> tuple[Any, ...]:
+    """Some tasks; one alone is taken for a list of one."""
+    return (tasks,) if hasattr(tasks, "rows") else tuple(tasks)

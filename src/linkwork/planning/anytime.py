@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from linkwork.collision import Obstacles
 from linkwork.planning.jobs import SOLVED, Job, PlannerSettings, Search
 
 ITERATIONS = 2048
@@ -23,7 +24,7 @@ MARGIN = 1e-4  # a path must be shorter by this share
 
 def improved(
     search: Search,
-    problem: tuple,
+    problem: tuple[np.ndarray, np.ndarray, Obstacles | None, tuple[np.ndarray, np.ndarray]],
     settings: PlannerSettings,
     shift: np.ndarray,
     path: np.ndarray,

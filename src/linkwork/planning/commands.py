@@ -17,8 +17,9 @@ from linkwork.collision.model import WAYS
 from linkwork.errors import InvalidInput
 from linkwork.formats.files import write_atomically
 from linkwork.formats.tables import csv_text
+from linkwork.planning.goals import PoseGoal
 from linkwork.planning.kinematic_graph import KinematicGraph
-from linkwork.planning.planner import METHODS, PoseGoal
+from linkwork.planning.planner import METHODS
 from linkwork.planning.planner import plan as planned
 from linkwork.planning.sampling import moving_joints
 
@@ -69,7 +70,7 @@ def plan(
         return Answer(facts, [f"{loaded.name}: {answer.reason}"], [], code=1)
     facts |= {"path": answer.path, "length": answer.length, "certified": answer.certified}
     facts |= {"clearance": answer.clearance, "iterations": answer.iterations, "seconds": dict(answer.seconds)}
-    shown = [_told(loaded.name, answer), _waypoints(loaded, answer.path)]
+    shown: list[Any] = [_told(loaded.name, answer), _waypoints(loaded, answer.path)]
     columns = {f"q.{name}": answer.path[:, k] for k, name in enumerate(loaded.joints)}
     if timed:
         with working("timing"):

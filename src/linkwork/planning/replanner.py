@@ -127,8 +127,9 @@ class Replanner:
     def _refuse_faster(self, now: Obstacles) -> None:
         before = {} if self.obstacles is None else {shape.name: shape for shape in self.obstacles}
         most = self.fastest * self.period
+        shape: Any
         for shape in now:
-            old = before.get(shape.name)
+            old: Any = before.get(shape.name)
             if old is None or old.kind != shape.kind or shape.kind in ("cloud", "half_space"):
                 continue
             moved = float(np.linalg.norm(np.subtract(shape.ball()[0], old.ball()[0])))
