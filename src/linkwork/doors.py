@@ -24,6 +24,11 @@ from linkwork.errors import InvalidFile, InvalidInput, LinkworkError
 
 Kind = TypeVar("Kind", bound=type)
 MARK = "__linkwork_door__"
+_SIZES = (
+    *("Maximum allowed", "negative dimensions", "must be non-negative", "could not be broadcast", "array is too big"),
+    "embedded null byte",
+)
+"""What numpy and the system say of sizes, shapes and names of files that arguments ask for."""
 _WORDS = {
     float: "a number",
     int: "a whole number",
@@ -108,6 +113,11 @@ def blamed(
         if callable(value) and not hasattr(value, "__code__") and hints.get(name) is not None:
             if "Callable" in str(hints[name]):
                 return InvalidInput(f"{who}: {name} = {shown(value)} raised {_told(error)}")
+    if isinstance(error, (MemoryError, OverflowError)) or any(words in str(error) for words in _SIZES):
+        sizes = [name for name, value in given.items() if not callable(value) and not hasattr(value, "subject")]
+        if sizes:
+            came = ", ".join(f"{name} = {shown(given[name])}" for name in sizes)
+            return InvalidInput(f"{who}: no array has the size that {came} asks for: {_told(error)}")
     loose = [name for name in given if _is_open(hints.get(name, Any))]
     told = str(error)
     named = [name for name in loose if f"'{type(given[name]).__name__}'" in told] or loose
@@ -166,9 +176,11 @@ def _parts(value: Any, hints: tuple[Any, ...]) -> str:
     wanted = [h for h in hints if h is not Ellipsis]
     if isinstance(value, (str, bytes, bytearray)) and wanted and str not in wanted and Any not in wanted:
         return "a list, not text"
-    if not hints or not isinstance(value, (tuple, list, np.ndarray)):
+    if not hints or not isinstance(value, (tuple, list, np.ndarray, range)):
         return "" if isinstance(value, (tuple, list, set, frozenset, np.ndarray, str, bytes, range)) else "a list"
-    for part in value:
+    if isinstance(value, tuple) and Ellipsis not in hints and len(value) != len(hints):
+        return f"{len(hints)} of them"
+    for part in value[:100]:
         tried = [misfit(part, hint) for hint in wanted]
         if "" not in tried:
             return f"a list of {' or '.join(dict.fromkeys(tried))}"

@@ -12,7 +12,7 @@ from linkwork.actuation.conversion import from_actuators
 from linkwork.actuation.coordinates import commands_of
 from linkwork.actuation.curves import Curves, jumps
 from linkwork.actuation.layout import layout_of
-from linkwork.arguments import as_doubles, choice
+from linkwork.arguments import as_doubles, choice, shown
 from linkwork.configurations import neutral, places
 from linkwork.errors import InvalidInput, InvalidModel, UnknownName, did_you_mean
 from linkwork.model.motions import DescribedMotion, Track
@@ -133,7 +133,9 @@ class Motions(Mapping[str, SampledMotion]):
 
     def __getitem__(self, name: str) -> SampledMotion:
         if not isinstance(name, str) or name not in self._motions:
-            raise UnknownName(f'robot "{self._robot}" has no motion "{name}"{did_you_mean(name, self._motions)}')
+            near = did_you_mean(name, self._motions) if isinstance(name, str) else ""
+            told = f'"{name}"' if isinstance(name, str) else shown(name)
+            raise UnknownName(f'robot "{self._robot}" has no motion {told}{near}')
         return self._motions[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwork.arguments import shown
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.synthesis.dyads import Dyads
 from linkwork.synthesis.sliders import Sliders
@@ -144,6 +145,9 @@ class Linkages:
 
     def one(self, k: int) -> Linkage:
         """The k-th of them."""
+        known = isinstance(k, (int, np.integer)) and not isinstance(k, bool) and len(self.batch) == 1
+        if not known or not -len(self) <= k < len(self):
+            raise InvalidInput(f"one: k is {shown(k)}, expected the number of one of {self.batch} linkages")
         return Linkage(self.topology, self.points[k], None if self.rotations is None else self.rotations[k])
 
     def __iter__(self) -> Iterator[Linkages]:
