@@ -116,9 +116,8 @@ def simulate(
     ends, watched = _listed(stops, EndStop, "stops"), _listed(events, Event, "events")
     unknown = _disturbance(disturbance, plant)
     figures = None if metrics is None else _metrics(metrics, plant, adaptive_method)
-    loop = StepLoop(
-        plant, bound, signals, Stops(ends, plant), Events(watched, plant), method, unknown, figures, rubbing
-    )
+    noticed = Stops(ends, plant), Events(watched, plant)
+    loop = StepLoop(plant, bound, signals, *noticed, method, unknown, figures, rubbing)
     loop.drives = None if drives is None else _drives(drives, plant)
     choice(failures, ("raise", "keep"), "simulate: failures")
     batch = _with_parameters(batch, loop)
@@ -296,9 +295,8 @@ def _control(control: Any, plant: Plant) -> Bound:
         return nothing()
     bound = as_controller(control).bound(plant)
     if bound.past:
-        raise InvalidInput(
-            f"simulate: {type(control).__name__} needs samples of the past; put it inside Sampled(law, period)"
-        )
+        needy = type(control).__name__
+        raise InvalidInput(f"simulate: {needy} needs samples of the past; put it inside Sampled(law, period)")
     return bound
 
 

@@ -1,9 +1,8 @@
 """SynthesisPage: positions dragged in the plane, with dyads, curves, four-bars and verdicts that follow.
 
-The plane is the browser's x-y plane, seen from above. Poses follow in a few milliseconds; with points the linkages that
-are known follow by Newton, and the complete solve runs when the hand lets go. Two dyads picked by their numbers (along
-the curve where there are four poses), or a line of the list, make a linkage: it moves, draws its path, is judged, and
-its transmission angle and torque are plotted; buttons save it.
+The plane is the browser's x-y plane, seen from above. Poses follow in a few milliseconds; points by Newton from the
+linkages that are known, and by the complete solve when the hand lets go. Two dyads picked by their numbers, or a line
+of the list, make a linkage: it moves, draws its path, is judged and plotted; buttons save it.
 """
 
 from __future__ import annotations
