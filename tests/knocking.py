@@ -244,11 +244,23 @@ def knock(door: Door, args: list[Any], options: dict[str, Any], robot: lw.Robot)
             return ""  # the call itself did not fit: Python's own sentence
         return "" if any(word in str(error) for word in missing) else f"TypeError: {error}"
     except Exception as error:
+        if _is_the_callers(error):
+            return ""
         return f"{type(error).__name__}: {str(error)[:200]}"
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0.0)
         signal.signal(signal.SIGPROF, before)
     return ""
+
+
+def _is_the_callers(error: Exception) -> bool:
+    """Whether `lambda: 1 / 0` of `kinds` raised it: a function of the caller's own goes out as it is."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return (
+        trace is not None and trace.tb_frame.f_code.co_filename == __file__ and "lambda" in str(trace.tb_frame.f_code)
+    )
 
 
 def quiet() -> contextlib.AbstractContextManager[None]:

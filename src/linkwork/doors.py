@@ -13,7 +13,7 @@ import inspect
 import sys
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -157,6 +157,8 @@ def misfit(value: Any, hint: Any, name: str = "") -> str:
         return "" if isinstance(value, (int, np.integer)) and not isinstance(value, bool) else "a whole number"
     if kind is np.ndarray:
         return "" if _converts(value) and np.ndim(value) else "an array of numbers"
+    if kind is Hashable:
+        return "" if _is_key(value) else "something that can be a key"
     if getattr(kind, "_is_protocol", False):
         return _no_robot(value, name)  # else it cannot be told from outside
     if not isinstance(value, kind):
@@ -164,6 +166,14 @@ def misfit(value: Any, hint: Any, name: str = "") -> str:
     if kind in (tuple, list, Sequence, Iterable, set, frozenset) or issubclass(kind, (tuple, list)):
         return _parts(value, typing.get_args(hint))
     return ""
+
+
+def _is_key(value: Any) -> bool:
+    try:
+        hash(value)
+    except Exception:  # an object's __hash__ may raise whatever it likes
+        return False
+    return True
 
 
 def _no_robot(value: Any, name: str) -> str:
