@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
+from linkwork.doors import MARK
 from linkwork.engine import kernel
 from linkwork.errors import InvalidInput, UnknownName
 from linkwork.model import Body, Joint, Limits, MassProperties, Model, Placement, validated
@@ -290,3 +291,11 @@ def test_an_option_that_is_no_option_is_refused_with_the_nearest():
         robot.gravity_torque(robot.neutral(), paylod=None, variables=None)
     with pytest.raises(TypeError, match="unexpected option 'speed'"):
         robot.pose(robot.neutral(), "tool0", speed=3)
+
+
+def test_quantity_methods_reach_machine_code_without_a_door():
+    """A door costs more than gravity of a small arm; compiled calls refuse arguments themselves."""
+    assert not hasattr(lw.Robot.gravity_torque, MARK) and not hasattr(lw.Robot.inverse_dynamics, MARK)
+    assert hasattr(lw.Robot.random, MARK)
+    with pytest.raises(lw.LinkworkError, match="gravity_torque: q"):
+        lw.load("ur5e").gravity_torque("nonsense")

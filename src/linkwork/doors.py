@@ -29,6 +29,8 @@ _SIZES = (
     "embedded null byte",
 )
 """What numpy and the system say of sizes, shapes and names of files that arguments ask for."""
+DIRECT = "__linkwork_direct__"
+"""Attribute of a class whose methods refuse arguments in machine code: a door would cost more than they do."""
 _WORDS = {
     float: "a number",
     int: "a whole number",
@@ -54,7 +56,8 @@ def open_doors(room: str) -> None:
         elif isinstance(value, type) and not issubclass(value, BaseException):
             with_door(value, methods=True)
             for base in value.__mro__[1:]:  # methods that it has from classes of ours
-                if base.__module__.startswith("linkwork") and not getattr(base, "_is_protocol", False):
+                ours = base.__module__.startswith("linkwork") and not getattr(base, "_is_protocol", False)
+                if ours and DIRECT not in vars(base):
                     with_door(base, methods=True)
 
 

@@ -23,3 +23,20 @@ def reported(progress: bool | Report | None, what: str, total: int) -> Iterator[
         with Progress(console=Console(stderr=True), transient=True) as bar:
             task = bar.add_task(what, total=total)
             yield lambda done, all_: bar.update(task, completed=done)
+
+
+@contextmanager
+def counted(progress: bool | Report | None, what: str, total: int) -> Iterator[Callable[[int], None] | None]:
+    """What to call with the number done since the last call; None where nobody wants to know."""
+    if not progress:
+        yield None
+        return
+    done = 0
+    with reported(progress, what, total) as report:
+
+        def tick(count: int) -> None:
+            nonlocal done
+            done += count
+            report(done, total)
+
+        yield tick

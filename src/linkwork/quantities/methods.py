@@ -26,6 +26,8 @@ Triple = tuple[np.ndarray, np.ndarray, np.ndarray]
 class QuantityMethods:
     """What can be asked of a subject: its lines of the table."""
 
+    __linkwork_direct__ = True  # arguments are refused by the compiled calls; see doors.DIRECT
+
     def __init__(self, subject: Subject) -> None:
         self.subject, self._calls = subject, Calls(subject)
 

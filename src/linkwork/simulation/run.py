@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,7 +14,7 @@ from linkwork import deadlines
 from linkwork.arguments import as_doubles, choice, mapping, number
 from linkwork.errors import InvalidInput, NotPossible, SimulationStopped
 from linkwork.model.payload import Payload
-from linkwork.progress import reported
+from linkwork.progress import counted
 from linkwork.simulation import accounts, adaptive, fixed, stepwise
 from linkwork.simulation.controllers import Bound, Controller, as_controller, nothing
 from linkwork.simulation.events import Crossing, Event, Events
@@ -128,7 +127,10 @@ def simulate(
     if adaptive_method:
         times = _times(duration, sample, start)
         _check_memory(plant, len(q0) * len(times), False)
-        with _bar(progress, len(times) * len(q0)) as tick, deadlines.time_limit(time_limit, "simulate"):
+        with (
+            counted(progress, "simulating", len(times) * len(q0)) as tick,
+            deadlines.time_limit(time_limit, "simulate"),
+        ):
             raw = adaptive.run(loop, q0, v0, times, method, _tolerance(tolerance), tick)
         where = "Python"
         why = loop.python or f"{method} is SciPy's; it calls compiled functions"
@@ -152,7 +154,7 @@ def simulate(
         whole = bool(why or watched)  # then every step is kept, not every row alone
         _check_memory(plant, len(q0) * ((steps if whole else steps // every) + 1), whole)
         total = (steps + 1) * (len(q0) if why else 1)
-        with _bar(progress, total) as tick, deadlines.time_limit(time_limit, "simulate"):
+        with counted(progress, "simulating", total) as tick, deadlines.time_limit(time_limit, "simulate"):
             raw = runner(loop, q0, v0, start, h, steps, every, tick)
     return _result(loop, raw, batch, h, where, why, foreseen, energy_tolerance, failures)
 
@@ -431,20 +433,3 @@ def _whole(long: float, short: float, name: str, of: str, zero: bool = False) ->
     if abs(ratio - count) > _WHOLE * max(1.0, ratio) or (count == 0 and not zero):
         raise InvalidInput(f"simulate: {name} {long:g} s is no whole number of {of}s of {short:g} s ({ratio:.6g})")
     return count
-
-
-@contextmanager
-def _bar(wanted: bool | Callable[[int, int], None], total: int) -> Iterator[Callable[[int], None] | None]:
-    """What to call with the number of steps done since the last call; nothing where nobody wants to know."""
-    if not wanted:
-        yield None
-        return
-    done = 0
-    with reported(wanted, "simulating", total) as report:
-
-        def tick(count: int) -> None:
-            nonlocal done
-            done += count
-            report(done, total)
-
-        yield tick

@@ -443,8 +443,7 @@ def _distances_and_slopes(
             by_pivot, by_arm = -(e - first), e * np.conj(u[j]) - first
             row[columns[0]], row[columns[0] + 1] = by_pivot.real, by_pivot.imag
             row[columns[1]], row[columns[1] + 1] = by_arm.real, by_arm.imag
-            at = np.flatnonzero(where == j)
-            if len(at):
-                row[8 + at[0]] = (np.conj(e) * 1j * arm * u[j]).real
+            for at in np.flatnonzero(where == j)[:1]:
+                row[8 + at] = (np.conj(e) * 1j * arm * u[j]).real
             rows.append(row)
     return np.array(values), np.array(rows)
