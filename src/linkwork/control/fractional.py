@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,8 @@ class FractionalFilter:
         self.shape = (shape,) if isinstance(shape, int) else tuple(shape)
         self.weights = fractional_weights(self.order, self.memory)
         self.gains = self.weights * self.period**-self.order
-        self._history = np.zeros((self.memory + 1, *self.shape))
+        # A ring kept twice over: from the newest sample on, memory + 1 rows stand in order of age.
+        self._history = np.zeros((2 * (self.memory + 1), *self.shape))
         self._newest = 0
 
     @property
@@ -98,21 +100,24 @@ class FractionalFilter:
 
     def update(self, sample: ArrayLike, interval: float | None = None) -> np.ndarray:
         """The derivative after one more sample; `interval` since the last one is checked if given."""
-        value = as_doubles(sample, "FractionalFilter: sample")
+        ready = type(sample) is np.ndarray and sample.dtype == np.float64
+        value = sample if ready else as_doubles(sample, "FractionalFilter: sample")
         if value.shape != self.shape:
             raise InvalidInput(f"FractionalFilter: sample has shape {value.shape}, expected {self.shape}")
-        if not np.isfinite(value).all():
+        flat = value.ravel()
+        # a finite square says that all are finite; an overflowing one asks each of them
+        if not math.isfinite(flat.dot(flat)) and not np.isfinite(value).all():
             raise InvalidInput(f"FractionalFilter: sample is {value.tolist()}: it is not taken into the history")
         if interval is not None and abs(interval - self.period) > 1e-6 * self.period:
             raise InvalidInput(
                 f"FractionalFilter: the sample interval changed from {1e3 * self.period:g} to "
                 f"{1e3 * interval:g} ms: the history is no longer valid; make a new filter"
             )
-        # a ring: the sample of j steps ago stands j places behind the newest
-        self._newest = (self._newest + 1) % (self.memory + 1)
-        self._history[self._newest] = value
-        ages = (self._newest - np.arange(self.memory + 1)) % (self.memory + 1)
-        return np.tensordot(self.gains, self._history[ages], axes=1)
+        size = self.memory + 1
+        at = self._newest = self._newest - 1 if self._newest else self.memory
+        self._history[at] = self._history[at + size] = value
+        window = self._history[at : at + size]
+        return self.gains.dot(window) if window.ndim < 3 else np.tensordot(self.gains, window, axes=1)
 
     def reset(self) -> None:
         """Forget every sample."""
