@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import resource
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import casadi
@@ -204,13 +206,29 @@ def half_derivative_damping() -> list[Row]:
     return found
 
 
+def _limited(joint: re.Match[str]) -> str:
+    """A continuous joint of a URDF as a revolute one with limits."""
+    text = re.sub(r"<limit[^>]*/>", "", joint.group(0)).replace('"continuous"', '"revolute"')
+    return text.replace("</joint>", '<limit lower="-9" upper="9" effort="1e9" velocity="1e9"/></joint>')
+
+
 def _pinocchio_loop(robot: lw.Robot, q0: np.ndarray) -> Callable[[], np.ndarray]:
-    """The same loop in Python: pin.aba of the tree, poses and Jacobians of pin; effort of the run."""
+    """The same loop in Python: the tree and its Jacobians by pin, mimic map applied; effort of the run."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "arm.urdf"
-        lw.save(robot, place)
+        lw.save(lw.Robot(replace(robot.model, elements=())), place)  # the tree; its spring is added below
+        # one coordinate a joint: continuous ones have two in pin
+        text = re.sub(r'<joint [^>]*type="continuous".*?</joint>', _limited, place.read_text(), flags=re.S)
+        place.write_text(text)
         model = pin.buildModelFromUrdf(str(place))
     data = model.createData()
+    G = np.zeros((model.nv, robot.nv))  # joints of the tree by the four that move
+    for joint in robot.model.joints:
+        if joint.name in model.names:
+            row = model.joints[model.getJointId(joint.name)].idx_v
+            mimic = joint.mimic
+            name, factor = (joint.name, 1.0) if mimic is None else (mimic.joint, float(mimic.multiplier))
+            G[row, robot.joints.index(name)] = factor
     spring = next(e for e in robot.model.elements if getattr(e, "name", "") == "spring3")
     frame = model.getFrameId("E")
     law = paper_12.law(robot, q0, 5000.0, 0.0)
@@ -227,20 +245,23 @@ def _pinocchio_loop(robot: lw.Robot, q0: np.ndarray) -> Callable[[], np.ndarray]
         return out
 
     def acceleration(q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
-        return pin.aba(model, data, q, v, tau + elastic(q))
+        M = np.triu(pin.crba(model, data, G @ q))
+        M = M + np.triu(M, 1).T
+        drift = pin.nonLinearEffects(model, data, G @ q, G @ v)
+        return np.linalg.solve(G.T @ M @ G, tau + elastic(q) - G.T @ drift)
 
     def loop() -> np.ndarray:
         q, v, last, effort = q0.copy(), np.zeros(4), np.zeros(4), 0.0
         for k in range(samples):
-            pin.computeJointJacobians(model, data, q)
+            pin.computeJointJacobians(model, data, G @ q)
             pin.updateFramePlacements(model, data)
-            J = pin.getFrameJacobian(model, data, frame, pin.LOCAL_WORLD_ALIGNED)[axes]
+            J = pin.getFrameJacobian(model, data, frame, pin.LOCAL_WORLD_ALIGNED)[axes] @ G
             at = data.oMf[frame]
             turn = np.arctan2(at.rotation[1, 0], at.rotation[0, 0])
             e = targets[k] - np.r_[at.translation, turn]
             rate = (e - last) / paper_12.PERIOD
             last = e
-            tau = J.T @ (K * e + D * rate) + pin.computeGeneralizedGravity(model, data, q) - elastic(q)
+            tau = J.T @ (K * e + D * rate) + G.T @ pin.computeGeneralizedGravity(model, data, G @ q) - elastic(q)
             effort += paper_12.PERIOD * float(tau @ tau)
             for _ in range(5):
                 a1 = acceleration(q, v, tau)
