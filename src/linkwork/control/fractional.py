@@ -100,8 +100,10 @@ class FractionalFilter:
 
     def update(self, sample: ArrayLike, interval: float | None = None) -> np.ndarray:
         """The derivative after one more sample; `interval` since the last one is checked if given."""
-        ready = type(sample) is np.ndarray and sample.dtype == np.float64
-        value = sample if ready else as_doubles(sample, "FractionalFilter: sample")
+        if type(sample) is np.ndarray and sample.dtype == np.float64:
+            value = sample
+        else:
+            value = as_doubles(sample, "FractionalFilter: sample")
         if value.shape != self.shape:
             raise InvalidInput(f"FractionalFilter: sample has shape {value.shape}, expected {self.shape}")
         flat = value.ravel()
