@@ -218,12 +218,41 @@ def draw(door: Door, good: dict[str, Any], generator: random.Random) -> tuple[li
     return args, options
 
 
+FILLINGS: tuple[Any, ...] = (0.5, [0.5, 0.5, 0.5], 1, [0.1] * 6)
+"""Arguments tried where a parameter's name says nothing."""
+
+
+def with_nan(door: Door, good: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Calls that would be answered, but for one number that is none: the parameter's name, and the arguments."""
+    known = [p for p in door.parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    needed = [p.name for p in known if p.default is p.empty]
+    for filling in FILLINGS:
+        right = {name: good.get(name, filling) for name in needed}
+        if _is_answered(door, right):
+            break
+    else:
+        return
+    for p in known:
+        if "float" not in str(p.annotation) and "ArrayLike" not in str(p.annotation):
+            continue
+        value = right.get(p.name, p.default)
+        spoilt: Any = float("nan")
+        if isinstance(value, (list, tuple, np.ndarray)) and np.size(value):
+            spoilt = np.array(value, dtype=float)
+            spoilt.flat[-1] = np.nan
+        yield p.name, {**right, p.name: spoilt}
+
+
+def _is_answered(door: Door, options: dict[str, Any]) -> bool:
+    return knock(door, [], options, refused=False) == ""
+
+
 class TooLong(BaseException):
     """A call that took more processor time than it may."""
 
 
-def knock(door: Door, args: list[Any], options: dict[str, Any], robot: lw.Robot) -> str:
-    """ "" where a call is answered or refused in our words; else what happened."""
+def knock(door: Door, args: list[Any], options: dict[str, Any], refused: bool = True) -> str:
+    """ "" where a call is answered or, with `refused`, refused in our words; else what happened."""
 
     def late(*_: Any) -> None:
         raise TooLong
@@ -234,8 +263,8 @@ def knock(door: Door, args: list[Any], options: dict[str, Any], robot: lw.Robot)
         with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")
             door.call(*args, **options)
-    except LinkworkError:
-        return ""
+    except LinkworkError as error:
+        return "" if refused else str(error)
     except TooLong:
         return f"took more than {SECONDS:g} s"
     except TypeError as error:

@@ -16,7 +16,7 @@ import linkwork as lw
 from linkwork import rooms
 from linkwork.doors import MARK
 from linkwork.errors import InvalidInput, LinkworkError
-from tests.knocking import ASIDE, Raises, Shy, doors, draw, kinds, knock, quiet, usual
+from tests.knocking import ASIDE, Raises, Shy, doors, draw, kinds, knock, quiet, usual, with_nan
 
 TIMES = int(os.environ.get("LINKWORK_FUZZ", "3"))
 
@@ -49,9 +49,25 @@ def test_every_public_callable_answers_or_refuses_in_our_words(part, tmp_path, m
         for one in all_doors()[part::4]:
             for k in range(TIMES):
                 args, options = draw(one, good(), random.Random(f"{one.name} {k}"))
-                if words := knock(one, args, options, robot()):
+                if words := knock(one, args, options):
                     strange.append(f"{one.name} (call {k}): {words}")
     assert not strange, "\n".join(strange)
+
+
+def test_a_number_that_is_none_is_never_answered(tmp_path, monkeypatch):
+    """Of functions and methods; a class may keep what it is given and refuses when it is used (a law, a stop)."""
+    monkeypatch.chdir(tmp_path)
+    answered, asked = [], 0
+    with quiet(), np.errstate(all="ignore"):
+        for one in all_doors():
+            if isinstance(one.call, type):
+                continue
+            for name, options in with_nan(one, good()):
+                asked += 1
+                if knock(one, [], options, refused=False) == "":
+                    answered.append(f"{one.name}: {name}")
+    assert not answered, answered
+    assert asked > 100
 
 
 def test_every_room_opens_its_doors():

@@ -43,6 +43,14 @@ def _as_matrix(x: Any) -> Any:
     return x
 
 
+def finite_doubles(x: Any, who: str) -> np.ndarray:
+    """Anything array-like as finite float64 numbers of whatever shape."""
+    array = as_doubles(x, who)
+    if not np.isfinite(array).all():
+        raise InvalidInput(f"{who} contains {array[~np.isfinite(array)].ravel()[0]}, expected finite numbers")
+    return array
+
+
 def finite(x: Any, shape: tuple[int, ...], who: str) -> np.ndarray:
     """An array of exactly this shape with finite numbers."""
     array = as_doubles(x, who)

@@ -66,7 +66,7 @@ def with_door(kind: Kind, methods: bool = False) -> Kind:
     making = vars(kind).get("__init__")
     if isinstance(making, types.FunctionType) and not hasattr(making, MARK):
         if hasattr(kind, "__post_init__") or making.__code__.co_filename != "<string>":  # else it only stores
-            kind.__init__ = door(making, kind.__name__)  # type: ignore[misc]
+            kind.__init__ = door(making, kind.__name__, numbers=False)  # type: ignore[misc]
     for name, value in list(vars(kind).items()) if methods else ():
         if isinstance(value, types.FunctionType) and not name.startswith("_") and not hasattr(value, MARK):
             setattr(kind, name, door(value, name))
@@ -75,11 +75,22 @@ def with_door(kind: Kind, methods: bool = False) -> Kind:
     return kind
 
 
-def door(function: Callable[..., Any], who: str) -> Callable[..., Any]:
-    """The function with a door around it."""
+def door(function: Callable[..., Any], who: str, numbers: bool = True) -> Callable[..., Any]:
+    """The function with a door around it.
+
+    A single number that is none is refused here, for whoever forgets to ask; `numbers=False` lets it through: results
+    of ours are made of what was found, and nan says that there was nothing.
+    """
 
     @functools.wraps(function)
     def guarded(*args: Any, **options: Any) -> Any:
+        if numbers:
+            for value in args:
+                if value.__class__ is float and value != value:
+                    raise _no_number(function, who, args, options)
+            for value in options.values():
+                if value.__class__ is float and value != value:
+                    raise _no_number(function, who, args, options)
         try:
             return function(*args, **options)
         except LinkworkError:
@@ -92,6 +103,16 @@ def door(function: Callable[..., Any], who: str) -> Callable[..., Any]:
 
     setattr(guarded, MARK, True)
     return guarded
+
+
+def _no_number(function: Callable[..., Any], who: str, args: tuple[Any, ...], options: dict[str, Any]) -> InvalidInput:
+    """What is said of the first argument that is nan."""
+    try:
+        given = inspect.signature(function).bind(*args, **options).arguments
+    except TypeError:
+        given = options  # an argument is missing or unknown, too
+    named = [name for name, value in given.items() if value.__class__ is float and value != value]
+    return InvalidInput(f"{who}: {named[0] if named else 'an argument'} is nan, expected a finite number")
 
 
 def blamed(

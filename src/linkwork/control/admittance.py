@@ -11,7 +11,7 @@ import numpy as np
 from casadi import SX
 from numpy.typing import ArrayLike
 
-from linkwork.arguments import as_doubles
+from linkwork.arguments import finite_doubles
 from linkwork.control.checks import definite
 from linkwork.control.task_law import task_source, times
 from linkwork.errors import InvalidInput, NotPossible
@@ -60,7 +60,7 @@ class Admittance(Controller):
         self.damping = definite(damping, m, "Admittance: damping", semi=True)
         self.stiffness = definite(stiffness, m, "Admittance: stiffness", semi=True)
         self.force, self.target = Source(force, "Admittance: force"), task_source(target, "Admittance")
-        self.at, self.kp, self.kd, self.model = as_doubles(at, "Admittance: at"), kp, kd, model
+        self.at, self.kp, self.kd, self.model = finite_doubles(at, "Admittance: at"), kp, kd, model
 
     def bound(self, plant: Plant, prefix: str = "control") -> Bound:
         return _BoundAdmittance(self, plant, prefix)

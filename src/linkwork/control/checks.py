@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.arguments import as_doubles, number
+from linkwork.arguments import as_doubles, finite_doubles, number
 from linkwork.arguments import whole as whole
 from linkwork.errors import InvalidInput
 
@@ -40,9 +40,7 @@ def within(x: Any, who: str, low: float, high: float, closed: tuple[bool, bool] 
 
 def definite(x: Any, n: int, who: str, semi: bool = False) -> np.ndarray:
     """A symmetric positive (semi)definite matrix (n, n) from a number, a vector (n,) or a matrix."""
-    given = as_doubles(x, who)
-    if not np.isfinite(given).all():
-        raise InvalidInput(f"{who} contains {given[~np.isfinite(given)].ravel()[0]}, expected finite numbers")
+    given = finite_doubles(x, who)
     if given.ndim == 0:
         matrix = np.eye(n) * given
     elif given.shape == (n,):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.arguments import as_doubles
+from linkwork.arguments import as_doubles, finite_doubles
 from linkwork.control.checks import positive, whole
 from linkwork.errors import InvalidInput
 
@@ -94,7 +94,7 @@ class FractionalFilter:
 
     def frequency_response(self, omega: ArrayLike) -> np.ndarray:
         """Complex gain (...,) at angular frequencies omega (...,) [rad/s]."""
-        at = as_doubles(omega, "FractionalFilter: omega")
+        at = finite_doubles(omega, "FractionalFilter: omega")
         delays = np.arange(self.memory + 1) * self.period
         return np.exp(-1j * at[..., None] * delays) @ self.gains
 

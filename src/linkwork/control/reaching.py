@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.arguments import as_doubles
+from linkwork.arguments import finite_doubles
 from linkwork.control.checks import positive_array, within
 from linkwork.control.maths import absolute, exponential, logarithm, power, sign
 from linkwork.errors import NotPossible
@@ -98,22 +98,22 @@ class ReachingLaw:
 
     def rate(self, nu: ArrayLike, t: float = 0.0) -> np.ndarray:
         """r(nu, t), of the shape of nu broadcast with the parameters."""
-        nu = as_doubles(nu, f"{type(self).__name__}: nu")
+        nu = finite_doubles(nu, f"{type(self).__name__}: nu")
         return np.asarray(self.explicit(self.numbers, nu, t))
 
     def discrete_rate(self, nu: ArrayLike, period: float, t: float = 0.0) -> np.ndarray:
         """r of the implicit rule over one period [s]."""
-        nu = as_doubles(nu, f"{type(self).__name__}: nu")
+        nu = finite_doubles(nu, f"{type(self).__name__}: nu")
         h = positive_array(period, f"{type(self).__name__}: period")
         return np.asarray(self.implicit(self.numbers, nu, t, h))
 
     def largest_rate(self, nu: ArrayLike, t: float = 0.0) -> np.ndarray:
         """The largest |r| on the way from nu to zero, begun at time t; magnitudes grow with |nu|."""
-        return np.abs(self.rate(np.abs(as_doubles(nu, "nu")) + _ALMOST_NOTHING, t))
+        return np.abs(self.rate(np.abs(finite_doubles(nu, "nu")) + _ALMOST_NOTHING, t))
 
     def reaching_time(self, nu0: ArrayLike, start: float = 0.0) -> np.ndarray:
         """Time [s] from nu0 to zero without disturbance, begun at time `start`."""
-        x = np.abs(as_doubles(nu0, f"{type(self).__name__}: nu0"))
+        x = np.abs(finite_doubles(nu0, f"{type(self).__name__}: nu0"))
         return np.asarray(self._time(x, start))
 
     def _time(self, x: np.ndarray, start: float) -> np.ndarray:

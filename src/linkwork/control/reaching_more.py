@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.arguments import as_doubles
+from linkwork.arguments import finite_doubles
 from linkwork.control.checks import positive_array
 from linkwork.control.reaching import Numbers, ReachingLaw
 from linkwork.errors import InvalidInput, NotPossible
@@ -164,5 +164,5 @@ class BoundaryLayer(_Around):
 
     def band(self, disturbance: ArrayLike) -> np.ndarray:
         """As for any law; for a conventional one inside it is width D / K."""
-        d = as_doubles(disturbance, "BoundaryLayer: disturbance")
+        d = finite_doubles(disturbance, "BoundaryLayer: disturbance")
         return super().band(d)

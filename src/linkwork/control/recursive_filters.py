@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.arguments import as_doubles
+from linkwork.arguments import finite_doubles
 from linkwork.control.checks import positive, whole
 from linkwork.control.fractional import checked_order, fractional_weights
 from linkwork.errors import InvalidInput
@@ -97,12 +97,12 @@ class OustaloupFilter:
 
     def frequency_response(self, omega: ArrayLike) -> np.ndarray:
         """Complex gain (...,) of the continuous filter at omega (...,) [rad/s]."""
-        s = 1j * as_doubles(omega, "OustaloupFilter: omega")
+        s = 1j * finite_doubles(omega, "OustaloupFilter: omega")
         return self.gain * np.prod((s[..., None] - self.zeros) / (s[..., None] - self.poles), axis=-1)
 
     def error(self, omega: ArrayLike) -> np.ndarray:
         """Relative error (...,) of the gain against (i omega)^order."""
-        at = as_doubles(omega, "OustaloupFilter: omega")
+        at = finite_doubles(omega, "OustaloupFilter: omega")
         exact = (1j * at) ** self.order
         return np.abs(self.frequency_response(at) - exact) / np.abs(exact)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.arguments import as_doubles
+from linkwork.arguments import finite_doubles
 from linkwork.control.checks import positive, within
 from linkwork.control.trains import GearTrain
 from linkwork.errors import InvalidInput
@@ -129,11 +129,13 @@ class RotaryGripper:
 
     def force(self, current: ArrayLike) -> np.ndarray:
         """Grip force [N] of a current of M1 [A] (eq. 8)."""
-        return as_doubles(current, "force: current") * (self.torque_constant * self.finger_ratio / self.finger_length)
+        return finite_doubles(current, "force: current") * (
+            self.torque_constant * self.finger_ratio / self.finger_length
+        )
 
     def current(self, force: ArrayLike) -> np.ndarray:
         """Current of M1 [A] for a grip force [N]; beyond the peak current it is refused."""
-        wanted = as_doubles(force, "current: force")
+        wanted = finite_doubles(force, "current: force")
         found = wanted * self.finger_length / (self.torque_constant * self.finger_ratio)
         if (np.abs(found) > self.drives.peak_current * (1 + 1e-9)).any():
             worst = np.abs(found).max()
@@ -144,7 +146,7 @@ class RotaryGripper:
 
     def holding_current(self, force: ArrayLike) -> np.ndarray:
         """Current of M2 [A] that keeps the gripper from turning under a grip force [N]."""
-        wanted = as_doubles(force, "holding_current: force")
+        wanted = finite_doubles(force, "holding_current: force")
         return (
             self.coupling * wanted * self.finger_length / (self.torque_constant * self.finger_ratio * self.turn_ratio)
         )
@@ -155,7 +157,7 @@ class RotaryGripper:
 
     def rates(self, w1: ArrayLike, w2: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """(w_body, w_finger) [rad/s] for speeds of M1 and M2."""
-        first, second = as_doubles(w1, "rates: w1"), as_doubles(w2, "rates: w2")
+        first, second = finite_doubles(w1, "rates: w1"), finite_doubles(w2, "rates: w2")
         body = -second / self.turn_ratio
         return body, (first - self.coupling * body) / self.finger_ratio
 
@@ -219,7 +221,7 @@ class GripForce:
     def __init__(self, currents: ArrayLike, forces: ArrayLike, friction: float = 0.0) -> None:
         from scipy.interpolate import PchipInterpolator
 
-        x, y = as_doubles(currents, "GripForce: currents"), as_doubles(forces, "GripForce: forces")
+        x, y = finite_doubles(currents, "GripForce: currents"), finite_doubles(forces, "GripForce: forces")
         if x.shape != y.shape or x.ndim != 1 or len(x) < 2:
             raise InvalidInput(f"GripForce: currents {x.shape} and forces {y.shape} must be equal rows of at least two")
         for name, row in (("currents", x), ("forces", y)):
@@ -233,7 +235,7 @@ class GripForce:
 
     def force(self, current: ArrayLike) -> np.ndarray:
         """Force [N] of a current [A] inside the table."""
-        wanted = as_doubles(current, "GripForce: current")
+        wanted = finite_doubles(current, "GripForce: current")
         self._inside(wanted, self.currents, "current", "A")
         return self._curve(wanted)
 
@@ -241,7 +243,7 @@ class GripForce:
         """Current [A] for a force [N]: the inverse of the monotone curve, by bisection and Newton to 1e-12."""
         from scipy.optimize import brentq
 
-        wanted = as_doubles(force, "GripForce: force")
+        wanted = finite_doubles(force, "GripForce: force")
         self._inside(wanted, self.forces, "force", "N")
         low, high = self.currents[0], self.currents[-1]
         found = [brentq(lambda x, y=y: float(self._curve(x)) - y, low, high, xtol=1e-14) for y in wanted.ravel()]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.arguments import as_doubles
+from linkwork.arguments import finite_doubles
 from linkwork.errors import InvalidInput, NotPossible
 
 
@@ -56,7 +56,7 @@ class StateSpace:
 
     def frequency_response(self, frequencies: ArrayLike) -> np.ndarray:
         """G (..., outputs, inputs), complex, at frequencies (...,) [rad/s]: C (s - A)^-1 B + D, s = jw or e^(jwT)."""
-        w = as_doubles(frequencies, "frequency_response: frequencies")
+        w = finite_doubles(frequencies, "frequency_response: frequencies")
         if not np.isfinite(w).all():
             raise InvalidInput("frequency_response: frequencies are not finite [rad/s]")
         s = 1j * w if self.period is None else np.exp(1j * w * self.period)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.arguments import as_doubles
+from linkwork.arguments import finite_doubles
 from linkwork.control.checks import definite, positive_array, within
 from linkwork.control.maths import absolute, power, sign
 from linkwork.control.task_law import times
@@ -77,7 +77,7 @@ class TerminalSurface(Surface):
 
     def time(self, e0: ArrayLike) -> np.ndarray:
         """Time [s] on the surface from e0 to zero."""
-        x = np.abs(as_doubles(e0, "TerminalSurface: e0"))
+        x = np.abs(finite_doubles(e0, "TerminalSurface: e0"))
         return x ** (1.0 - self.exponent) / (self.slope * (1.0 - self.exponent))
 
 
@@ -106,14 +106,14 @@ class NonsingularTerminalSurface(Surface):
 
     def time(self, e0: ArrayLike) -> np.ndarray:
         """Time [s] on the surface from e0 to zero."""
-        x = np.abs(as_doubles(e0, "NonsingularTerminalSurface: e0"))
+        x = np.abs(finite_doubles(e0, "NonsingularTerminalSurface: e0"))
         share = self.power / (self.power - 1.0)
         return share * x ** (1.0 - 1.0 / self.power) * self.slope ** (-1.0 / self.power)
 
 
 def _rows(given: Any, n: int, who: str) -> np.ndarray:
     """(..., n n): a number, n numbers, a symmetric positive matrix, or batches (..., n) of diagonals."""
-    gains = as_doubles(given, who)
+    gains = finite_doubles(given, who)
     if gains.ndim < 2 or gains.shape == (n, n):
         return definite(gains, n, who).reshape(n * n)
     if gains.shape[-1] != n:
