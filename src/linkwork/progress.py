@@ -20,7 +20,7 @@ def reported(progress: bool | Report | None, what: str, total: int) -> Iterator[
         from rich.console import Console  # loads slowly, and only whoever wants a bar waits for it
         from rich.progress import Progress
 
-        with Progress(console=Console(stderr=True), transient=True) as bar:
+        with Progress(console=Console(stderr=True)) as bar:
             task = bar.add_task(what, total=total)
             yield lambda done, all_: bar.update(task, completed=done)
 

@@ -25,7 +25,7 @@ def with_joint(system: System, frame: Frame) -> System:
     joint, name = frame.joint, frame.name
     assert joint is not None
     symbols = system.scope.symbols
-    moves = not KINDS[joint.type].is_fixed
+    moves = joint.type not in KINDS or not KINDS[joint.type].is_fixed  # `pose` refuses types that there are not
     coordinates = system.coordinates
     if moves and name not in coordinates:
         declared(symbols, (name,), {}, taken=(*coordinates, *system.variables))

@@ -25,7 +25,8 @@ def named_function(
 
     Inputs in order: those of the quantity (q, v, a, tau), live variables by their names, `force_<frame>` (6,) for every
     name of `forces`, and `mass_<body>`, `com_<body>` (3,), `inertia_<body>` (3, 3) for every name of `payload`. With
-    quaternions a last output, `guard`, is not negative where they have unit length.
+    quaternions a last output, `guard`, is not negative where they have unit length. An output called
+    as an input is (the next q of `integrate`) ends in `_out`.
     """
     bodies = name_list([payload] if isinstance(payload, str) else payload, "function: payload")
     frames = name_list([forces] if isinstance(forces, str) else forces, "function: forces")
@@ -35,7 +36,8 @@ def named_function(
     inputs = [*line.inputs.split(), *subject.live, *(f"force_{f}" for f in frames)]
     for body in bodies:
         inputs += [f"mass_{body}", f"com_{body}", f"inertia_{body}"]
-    outputs = [label for label, _ in line.outputs] + (["guard"] if guard_of(subject, line) else [])
+    outputs = [f"{label}_out" if label in inputs else label for label, _ in line.outputs]
+    outputs += ["guard"] if guard_of(subject, line) else []
     symbols = plain.sx_in()
     return casadi.Function(name, symbols, plain.call(symbols), _identifiers(inputs), _identifiers(outputs))
 
