@@ -34,7 +34,7 @@ def linearise(
     """x' = A x + B u about a state: x = (dq, dv) (2 nv), u = dtau (nv) [N m, N], y = dq.
 
     q (nq,), v (nv,) default at rest, tau (nv,) default what holds the state (accelerations zero). Where q holds
-    quaternions dq is the small motion q (+) dq. Friction is left out.
+    quaternions dq is the small motion q (+) dq, in the axes of a body that moves on with v. Friction is left out.
     """
     plant = plant_of(robot, payload)
     at = _state(plant, q, v, "linearise")
@@ -77,7 +77,10 @@ class _Mechanism:
         for k, at in enumerate(friction.viscous):
             lost[at] = float(np.ravel(friction.parameters["friction_viscous"])[k]) * v[at]
         moved = own.integrate(q, d)
-        rates = casadi.vertcat(own.pulled(d, v), own.acceleration(moved, v, tau - lost, t, {}))
+        # `pulled` tells how d changes as seen from q at rest, v - [v, d] / 2 to first order; q goes on with v too, and
+        # from there the neighbour leaves with v - [v, d]: the same where coordinates are plain numbers
+        leaving = 2 * own.pulled(d, v) - v
+        rates = casadi.vertcat(leaving, own.acceleration(moved, v, tau - lost, t, {}))
         A = casadi.substitute(casadi.jacobian(rates, casadi.vertcat(d, v)), d, SX.zeros(n))
         B = casadi.substitute(casadi.jacobian(rates, tau), d, SX.zeros(n))
         self._matrices = casadi.Function("matrices", [q, v, tau], [A, B], {"cse": True})
