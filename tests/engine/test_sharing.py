@@ -84,8 +84,11 @@ def test_workers_keep_no_array(kernel, four_threads):
     x = np.ones((enough(kernel), 2))
     before = sys.getrefcount(x)
     kernel(x)
-    while sys.getrefcount(x) != before:  # a worker may be late; one that keeps the array would keep this test
+    for _ in range(6000):  # a worker may be late: it has a minute
+        if sys.getrefcount(x) == before:
+            break
         time.sleep(0.01)
+    assert sys.getrefcount(x) == before
 
 
 RACE = """
