@@ -14,7 +14,7 @@ from linkwork.model.elements import CLOSURE_KINDS, Coupling, LoopClosure, Point
 from linkwork.model.rotation import from_euler
 from tests.random_models import random_model
 
-ROWS = {"point": 3, "distance": 1, "weld": 6, "hinge": 5, "planar_hinge": 2}
+ROWS = {"point": 3, "distance": 1, "weld": 6, "hinge": 5, "planar_hinge": 2, "pin_in_slot": 1}
 
 
 def closure(kind: str) -> LoopClosure:

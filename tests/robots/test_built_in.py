@@ -63,7 +63,10 @@ OF_THE_PAPERS = (
     ),
     "quadruped-12dof",
 )
-LINKAGES = ("four-bar", "slider-crank", "stephenson-iii", "watt-drone", "five-bar", "delta", "stewart-gough")
+LINKAGES = (
+    *("four-bar", "slider-crank", "scotch-yoke", "stephenson-iii"),
+    *("watt-drone", "five-bar", "delta", "stewart-gough"),
+)
 # what URDF cannot hold of each robot, in the words of the refusal; all others it holds
 NOT_AS_URDF = {
     "charmie-2022": "closed-loop elements",
@@ -83,6 +86,7 @@ NOT_AS_MJCF = {
     "puma560": r"MuJoCo asks for A \+ B >= C",
     "rehabilitation-arm": "moves without mass or without inertia",
     "scara-arm": "moves without mass or without inertia",
+    "scotch-yoke": "MJCF has no word for a pin_in_slot closure",
 }
 """The same for MJCF, which holds no kinematic-only robot at all."""
 

@@ -12,7 +12,10 @@ import linkwork as lw
 from linkwork.errors import InvalidInput, NotPossible, UnknownName
 from tests.published import URDFS
 
-MOVING = ("four-bar", "slider-crank", "five-bar", "delta", "stewart-gough", "hexapod", "quadruped", "forrest")
+MOVING = (
+    *("four-bar", "slider-crank", "scotch-yoke", "five-bar", "delta", "stewart-gough"),
+    *("hexapod", "quadruped", "forrest"),
+)
 
 
 @functools.cache

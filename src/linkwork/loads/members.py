@@ -103,6 +103,8 @@ def pair_of(geometry: Geometry, element: Any) -> Pair:
         tip = geometry.bar(element.bar).pair
         node, at = geometry.place(element.guide)
         return Pair(tip.base, tip.second, tip.second, geometry.seen(tip.base, node, at), tip.p_second)
+    if isinstance(element, LoopClosure):
+        return geometry.closure(element)
     return geometry.pair(element.first, element.second)
 
 

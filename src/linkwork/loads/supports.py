@@ -9,7 +9,7 @@ import casadi
 from casadi import SX
 
 from linkwork.loops.constraints import rate
-from linkwork.loops.geometry import Geometry, across_pair
+from linkwork.loops.geometry import Geometry, across_pair, across_slot
 from linkwork.loops.springs import pull_per_length, spring_tension
 from linkwork.model import Tree
 from linkwork.model.elements import Damper, LinearActuator, LoopClosure, Slider, Spring
@@ -95,7 +95,7 @@ def _slider(geometry: Geometry, slider: Slider) -> Support:
 
 
 def _closure(geometry: Geometry, closure: LoopClosure) -> Support:
-    pair = geometry.pair(closure.first, closure.second)
+    pair = geometry.closure(closure)
     if closure.kind == "distance":
         return _support(closure, pair, ["axial"], [Force(pair.direction, ZERO3)])
     node, placement = geometry.node(closure.first.body)
@@ -109,6 +109,8 @@ def _closure(geometry: Geometry, closure: LoopClosure) -> Support:
     if closure.kind == "weld":
         every = forces | moments
         return _support(closure, pair, list(closure.directions), [every[d] for d in closure.directions])
+    if closure.kind == "pin_in_slot":  # without friction the wall pushes the pin across the slot alone
+        return _support(closure, pair, ["n"], [Force(R @ vector(across_slot(closure.axis, closure.direction)), ZERO3)])
     across = [R @ vector(e) for e in across_pair(closure.axis)]
     if closure.kind == "planar_hinge":
         return _support(closure, pair, ["u", "v"], [Force(e, ZERO3) for e in across])

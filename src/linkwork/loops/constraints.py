@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import casadi
 from casadi import SX
 
-from linkwork.loops.geometry import Geometry, across_pair, has_rod
+from linkwork.loops.geometry import Geometry, across_pair, across_slot, has_rod
 from linkwork.model import Tree
 from linkwork.model.elements import Coupling, LinearActuator, LoopClosure, Point
 from linkwork.model.placement import Placement
@@ -77,6 +77,8 @@ def closure_residuals(geometry: Geometry, closure: LoopClosure) -> list[tuple[st
         return [(axis, d[k]) for k, axis in enumerate("xyz")]
     if closure.kind == "planar_hinge":
         return [(label, casadi.dot(vector(e), d)) for label, e in zip("uv", across_pair(closure.axis), strict=True)]
+    if closure.kind == "pin_in_slot":
+        return [("n", casadi.dot(vector(across_slot(closure.axis, closure.direction)), d))]
     R_first_second = R_base_first.T @ _rotation(geometry, pair.base, closure.second)
     if closure.kind == "hinge":
         other = R_first_second @ vector(closure.second_axis or closure.axis)

@@ -9,7 +9,7 @@ import casadi
 from casadi import SX
 
 from linkwork.model import Placement, Tree
-from linkwork.model.elements import Bar, LinearActuator, Point, Slider
+from linkwork.model.elements import Bar, LinearActuator, LoopClosure, Point, Slider
 from linkwork.model.number import is_symbol
 from linkwork.spatial import ZERO3, Transform, cross, vector
 
@@ -133,6 +133,15 @@ class Geometry:
         base = self.common(a, b)
         return Pair(base, a, b, self.seen(base, a, pa), self.seen(base, b, pb))
 
+    def closure(self, closure: LoopClosure) -> Pair:
+        """The ends of a closure; those of a pin in a slot are the place on the slot beside the pin, and the pin."""
+        pair = self.pair(closure.first, closure.second)
+        if closure.kind != "pin_in_slot":
+            return pair
+        s = self.axis(closure.first.body, closure.direction, pair.base)
+        beside = pair.p_first + casadi.dot(s, pair.across) * s
+        return Pair(pair.base, pair.first, pair.second, beside, pair.p_second)
+
     def seen(self, base: int, node: int, position: SX) -> SX:
         """A point of `node` in axes of its ancestor `base`."""
         T = self.pose(base, node)
@@ -210,3 +219,11 @@ def across_pair(n: tuple) -> tuple[tuple, tuple]:
     size = sum(k * k for k in u) ** 0.5
     u = tuple(k / size for k in u)
     return u, (y * u[2] - z * u[1], z * u[0] - x * u[2], x * u[1] - y * u[0])
+
+
+def across_slot(axis: tuple, direction: tuple) -> tuple:
+    """The constant unit vector across a slot and its pin: axis x direction, made a unit."""
+    (a, b, c), (x, y, z) = ([float(k) for k in v] for v in (axis, direction))
+    normal = (b * z - c * y, c * x - a * z, a * y - b * x)
+    size = sum(k * k for k in normal) ** 0.5
+    return tuple(k / size for k in normal)

@@ -14,7 +14,7 @@ from linkwork.model.elements import Bar, Coupling, LinearActuator, LoopClosure, 
 from linkwork.model.kinds import BALL, PRISMATIC, REVOLUTE
 from linkwork.subject import Subject
 
-_HELD = {"point": 3, "distance": 1, "hinge": 5, "planar_hinge": 2}
+_HELD = {"point": 3, "distance": 1, "hinge": 5, "planar_hinge": 2, "pin_in_slot": 1}
 
 
 @dataclass(frozen=True, repr=False)

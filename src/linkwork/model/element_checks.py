@@ -254,6 +254,10 @@ class _Check:
             unknown = [d for d in e.directions if d not in WELD_DIRECTIONS]
             if unknown or not e.directions or len(set(e.directions)) != len(e.directions):
                 self.fail(f"directions are {e.directions}, expected some of {', '.join(WELD_DIRECTIONS)}, each once")
+        if e.kind == "pin_in_slot":
+            axis, direction = (self._unit(label) for label in ("axis", "direction"))
+            if abs(sum(a * b for a, b in zip(axis, direction))) > 1.0 - 1e-12:
+                self.fail(f"axis {e.axis} and direction {e.direction} are parallel, expected a slot across its pin")
         for name in e.dependent:
             self.joint(name, "dependent joint", coordinates=None)
 

@@ -32,7 +32,7 @@ class Point:
 # ends of struts, kinds of springs and closures, directions of a reaction: the words a file may use
 ENDS = ("ball", "hinge")
 SPRING_KINDS = ("tension", "compression", "both")
-CLOSURE_KINDS = ("point", "distance", "weld", "hinge", "planar_hinge")
+CLOSURE_KINDS = ("point", "distance", "weld", "hinge", "planar_hinge", "pin_in_slot")
 WELD_DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
 DIRECTIONS = ("fx", "fy", "fz", "mx", "my", "mz")
 OTHERS = ("nothing", "free")
@@ -261,8 +261,11 @@ class LoopClosure:
     weld            1..6        frames (point, rotation) coincide in `directions` of the first frame
     hinge           5           points coincide, `axis` and `second_axis` stay parallel
     planar_hinge    2           points coincide but for their offset along `axis` (a planar loop, counted as planar)
+    pin_in_slot     1           the second point stays on the slot: a line through the first point along `direction`,
+                                but for its offset along `axis`, the pin's (planar too; Scotch yoke, Geneva drive)
 
     axis, second_axis       in axes of the first and of the second body; second_axis None: equal to `axis`
+    direction               of the slot, in axes of the first body, not along `axis`
     rotation, second_rotation   R_body_frame of the two frames of a weld
     dependent   joints whose coordinates the closure decides; (): the assembly chooses those furthest from the base
     """
@@ -278,6 +281,7 @@ class LoopClosure:
     second_rotation: Matrix = IDENTITY
     directions: tuple[str, ...] = WELD_DIRECTIONS
     dependent: tuple[str, ...] = ()
+    direction: Vector = X_AXIS
     assumed: bool = False
     note: str = field(default="", compare=False)
 

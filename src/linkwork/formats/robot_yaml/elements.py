@@ -222,6 +222,7 @@ def _loop_closure(e: _Element) -> model.LoopClosure:
         **e.as_given("kind", "directions"),
         **e.points("first", "second"),
         **e.turning("axis", "second_axis"),
+        **e.direction("direction"),
         **e.numbers("length"),
         **turns,
         dependent=tuple(dependent),

@@ -255,6 +255,7 @@ ELEMENTS: dict[str, Record] = {
             "second": POINT,
             "axis": AXIS,
             "second_axis": AXIS,
+            "direction": AXIS,
             "length": LENGTH,
             "rotation": ROTATION,
             "second_rotation": ROTATION,
