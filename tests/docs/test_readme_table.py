@@ -57,6 +57,13 @@ def test_the_summary_shows_the_worst_case_too():
     assert "| a | n x call | 3 | 0.5x (7) | 8x (9) |" in text
 
 
+def test_the_readme_shows_ten_questions_and_the_page_all_of_them():
+    rows = {page: (ROOT / page).read_text("utf-8").count("x (") for page in ("README.md", "docs/benchmarks.md")}
+    (readme,) = re.findall(r"begin ten benchmarks -->\n(.*?)\nMeasured", (ROOT / "README.md").read_text("utf-8"), re.S)
+    assert len(readme.strip().splitlines()) == 2 + len(readme_table.TEN) == 12
+    assert rows["docs/benchmarks.md"] > 2 * rows["README.md"]
+
+
 def test_the_readme_claims_no_paper_that_is_not_computed():
     text = (ROOT / "README.md").read_text("utf-8")
     claimed = re.findall(r"^\| (\d\d) \|.*\| (\d+) of (\d+) \|$", text, re.M)
