@@ -8,8 +8,11 @@ from scipy.optimize import least_squares
 
 import linkwork as lw
 from linkwork.errors import InvalidInput, NotPossible, UnknownName
+from linkwork.loops import circuit
 from linkwork.synthesis import FunctionTask, PlanarTask, chebyshev_spacing, check, fit, function_generator
-from linkwork.synthesis.fit import _of_points, paths, random_paths
+from linkwork.synthesis.chain_starts import Goal, _drawn, of_five_poses, of_nine_points
+from linkwork.synthesis.chains import parameters_of, postures, tracer_of
+from linkwork.synthesis.fit import paths, random_paths
 from linkwork.synthesis.path_descent import descend
 from tests.synthesis.examples import TABLE_4
 from tests.synthesis.test_four_bars import sampled
@@ -30,7 +33,8 @@ def crank_rocker_path(n, seed):
 
 def off_the_path(points, linkage, samples=20_000):
     """Distance of points from the path of a linkage, by brute force."""
-    p, side = _of_points(linkage.points[None])
+    p, sides = parameters_of("four-bar", linkage.points[None])
+    side = sides[:, 0]
     theta = np.linspace(-np.pi, np.pi, samples)
     Q, inside = paths(np.repeat(p, 2, axis=0), np.concatenate([side, -side]), theta)
     Q = np.where(inside, Q, np.inf)
@@ -126,7 +130,7 @@ def test_bad_input_gets_one_sentence(call, error, words):
         call()
 
 
-def tracer_of(linkage, turns):
+def followed(linkage, turns):
     """Where the tracer is when the crank has turned by each of the angles, from its robot; None: it cannot."""
     robot = lw.Robot.from_linkage(linkage)
     q = np.zeros(robot.nv)
@@ -152,7 +156,7 @@ def test_timed_points_are_met_at_their_time():
     found = fit(PlanarTask(points, timing=timing), starts=300)
     size = np.abs(points - points.mean()).max()
     assert found.rms[0] < 1e-9 * size
-    assert np.abs(tracer_of(found[0], timing[:4]) - points[:4]).max() < 1e-8 * size
+    assert np.abs(followed(found[0], timing[:4]) - points[:4]).max() < 1e-8 * size
     wrong = timing + 0.3 * np.sin(2 * timing)
     assert fit(PlanarTask(points, timing=wrong), starts=300).rms[0] > 1e-4 * size
 
@@ -160,14 +164,14 @@ def test_timed_points_are_met_at_their_time():
 @pytest.mark.parametrize("topology", ["Stephenson III", "Watt I"])
 def test_six_bars_come_near_a_path_and_their_loops_close(topology):
     """An eight on its side, from the starts to a robot that runs along it."""
-    theta = np.linspace(0, 2 * np.pi, 12, endpoint=False)
+    theta = np.linspace(0, 2 * np.pi, 8, endpoint=False) + 0.2
     goal = np.cos(theta) + 0.35j * np.sin(2 * theta)
     found = fit(PlanarTask(goal), topology, starts=200)
     assert found.linkages.topology.mobility == 1 and len(found) > 1
     assert found.rms[0] < 0.02 and (np.diff(found.rms) >= 0).all()
     # the distances are those of the robot's tracer: against its own path, sampled
     for linkage, claimed in zip(found, found.worst):
-        path = tracer_of(linkage, np.linspace(0, 2 * np.pi, 61))
+        path = followed(linkage, np.linspace(0, 2 * np.pi, 61))
         if path is not None:
             near = np.abs(goal[:, None] - path).min(axis=-1)
             assert near.max() < claimed + np.abs(np.diff(path)).max()  # between the samples
@@ -197,8 +201,71 @@ def test_five_pairs_of_a_slider_are_exact():
     check(found.linkages[0])
 
 
-def test_six_bars_and_timing_are_for_points():
-    with pytest.raises(NotPossible, match="leave the angles out"):
-        fit(TABLE_4, "Watt I")
+def poses_of(chain, n, seed):
+    """n poses of the tracer's body of a random six-bar whose crank goes round, with the crank's angles."""
+    p, sides = _drawn(chain, 50, np.random.default_rng(seed))
+    theta = np.linspace(0, 2 * np.pi, n, endpoint=False)
+    points, inside = postures(chain, p[:, None], sides[:, None], theta)
+    k = int(np.flatnonzero(inside.all(axis=-1))[0])
+    tracer, direction = tracer_of(chain, points[k])
+    again, same_sides = parameters_of(chain, points[k, :1])
+    assert np.abs(again - p[k]).max() < 1e-9 and (same_sides == sides[k]).all()
+    return tracer, np.unwrap(np.angle(direction)), theta
+
+
+@pytest.mark.parametrize("topology", ["Stephenson III", "Watt I"])
+def test_six_bars_meet_poses(topology):
+    """Eight poses of a six-bar are met, position and angle, judged by the pose of the robot's tracer."""
+    positions, angles, _ = poses_of(topology, 8, 2)
+    found = fit(PlanarTask(positions, angles), topology, starts=1000)
+    assert found.rms[0] < 1e-9 and found.angle_worst[0] < 1e-9
+    robot = lw.Robot.from_linkage(found[0])
+    path = circuit(robot, np.zeros(robot.nv), "crank").x
+    path = path[np.isfinite(path).all(axis=-1)]
+    reach = np.abs(np.diff(path[:, robot.joints.index("crank")])).max()
+    goal = np.stack([positions, np.exp(1j * (angles - angles[0]))], axis=-1)
+    for _ in range(6):  # around the nearest posture of each position, always finer
+        T = robot.pose(path, "tracer")
+        seen = np.stack([T[:, 0, 3] + 1j * T[:, 2, 3], T[:, 0, 0] + 1j * T[:, 2, 0]], axis=-1)
+        off = np.abs(seen - goal[:, None]).sum(axis=-1)
+        q = np.repeat(path[off.argmin(axis=-1)], 41, axis=0)
+        q[:, robot.joints.index("crank")] += np.tile(np.linspace(-reach, reach, 41), len(goal))
+        path, reach = robot.assemble(q, hold=("crank",)).q, reach / 15
+    assert off.min(axis=-1).max() < 1e-6  # as fine as the last step
+
+
+def test_timed_poses_and_mixes():
+    positions, angles, theta = poses_of("Stephenson III", 8, 2)
+    timed = fit(PlanarTask(positions, angles, timing=theta), "Stephenson III", starts=300)
+    assert timed.rms[0] < 1e-9 and timed.angle_worst[0] < 1e-9
+    some = np.where(np.arange(8) % 2, angles, np.nan)
+    mixed = fit(PlanarTask(positions, some, timing=theta), "Stephenson III", starts=300)
+    assert mixed.rms[0] < 1e-9 and mixed.angle_worst[0] < 1e-9
+
+
+def test_exact_starts_of_six_bars_are_exact():
+    """Five poses: starts that are on all of them. Nine points: those of their four-bars."""
+    positions, angles, _ = poses_of("Watt I", 24, 0)
+    positions, angles = positions[:5], angles[:5]
+    goal = Goal(positions, np.exp(1j * angles), np.ones(5), None)
+    theta = np.linspace(0, 2 * np.pi, 2000)
+    for chain in ("Watt I", "Stephenson III"):
+        p, sides, near = of_five_poses(chain, goal, 64, 0)
+        points, inside = postures(chain, p[:, None, :-1], sides[:, None], theta)
+        tracer, direction = tracer_of(chain, points)
+        off = np.abs(tracer[..., None] - positions)
+        off += np.abs(direction[..., None] * np.exp(1j * p[:, -1:, None]) - goal.turns)
+        off = np.where(inside[..., None], off, np.inf).min(axis=1).max(axis=-1)
+        assert (off < 0.05).sum() >= 4, np.sort(off)  # between the samples; the others change their assembly
+        on_them = off < 0.05
+        ends = descend(p[on_them], sides[on_them], near[on_them], positions, np.ones(5), chain, False, goal.turns)[0]
+        assert np.abs(ends - p[on_them]).max(axis=-1).min() < 1e-6  # nothing had to move
+    path, _ = crank_rocker_path(9, 3)
+    goal = Goal(path, np.zeros(9), np.ones(9), None)
+    p, sides, theta = of_nine_points("Watt I", goal)
+    assert descend(p, sides, theta, path, np.ones(9), "Watt I")[2].min() < 1e-18
+
+
+def test_unknown_six_bars_are_named():
     with pytest.raises(UnknownName, match="Stephenson III"):
         fit(TABLE_4, "Stephenson II")

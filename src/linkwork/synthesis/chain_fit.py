@@ -1,8 +1,4 @@
-"""Chain fit: four-bars with prescribed timing and six-bars that come as near as they can to many points.
-
-Starts are random chains laid over the points: by centre, spread and long axis where the crank is free, by the best
-similarity (a linear problem) for sixteen first angles where its timing is given.
-"""
+"""Chain fit: four-bars with prescribed timing and six-bars that come as near as they can to many positions."""
 
 from __future__ import annotations
 
@@ -13,148 +9,101 @@ import numpy as np
 
 from linkwork.arguments import mapping
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
-from linkwork.synthesis import path_descent
-from linkwork.synthesis.chains import CHAINS, FOUR, STEPHENSON, postures, scaled
+from linkwork.synthesis import chain_starts, path_descent
+from linkwork.synthesis.chain_starts import Goal
+from linkwork.synthesis.chains import CHAINS, FOUR, postures, tracer_of
 
-GRID, FIRST_ANGLES = 48, 16
 SAME = 1e-5
 """Parameters nearer than this [task sizes] are one optimum."""
 SAMPLES = 720
 """Postures of a path by which the distance of a point is bracketed before it is refined."""
+EXACT = 1e-9
+"""Distance [task sizes] at which points count as met."""
 
 
 @dataclass(frozen=True)
 class Optimum:
-    """One linkage: distances of the points from its path [task sizes], parameters, sides, points at position 1."""
+    """One linkage: distances of the positions from its path [task sizes], the largest error of an angle [rad],
+    parameters, sides, points at position 1."""
 
     distance: np.ndarray
+    angle_worst: float
     parameters: np.ndarray
     sides: np.ndarray
     points: np.ndarray
 
+    @property
+    def cost(self) -> float:
+        return float((self.distance**2).sum()) + self.angle_worst**2
 
-def optima(
-    chain: str, P: np.ndarray, weights: np.ndarray, timing: np.ndarray | None, starts: int, seed: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+
+def optima(chain: str, goal: Goal, starts: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """(parameters (m, k), sides (m, s), crank angles (m, n), sums of squares (m,)) of all starts."""
-    p, sides, angles = random_chains(chain, P, starts, seed, timing)
-    x, t, cost = path_descent.descend(p, sides, angles, P, weights, chain, timing is not None)
+    first: tuple[np.ndarray, ...] = chain_starts.random_chains(chain, goal, starts, seed)
+    if goal.posed:
+        first = _joined(first, chain_starts.of_five_poses(chain, goal, max(1, starts // 8), seed))
+    found = _descended(chain, goal, first)
+    if not goal.posed and goal.timing is None and np.sqrt(found[3].min(initial=np.inf) / goal.n) > EXACT:
+        more = chain_starts.of_nine_points(chain, goal)
+        if len(more[0]):
+            found = _joined(found, _descended(chain, goal, more))
+    return found  # type: ignore[return-value]
+
+
+def _descended(chain: str, goal: Goal, starts: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+    p, sides, angles = starts
+    turns = goal.turns if goal.posed else None
+    x, t, cost = path_descent.descend(
+        p, sides, angles, goal.points, goal.weights, chain, goal.timing is not None, turns
+    )
     return x, sides, t, cost
 
 
-def random_chains(
-    chain: str, P: np.ndarray, count: int, seed: int, timing: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(parameters (m, k), sides (m, s), crank angles (m, n)): random chains whose paths lie over the points."""
-    random = np.random.default_rng(seed)
-    p, sides = _drawn(chain, 2 * count, random)
-    theta = np.linspace(0.0, 2.0 * np.pi, GRID, endpoint=False)
-    placed, inside = postures(chain, p[:, None], sides[:, None], theta)
-    moves = np.flatnonzero(inside.sum(axis=-1) >= 6)[:count]
-    p, sides, Q, inside = p[moves], sides[moves], placed[moves][..., _tracer(chain)], inside[moves]
-    if timing is not None:
-        return _laid_in_time(chain, P, p, sides, timing)
-    weight = inside / inside.sum(axis=-1, keepdims=True)
-    middle = (weight * Q).sum(axis=-1)
-    off = np.where(inside, Q - middle[:, None], 0.0)
-    spread = np.sqrt((weight * np.abs(off) ** 2).sum(axis=-1)) + 1e-9
-    axis = np.angle((weight * off**2).sum(axis=-1))
-    goal = P - P.mean()
-    turn = np.exp(0.5j * (np.angle((goal**2).mean()) - axis)) * np.where(random.uniform(size=len(p)) < 0.5, 1.0, -1.0)
-    factor = np.sqrt((np.abs(goal) ** 2).mean()) / spread * turn
-    laid = P.mean() + off * factor[:, None]
-    distance = np.where(inside[:, None, :], np.abs(laid[:, None, :] - P[None, :, None]), np.inf)
-    angles = theta[distance.argmin(axis=-1)] + np.angle(factor)[:, None]
-    return scaled(chain, p, factor, P.mean() - middle * factor), sides, angles
+def _joined(first: tuple[np.ndarray, ...], second: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+    return tuple(np.concatenate(pair) for pair in zip(first, second, strict=True))
 
 
-def _drawn(chain: str, many: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Chains with A at the origin and the ground line along x; most have a crank that goes round."""
-    draw = lambda *shape: random.normal(size=shape) + 1j * random.normal(size=shape)
-    lengths = np.exp(random.uniform(-1.2, 1.2, size=(8 * many + 64, 4)))
-    ordered = np.sort(lengths, axis=-1)
-    round_ = (lengths[:, 1] == ordered[:, 0]) & (ordered[:, 0] + ordered[:, 3] < ordered[:, 1] + ordered[:, 2])
-    rows = np.concatenate([np.flatnonzero(round_)[: 3 * many // 4], np.flatnonzero(~round_)])[:many]
-    random.shuffle(rows)
-    g, a, b, c = lengths[rows].T
-    m = len(g)
-    arm = b * (0.5 + 0.8 * draw(m))
-    zero = np.zeros(m)
-    sides = np.where(random.uniform(size=(m, CHAINS[chain].sides)) < 0.5, 1.0, -1.0)
-    four = np.stack([zero, zero, g, zero, a, b, c, arm.real, arm.imag], axis=-1)
-    if chain == FOUR:
-        return four, sides
-    # the second triangle: a pivot near where E goes, and links that reach it all round where that can be
-    theta = np.linspace(0.0, 2.0 * np.pi, GRID, endpoint=False)
-    points, inside = postures(FOUR, four[:, None], sides[:, None, :1], theta)
-    D, C, E = (points[..., k] for k in (1, 3, 4))
-    share = inside / np.maximum(inside.sum(axis=-1, keepdims=True), 1)
-    spread = np.abs(E - E[:, :1]).max(axis=-1) + 0.1
-    if chain == STEPHENSON:
-        pivot = (share * E).sum(axis=-1) + 1.2 * spread * draw(m)
-        at = np.broadcast_to(pivot[:, None], E.shape)
-    else:
-        pivot = 1.2 * c * draw(m)
-        at = D + pivot[:, None] * (C - D) / c[:, None]
-    apart = np.abs(E - at)
-    least = np.where(inside, apart, np.inf).min(axis=-1)
-    most = np.where(inside, apart, 0.0).max(axis=-1)
-    least = np.where(np.isfinite(least), least, 1.0)
-    link = np.exp(random.uniform(-0.7, 0.7, size=m)) * np.maximum(0.5 * (least + most), 1e-2)
-    low, high = np.maximum(most - link, link - least), least + link
-    lever = np.where(low < high, random.uniform(np.minimum(low, high), high), 0.5 * (least + most))
-    tip = link * (0.5 + 0.8 * draw(m))
-    more = [pivot.real, pivot.imag, link, np.maximum(lever, 1e-2), tip.real, tip.imag]
-    return np.concatenate([four, np.stack(more, axis=-1)], axis=-1), sides
-
-
-def _laid_in_time(
-    chain: str, P: np.ndarray, p: np.ndarray, sides: np.ndarray, timing: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The best similarity of sixteen first angles of the crank."""
-    first = np.linspace(0.0, 2.0 * np.pi, FIRST_ANGLES, endpoint=False)
-    theta = first[:, None] + (timing - timing[0])
-    placed, inside = postures(chain, p[:, None, None], sides[:, None, None], theta)
-    Q = placed[..., _tracer(chain)]
-    middle = Q.mean(axis=-1)
-    off, goal = Q - middle[..., None], P - P.mean()
-    factor = (off.conj() * goal).sum(axis=-1) / np.maximum((np.abs(off) ** 2).sum(axis=-1), 1e-12)
-    error = (np.abs(off * factor[..., None] - goal) ** 2).sum(axis=-1) + 1e6 * (~inside).sum(axis=-1)
-    best = error.argmin(axis=-1)
-    row = np.arange(len(p))
-    factor, middle = factor[row, best], middle[row, best]
-    fine = (error[row, best] < 1e6) & (np.abs(factor) > 1e-6)
-    p, sides, factor, middle, best = (x[fine] for x in (p, sides, factor, middle, best))
-    angles = first[best][:, None] + (timing - timing[0]) + np.angle(factor)[:, None]
-    return scaled(chain, p, factor, P.mean() - middle * factor), sides, angles
-
-
-def judged(
-    chain: str, p: np.ndarray, sides: np.ndarray, angles: np.ndarray, P: np.ndarray, timed: bool
-) -> Optimum | None:
+def judged(chain: str, p: np.ndarray, sides: np.ndarray, angles: np.ndarray, goal: Goal) -> Optimum | None:
     """Distances along one assembly that the crank can run through; None where there is no such way."""
-    if timed:
-        between = np.linspace(angles.min(), angles.max(), SAMPLES)
-        if not postures(chain, p, sides, between)[1].all():
+    if goal.timing is not None:
+        t = angles
+        between = np.linspace(t.min(), t.max(), SAMPLES)
+        if not postures(chain, _own(chain, p), sides, between)[1].all():
             return None
-        placed, _ = postures(chain, p, sides, angles)
-        return Optimum(np.abs(placed[:, _tracer(chain)] - P), p, sides, placed[0])
-    theta = np.linspace(-np.pi, np.pi, SAMPLES, endpoint=False)
-    placed, inside = postures(chain, p, sides, theta)
-    gap = np.abs(placed[:, _tracer(chain), None] - P)
-    best: tuple[float, np.ndarray] | None = None
-    for piece in _pieces(inside):
-        at = piece[gap[piece].argmin(axis=0)]
-        total = float((gap[at, np.arange(len(P))] ** 2).sum())
-        if best is None or total < best[0]:
-            best = (total, theta[at])
-    if best is None:
-        return None
-    t = _feet(chain, p, sides, best[1], P)
-    placed, fine = postures(chain, p, sides, t)
+    else:
+        theta = np.linspace(-np.pi, np.pi, SAMPLES, endpoint=False)
+        placed, inside = _placed(chain, p, sides, theta, goal)
+        gap = goal.gap(placed[:, None])
+        best: tuple[float, np.ndarray] | None = None
+        for piece in _pieces(inside):
+            at = piece[gap[piece].argmin(axis=0)]
+            total = float(gap[at, np.arange(goal.n)].sum())
+            if best is None or total < best[0]:
+                best = (total, theta[at])
+        if best is None:
+            return None
+        t = _feet(chain, p, sides, best[1], goal)
+    points, fine = postures(chain, _own(chain, p), sides, t)
     if not fine.all():
         return None
-    return Optimum(np.abs(placed[:, _tracer(chain)] - P), p, sides, placed[0])
+    tracer, _ = tracer_of(chain, points)
+    off = goal.turned_by(_placed(chain, p, sides, t, goal)[0][:, 1])
+    return Optimum(np.abs(tracer - goal.points), off, _own(chain, p), sides, points[0])
+
+
+def _own(chain: str, p: np.ndarray) -> np.ndarray:
+    """Parameters of the linkage alone, without the angle at which a body is fixed to it."""
+    return p[: CHAINS[chain].parameters]
+
+
+def _placed(
+    chain: str, p: np.ndarray, sides: np.ndarray, theta: np.ndarray, goal: Goal
+) -> tuple[np.ndarray, np.ndarray]:
+    """(tracer and direction of the body (k, 2) complex, assembled (k,)) at crank angles theta (k,)."""
+    points, inside = postures(chain, _own(chain, p), sides, theta)
+    tracer, direction = tracer_of(chain, points)
+    phi = p[-1] if goal.posed else 0.0
+    return np.stack([tracer, direction * np.exp(1j * phi)], axis=-1), inside
 
 
 def _pieces(inside: np.ndarray) -> list[np.ndarray]:
@@ -167,17 +116,19 @@ def _pieces(inside: np.ndarray) -> list[np.ndarray]:
     return [run[inside[run]] for run in runs if inside[run].any()]
 
 
-def _feet(chain: str, p: np.ndarray, sides: np.ndarray, t: np.ndarray, P: np.ndarray) -> np.ndarray:
-    """Crank angles of the nearest points of the path, by Gauss and Newton with refusal."""
+def _feet(chain: str, p: np.ndarray, sides: np.ndarray, t: np.ndarray, goal: Goal) -> np.ndarray:
+    """Crank angles of the nearest places of the path, by Gauss and Newton with refusal."""
     h = 1e-6
-    place = lambda x: postures(chain, p, sides, x)[0][:, _tracer(chain)]
+    wanted = goal.places
+    place = lambda x: goal.seen(_placed(chain, p, sides, x, goal)[0])
     for _ in range(60):
         q = place(t)
         slope = (place(t + h) - place(t - h)) / (2 * h)
-        dt = ((P - q) * slope.conj()).real / np.maximum(np.abs(slope) ** 2, 1e-20)
+        dt = ((wanted - q) * slope.conj()).real.sum(axis=-1)
+        dt = dt / np.maximum((np.abs(slope) ** 2).sum(axis=-1), 1e-20)
         trial = t + np.clip(dt, -0.02, 0.02)
-        moved, fine = postures(chain, p, sides, trial)
-        better = fine & (np.abs(P - moved[:, _tracer(chain)]) < np.abs(P - q))
+        moved, fine = _placed(chain, p, sides, trial, goal)
+        better = fine & (goal.gap(moved) < goal.gap(q))
         if not better.any():
             break
         t = np.where(better, trial, t)
@@ -230,7 +181,3 @@ def keeps(limits: dict[str, Any], pivots: list[complex], lengths: np.ndarray) ->
     if "length" in limits and not (limits["length"][0] <= lengths.min() and lengths.max() <= limits["length"][1]):
         return False
     return not ("ratio" in limits and lengths.max() > float(np.ravel(limits["ratio"])[0]) * lengths.min())
-
-
-def _tracer(chain: str) -> int:
-    return CHAINS[chain].topology.points.index("P")

@@ -34,6 +34,7 @@ class Chain:
     parameters   how many; the first seven are Ax, Ay, Gx, Gy (ground vector A to D), crank, coupler, rocker
     sides        how many assemblies are chosen
     vectors      first numbers of the pairs that turn with the ground line; other numbers are lengths
+    along        two points of the tracer's body: its direction is from the first to the second
     topology     of its linkages
     """
 
@@ -41,6 +42,7 @@ class Chain:
     parameters: int
     sides: int
     vectors: tuple[int, ...]
+    along: tuple[str, str]
     topology: Topology
 
 
@@ -61,14 +63,14 @@ def _six_bar(name: str, ground: tuple[str, ...], rocker: tuple[str, ...]) -> Top
 
 
 CHAINS = {
-    FOUR: Chain(FOUR, 9, 1, (2,), FOUR_BAR["crank"]),
-    STEPHENSON: Chain(STEPHENSON, 15, 2, (2, 9), _six_bar(STEPHENSON, ("A", "D", "F"), ("D", "C"))),
-    WATT: Chain(WATT, 15, 2, (2,), _six_bar(WATT, ("A", "D"), ("D", "C", "F"))),
+    FOUR: Chain(FOUR, 9, 1, (2,), ("B", "C"), FOUR_BAR["crank"]),
+    STEPHENSON: Chain(STEPHENSON, 15, 2, (2, 9), ("E", "H"), _six_bar(STEPHENSON, ("A", "D", "F"), ("D", "C"))),
+    WATT: Chain(WATT, 15, 2, (2,), ("E", "H"), _six_bar(WATT, ("A", "D"), ("D", "C", "F"))),
 }
 
 
-def points_of(name: str, p: SX, sides: SX, theta: SX) -> tuple[dict[str, Complex], list[SX]]:
-    """(points by name, what must be positive for each triangle) with the crank at theta."""
+def points_of(name: str, p: SX, sides: SX, theta: SX) -> tuple[dict[str, Complex], Complex, list[SX]]:
+    """(points by name, direction of the tracer's body, what must be positive for each triangle), crank at theta."""
     A = Complex(p[0], p[1])
     D = A + Complex(p[2], p[3])
     B = A + Complex(p[4] * casadi.cos(theta), p[4] * casadi.sin(theta))
@@ -76,7 +78,7 @@ def points_of(name: str, p: SX, sides: SX, theta: SX) -> tuple[dict[str, Complex
     C = B + e * Complex(p[5])
     on_coupler = B + Complex(p[7], p[8]) * e
     if name == FOUR:
-        return {"A": A, "D": D, "B": B, "C": C, "P": on_coupler}, [first]
+        return {"A": A, "D": D, "B": B, "C": C, "P": on_coupler}, e, [first]
     if name == STEPHENSON:
         F = A + Complex(p[9], p[10])
     else:
@@ -85,7 +87,8 @@ def points_of(name: str, p: SX, sides: SX, theta: SX) -> tuple[dict[str, Complex
     direction, second = _triangle(E, F, p[11], p[12], sides[1])
     H = E + direction * Complex(p[11])
     P = E + Complex(p[13], p[14]) * direction
-    return {"A": A, "D": D, "B": B, "C": C, "E": E, "F": F, "H": H, "P": P}, [first, second]
+    points = {"A": A, "D": D, "B": B, "C": C, "E": E, "F": F, "H": H, "P": P}
+    return points, direction, [first, second]
 
 
 def _triangle(first: Complex, second: Complex, b: SX, c: SX, side: SX) -> tuple[Complex, SX]:
@@ -104,7 +107,7 @@ def _kernel(name: str) -> Kernel:
     count = len(chain.topology.points)
 
     def posture(p: SX, sides: SX, theta: SX) -> tuple[SX, SX]:
-        points, inside = points_of(name, p, sides, theta)
+        points, _, inside = points_of(name, p, sides, theta)
         return pairs([points[label] for label in chain.topology.points]), casadi.vertcat(*inside)
 
     inputs = (("p", (chain.parameters,)), ("sides", (chain.sides,)), ("theta", ()))
@@ -119,6 +122,31 @@ def postures(name: str, p: np.ndarray, sides: np.ndarray, theta: np.ndarray) -> 
     angle = np.ascontiguousarray(np.broadcast_to(theta, batch), dtype=float)
     points, inside = _kernel(name)(wide(p), wide(sides), angle)
     return points[..., 0] + 1j * points[..., 1], (inside >= 0).all(axis=-1)
+
+
+def parameters_of(name: str, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(parameters (m, n), sides (m, s)) of points (m, k) complex in the order of the topology: undoes `postures`."""
+    at = dict(zip(CHAINS[name].topology.points, points.T, strict=True))
+    A, D, B, C, P = (at[label] for label in "ADBCP")
+    e = (C - B) / np.abs(C - B)
+    arm = ((P if name == FOUR else at["E"]) - B) / e
+    parts = [A, D - A, np.abs(B - A), np.abs(C - B), np.abs(C - D), arm]
+    sides = [((D - B).conj() * (C - B)).imag]
+    if name != FOUR:
+        E, F, H = (at[label] for label in "EFH")
+        pivot = F - A if name == STEPHENSON else (F - D) * np.abs(C - D) / (C - D)
+        parts += [pivot, np.abs(H - E), np.abs(H - F), (P - E) * np.abs(H - E) / (H - E)]
+        sides.append(((F - E).conj() * (H - E)).imag)
+    numbers = [x for part in parts for x in ((part.real, part.imag) if np.iscomplexobj(part) else (part,))]
+    return np.stack(numbers, axis=-1), np.where(np.stack(sides, axis=-1) < 0, -1.0, 1.0)
+
+
+def tracer_of(name: str, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(tracer, direction of its body), complex (...,) each, of points (..., k) as `postures` gives them."""
+    labels = CHAINS[name].topology.points
+    first, second = (points[..., labels.index(label)] for label in CHAINS[name].along)
+    line = second - first
+    return points[..., labels.index("P")], line / np.maximum(np.abs(line), 1e-12)
 
 
 def scaled(name: str, p: np.ndarray, factor: np.ndarray, origin: np.ndarray) -> np.ndarray:

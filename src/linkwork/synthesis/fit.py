@@ -10,7 +10,8 @@ import numpy as np
 from linkwork import deadlines
 from linkwork.errors import NotPossible, UnknownName, did_you_mean
 from linkwork.synthesis import chain_fit, descent, path_descent
-from linkwork.synthesis.chains import CHAINS, FOUR
+from linkwork.synthesis.chain_starts import Goal
+from linkwork.synthesis.chains import CHAINS, FOUR, parameters_of
 from linkwork.synthesis.dyads import Dyads, dyads
 from linkwork.synthesis.four_bars import cognates, four_bars
 from linkwork.synthesis.functions import FunctionGenerators, FunctionTask, function_generator
@@ -88,9 +89,10 @@ def fit(
 ) -> Fits | FunctionGenerators:
     """The best linkages for any number of poses and points, with the weights of the task.
 
-    topology "four-bar", or "Stephenson III" or "Watt I" for points; with `timing` of the task the crank turns by it
-             from point to point
+    topology "four-bar", "Stephenson III" or "Watt I" (the tracer on the link that no crank or rocker touches); with
+             `timing` of the task the crank turns by it from position to position
     starts   random linkages scaled to the positions; poses add exact answers of five of them, points those of nine
+             (of six-bars too: through five poses exact, through nine points as their four-bars)
     bounds   {"ground": (xmin, ymin, xmax, ymax), "length": (least, most), "ratio": most} that a result must keep
     best     how many distinct optima come back
 
@@ -123,9 +125,6 @@ def _fitted(
     best = deadlines.counted(best, f"{who}: best", 1, MOST_STARTS)
     limits = chain_fit.bounds_of(bounds, who)
     posed = np.isfinite(task.angles)
-    if posed.any() and (topology != FOUR or task.timing is not None):
-        what = "timing is given" if topology == FOUR else f"topology is {topology!r}"
-        raise NotPossible(f"{who}: {what}, which is fitted to points; leave the angles out, or see six_bars")
     centre = task.positions.mean()
     size = float(np.abs(task.positions - centre).max())
     if size == 0:
@@ -133,7 +132,8 @@ def _fitted(
     P = (task.positions - centre) / size
     weights = np.ones(task.n) if task.weights is None else np.broadcast_to(task.weights, (task.n,))
     if topology != FOUR or task.timing is not None:
-        return _of_chain(task, topology, P, weights, starts, seed, centre, size, limits, best)
+        goal = Goal(P, np.where(posed, np.exp(1j * np.where(posed, task.angles, 0.0)), 0.0), weights, task.timing)
+        return _of_chain(topology, goal, starts, seed, centre, size, limits, best)
     run = _poses if posed.any() else _points
     x, side, angles, cost = run(task, P, weights, posed, starts, seed)
     order = np.argsort(cost, kind="stable")
@@ -143,10 +143,8 @@ def _fitted(
 
 
 def _of_chain(
-    task: PlanarTask,
     chain: str,
-    P: np.ndarray,
-    weights: np.ndarray,
+    goal: Goal,
     starts: int,
     seed: int,
     centre: complex,
@@ -155,24 +153,25 @@ def _of_chain(
     best: int,
 ) -> Fits:
     """Six-bars, and four-bars whose crank follows the timing."""
-    x, sides, angles, cost = chain_fit.optima(chain, P, weights, task.timing, starts, seed)
+    x, sides, angles, cost = chain_fit.optima(chain, goal, starts, seed)
     order = np.argsort(cost, kind="stable")
     chosen, hits = chain_fit.distinct(x[order], cost[order], 6 * best)
     found = []
     for k in order[chosen]:
-        optimum = chain_fit.judged(chain, x[k], sides[k], angles[k], P, task.timing is not None)
+        optimum = chain_fit.judged(chain, x[k], sides[k], angles[k], goal)
         if optimum is not None and chain_fit.within(chain, optimum, limits, size, centre):
             found.append(optimum)
-    found.sort(key=lambda optimum: float((optimum.distance**2).sum()))
+    found.sort(key=lambda optimum: optimum.cost)
     found = found[:best]
     count, names = CHAINS[chain].parameters, CHAINS[chain].topology.points
     points = np.array([o.points * size + centre for o in found], dtype=complex).reshape(-1, len(names))
-    distance = size * np.array([o.distance for o in found]).reshape(-1, task.n)
+    distance = size * np.array([o.distance for o in found]).reshape(-1, goal.n)
     parameters = size * np.array([o.parameters for o in found]).reshape(-1, count)
     parameters[:, :2] += [centre.real, centre.imag]
     rms, worst = np.sqrt((distance**2).mean(axis=-1)), distance.max(axis=-1, initial=0.0)
     links = Linkages(CHAINS[chain].topology, points)
-    return Fits(links, rms, worst, np.zeros(len(found)), parameters, len(x), hits)
+    off = np.array([o.angle_worst for o in found], dtype=float)
+    return Fits(links, rms, worst, off, parameters, len(x), hits)
 
 
 def random_paths(P: np.ndarray, count: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -245,23 +244,14 @@ def _points(
         except NotPossible:
             return x, side, t, cost
         every = cognates(exact.linkages)
-        more = _of_points(every.points.reshape(-1, 5))
+        p, sides = parameters_of(FOUR, every.points.reshape(-1, 5))
+        more = p, sides[:, 0]
         if len(more[0]):
             near = _nearest_angles(*more, P)
             x2, t2, cost2 = path_descent.descend(more[0], more[1], near, P, weights)
             x, t, cost = (np.concatenate(pair) for pair in ((x, x2), (t, t2), (cost, cost2)))
             side = np.concatenate([side, more[1]])
     return x, side, t, cost
-
-
-def _of_points(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(parameters (m, 9), sides (m,)) of four-bars given by A, D, B, C, P (m, 5)."""
-    A, D, B, C, P = points.T
-    e = (C - B) / np.abs(C - B)
-    tip, side = (P - B) / e, np.sign(((D - B).conj() * (C - B)).imag)
-    G = D - A
-    parts = [A.real, A.imag, G.real, G.imag, np.abs(B - A), np.abs(C - B), np.abs(C - D), tip.real, tip.imag]
-    return np.stack(parts, axis=-1), np.where(side == 0, 1.0, side)
 
 
 def _nearest_angles(p: np.ndarray, side: np.ndarray, P: np.ndarray) -> np.ndarray:
