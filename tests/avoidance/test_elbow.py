@@ -108,13 +108,14 @@ def brute_clearance(S, E, W, p, minimum, maximum) -> np.ndarray:
 
 
 def test_arcs_are_those_of_brute_force_over_the_arm_angle():
-    """1000 points x 400 arm angles with different link lengths and radii: no verdict differs off the very ends."""
+    """600 points x 400 arm angles with different link lengths and radii: no verdict differs off the very ends."""
     rng = np.random.default_rng(3)
     angles = np.linspace(-math.pi, math.pi, 400, endpoint=False)
     differing = compared = 0
-    for trial in range(20):
+    both = {1: elbow(), 0: Elbow(iiwa(), iiwa().bodies[-1], (0.0, 1.0, 0.0))}
+    for trial in range(12):
         robot, frame = (arm(), "tool") if trial % 2 else (iiwa(), iiwa().bodies[-1])
-        bent = Elbow(robot, frame, (0.0, 1.0, 0.0))
+        bent = both[trial % 2]
         pose = robot.pose(rng.uniform(-1.5, 1.5, 7), frame)
         minimum = rng.uniform(0.0, 0.1) if trial % 3 else 0.0
         volume = SafetyVolume(minimum, minimum + rng.uniform(0.0, 0.15))
@@ -127,7 +128,7 @@ def test_arcs_are_those_of_brute_force_over_the_arm_angle():
         sure = np.abs(room) > 1e-9
         differing += int((inside != (room < 0.0))[sure].sum())
         compared += int(sure.sum())
-    assert compared > 3e5
+    assert compared > 2e5
     assert differing == 0
 
 
@@ -162,7 +163,7 @@ def test_every_listed_point_is_clear_at_the_nearest_free_angle():
 
 
 @given(st.lists(st.tuples(st.floats(-3.1, 3.1), st.floats(0.0, 1.2)), max_size=8), st.floats(-3.1, 3.1))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_the_nearest_free_angle_is_free_and_the_nearest(arcs, target):
     center, half = (np.array(x, dtype=float) for x in (zip(*arcs, strict=True) if arcs else ((), ())))
     union = merged(center, half)
@@ -179,7 +180,7 @@ def test_the_nearest_free_angle_is_free_and_the_nearest(arcs, target):
 
 
 @given(st.lists(st.tuples(st.floats(-3.1, 3.1), st.floats(0.01, 0.6)), min_size=1, max_size=6), st.floats(-3.1, 3.1))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_a_kept_angle_is_not_separated_from_the_answer_by_an_arc(arcs, keep):
     center, half = (np.array(x, dtype=float) for x in zip(*arcs, strict=True))
     union = merged(center, half)

@@ -32,9 +32,17 @@ def merged(center: np.ndarray, half_width: np.ndarray) -> np.ndarray:
         return np.empty((0, 2))
     if (half_width >= math.pi).any():
         return WHOLE.copy()
-    start = wrapped(center - half_width)
+    return joined(wrapped(center - half_width), 2.0 * half_width)
+
+
+def joined(start: np.ndarray, width: np.ndarray) -> np.ndarray:
+    """The union (k, 2) of the arcs from start (n,), in [-pi, pi), over width (n,), sorted by their start."""
+    if not len(start):
+        return np.empty((0, 2))
+    if (width >= TURN).any():
+        return WHOLE.copy()
     order = np.argsort(start)
-    start, width = start[order], 2.0 * half_width[order]
+    start, width = start[order], width[order]
     # An arc joins those before it where it begins within their reach.
     reach = np.maximum.accumulate(start + width)
     begins = np.concatenate([[True], start[1:] > reach[:-1]])

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
-import casadi
 import numpy as np
-from casadi import SX
 from numpy.typing import ArrayLike
 
 from linkwork import configurations
 from linkwork.arguments import as_doubles, finite, finite_rows, number
-from linkwork.avoidance.arcs import TURN, merged, wrapped
-from linkwork.avoidance.volume import SafetyVolume, Swing, clearance, elbow_at, forbidden_arc
-from linkwork.engine.compile import compile
-from linkwork.engine.kernel import Context
+from linkwork.avoidance.arcs import TURN, joined, merged, wrapped
+from linkwork.avoidance.arm_equations import ArmEquations
+from linkwork.avoidance.around import Around, around
+from linkwork.avoidance.correction import correction
+from linkwork.avoidance.crossings import Depth, positive_arcs
+from linkwork.avoidance.volume import SafetyVolume
 from linkwork.errors import ComputationError, InvalidInput, NotPossible
-from linkwork.inverse.analytic import seven_axis
-from linkwork.inverse.analytic.candidates import Found, orthonormal, pose_error, true_pose
 from linkwork.inverse.analytic.classify import classified
 from linkwork.inverse.analytic.solve import DEFECT, one_pose
-from linkwork.inverse.analytic.spherical import about_x, about_z
-from linkwork.spatial import Transform
 from linkwork.subject import RobotLike, subject_of
 
 STRAIGHT = 1e-9
@@ -59,7 +54,7 @@ class Elbow:
         if length == 0.0:
             raise InvalidInput("Elbow: reference is (0, 0, 0), expected a direction")
         self.reference = direction / length
-        self._arm = _Arm(self.family, self.reference)
+        self._arm = ArmEquations(self.family, self.reference)
         self._columns = list(self.family.chain.columns)
 
     @property
@@ -99,43 +94,75 @@ class Elbow:
         swing = self.swing(pose, "points")
         return self._call("points", swing, number(arm_angle, "points: arm_angle"))
 
-    def nearest_clearance(
-        self, swing: np.ndarray, arm_angle: float, points: np.ndarray, volume: SafetyVolume, radius: Any
-    ) -> float:
-        """The least clearance of all points, from what `swing` gives, without further questions [m]."""
-        n = len(points)
-        grown = (_filled(n, volume.minimum + radius), _filled(n, volume.maximum + radius))
-        common = (_filled((n, 13), swing), _filled(n, arm_angle))
-        return float(self._call("clearance", *common, points, *grown).min())
-
     def clearance(
-        self, pose: ArrayLike, arm_angle: float, points: ArrayLike, volume: SafetyVolume, radius: ArrayLike = 0.0
+        self, pose: ArrayLike, arm_angle: float, points: Any, volume: SafetyVolume, radius: ArrayLike = 0.0
     ) -> np.ndarray:
-        """(n,): how far points (n, 3) stand outside the volume [m], negative inside; `radius` makes them spheres."""
-        swing, at, grown = self._obstacles("clearance", pose, points, volume, radius)
-        return self._call("clearance", swing, number(arm_angle, "clearance: arm_angle"), at, *grown)
+        """(n,): how far each obstacle stands outside the volume [m], negative inside.
+
+        points      (n, 3), segments (n, 2, 3), or shapes (`lw.collision.Sphere`, `Capsule`, ...); `radius` makes
+                    points spheres and segments capsules
+        """
+        swing, stands = self._obstacles("clearance", pose, points, volume, radius)
+        return self.clearance_at(swing, number(arm_angle, "clearance: arm_angle"), stands, volume)
+
+    def clearance_at(self, swing: np.ndarray, arm_angle: float, stands: Around, volume: SafetyVolume) -> np.ndarray:
+        """As `clearance`, from what `swing` gives, without further questions."""
+        m, M, least = volume.minimum, volume.maximum, np.full(stands.count, np.inf)
+        if n := len(stands.points):
+            more, common = stands.point_radius, (_filled((n, 13), swing), _filled(n, arm_angle))
+            rows = self._call("clearance", *common, stands.points, m + more, M + more)
+            if n == stands.count:  # every obstacle is one point
+                return rows
+            np.minimum.at(least, stands.point_owner, rows)
+        if n := len(stands.segments):
+            more, common = stands.segment_radius, (_filled((n, 13), swing), _filled(n, arm_angle))
+            rows = self._call("segment_clearance", *common, stands.segments, m + more, M + more)
+            np.minimum.at(least, stands.segment_owner, rows)
+        return least
 
     def arcs(
         self, pose: ArrayLike, points: ArrayLike, volume: SafetyVolume, radius: ArrayLike = 0.0
     ) -> tuple[np.ndarray, np.ndarray]:
         """(center (n,), half width (n,)) [rad] of the arm angles that each point (n, 3) forbids, exactly."""
-        swing, at, grown = self._obstacles("forbidden", pose, points, volume, radius)
-        return self._call("arcs", swing, at, *grown)
+        swing, stands = self._obstacles("arcs", pose, points, volume, radius)
+        if len(stands.points) != stands.count:
+            raise InvalidInput("arcs: expected points (n, 3), which forbid one arc each; shapes: see `forbidden`")
+        return self._point_arcs(swing, stands, volume)
 
-    def arcs_at(
-        self, swing: np.ndarray, points: np.ndarray, volume: SafetyVolume, radius: Any
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """As `arcs`, from what `swing` gives, without further questions."""
-        n = len(points)
-        grown = (_filled(n, volume.minimum + radius), _filled(n, volume.maximum + radius))
-        return self._call("arcs", _filled((n, 13), swing), points, *grown)
+    def forbidden(self, pose: ArrayLike, points: Any, volume: SafetyVolume, radius: ArrayLike = 0.0) -> np.ndarray:
+        """(k, 2): the arm angles at which some obstacle is inside the volume, as merged arcs (start, end), start in
+        [-pi, pi); one arc of a whole turn where none is free.
 
-    def forbidden(
-        self, pose: ArrayLike, points: ArrayLike, volume: SafetyVolume, radius: ArrayLike = 0.0
-    ) -> np.ndarray:
-        """(k, 2): the arm angles at which some point (n, 3) lies inside the volume, as merged arcs (start, end), start
-        in [-pi, pi); one arc of a whole turn where none is free."""
-        return merged(*self.arcs(pose, points, volume, radius))
+        points      (n, 3), segments (n, 2, 3), or shapes (`lw.collision.Sphere`, `Capsule`, ...). Points, spheres,
+                    segments and capsules are exact; other shapes are covered by capsules (see `around.around`)
+        """
+        swing, stands = self._obstacles("forbidden", pose, points, volume, radius)
+        return self.forbidden_at(swing, stands, volume)
+
+    def forbidden_at(self, swing: np.ndarray, stands: Around, volume: SafetyVolume) -> np.ndarray:
+        """As `forbidden`, from what `swing` gives, without further questions."""
+        if not len(stands.segments):
+            return merged(*self._point_arcs(swing, stands, volume)) if len(stands) else np.empty((0, 2))
+        start, width = positive_arcs(self._depth_of(swing, stands, volume), len(stands.segments))
+        if len(stands.points):
+            center, half = self._point_arcs(swing, stands, volume)
+            wide = half > 0.0
+            start = np.concatenate([start, wrapped(center[wide] - half[wide])])
+            width = np.concatenate([width, 2.0 * half[wide]])
+        return joined(start, width)
+
+    def _point_arcs(self, swing: np.ndarray, stands: Around, volume: SafetyVolume) -> tuple[np.ndarray, np.ndarray]:
+        more = stands.point_radius
+        rows = _filled((len(stands.points), 13), swing)
+        return self._call("arcs", rows, stands.points, volume.minimum + more, volume.maximum + more)
+
+    def _depth_of(self, swing: np.ndarray, stands: Around, volume: SafetyVolume) -> Depth:
+        ends, m, M = stands.segments, volume.minimum + stands.segment_radius, volume.maximum + stands.segment_radius
+
+        def depth(which: np.ndarray, angle: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            return self._call("depth", _filled((len(which), 13), swing), angle, ends[which], m[which], M[which])
+
+        return depth
 
     def single_point_correction(self, pose: ArrayLike, point: ArrayLike, volume: SafetyVolume) -> float:
         """The paper's turn of the elbow away from one point, corrected; approximate (see `forbidden`).
@@ -146,7 +173,7 @@ class Elbow:
         """
         p = finite(point, (3,), "single_point_correction: point")
         S, E, W = self.points(pose)
-        return _correction(S, E, W, p, volume)
+        return correction(S, E, W, p, volume)
 
     def limits_free(self, pose: ArrayLike, samples: int = LIMIT_SAMPLES) -> list[np.ndarray]:
         """Of each of the eight branches the arm angles (k, 2) that joint limits allow, as arcs (start, end).
@@ -194,15 +221,16 @@ class Elbow:
         limits = configurations.limits(self.subject)
         return np.asarray(limits.lower, dtype=float), np.asarray(limits.upper, dtype=float)
 
-    def _obstacles(self, who, pose, points, volume, radius):
+    def _obstacles(
+        self, who: str, pose: ArrayLike, points: Any, volume: SafetyVolume, radius: ArrayLike
+    ) -> tuple[np.ndarray, Around]:
         swing = self.swing(pose, who)
-        at = finite_rows(points, 3, f"{who}: points")
         if not isinstance(volume, SafetyVolume):
             raise InvalidInput(f"{who}: volume is {type(volume).__name__}, expected a SafetyVolume")
-        more = as_doubles(radius, f"{who}: radius")
-        if not (np.isfinite(more).all() and (more >= 0.0).all()):
-            raise InvalidInput(f"{who}: radius is {more.tolist()}, expected radii >= 0 m")
-        return swing, at, (volume.minimum + more, volume.maximum + more)
+        stands = around(points, radius, who)
+        if stands.finite().stale:
+            raise InvalidInput(f"{who}: points or radius contain a number that is not finite")
+        return swing, stands
 
     def swing(self, pose: ArrayLike, who: str) -> np.ndarray:
         """What a pose (4, 4) fixes, flat (13,): shoulder, u, v0, w0, D; refused where there is no arm angle."""
@@ -237,158 +265,8 @@ class Elbow:
         return self._arm.kernel(name)(*arguments)
 
 
-class _Arm:
-    """The equations of the arm over symbols, and their kernels, each compiled when it is first asked for."""
-
-    def __init__(self, family: Any, reference: np.ndarray) -> None:
-        self.family, self.size = family, family.size
-        self.base = np.array(family.canonical.placed.base, dtype=float)
-        self.reference = casadi.DM(self.base[:3, :3].T @ reference)
-        # The elbow: the foot of the shoulder on axis 4, in axes of frame 2 turned by theta3.
-        axis4 = np.array(casadi.evalf(about_x(self.size.alpha[2])[:, 2])).ravel()
-        corner = np.array([self.size.a3, 0.0, self.size.d3])
-        self.to_elbow = corner - (corner @ axis4) * axis4
-        to_wrist = np.array(casadi.evalf(seven_axis._from_shoulder(self.size, SX(0), SX(1)))).ravel()
-        self.upper = float(np.linalg.norm(self.to_elbow))
-        self.fore = float(np.linalg.norm(to_wrist - self.to_elbow))
-        self.reach = seven_axis.reach(self.size)
-        self._kernels: dict[str, Callable[..., Any]] = {}
-
-    def kernel(self, name: str) -> Callable[..., Any]:
-        if name not in self._kernels:
-            trace, inputs = self._TRACES[name]
-            kernel = compile(lambda *x: trace(self, *x), inputs, name=name)
-            self._kernels[name] = kernel.caller(Context(f'robot "{self.family.chain.robot}"'))
-        return self._kernels[name]
-
-    def swing(self, goal: Transform) -> Swing:
-        """The line shoulder-wrist and the directions across it, in canonical base axes."""
-        P = goal.p
-        D = casadi.sqrt(casadi.sumsqr(P))
-        u = P / D
-        across = SX(self.reference) - casadi.dot(SX(self.reference), u) * u
-        v0 = across / casadi.sqrt(casadi.sumsqr(across))
-        return Swing(SX.zeros(3), u, v0, casadi.cross(u, v0), D)
-
-    def _swing(self, T: SX) -> tuple[SX, SX, SX]:
-        """The swing in world axes, flat; the target's defect; and how far elbow and reference are from the line, of the
-        arm and as a sine: 0 where the angle is undefined."""
-        goal, defect = orthonormal(T)
-        swing = self.swing(self.family.canonical.goal(goal))
-        R, p = SX(self.base[:3, :3]), SX(self.base[:3, 3])
-        cos_f = (self.upper**2 + swing.D**2 - self.fore**2) / (2 * self.upper * swing.D)
-        room = casadi.fmin(casadi.sqrt(casadi.fmax(0, 1 - cos_f**2)), self._aside(swing))
-        return casadi.vertcat(p, R @ swing.u, R @ swing.v0, R @ swing.w0, swing.D), defect, room
-
-    def _arm_angle(self, q: SX) -> tuple[SX, SX]:
-        """alpha = atan2(u . (v0 x v), v0 . v), v the elbow's part across the line. Second: 0 where it is undefined."""
-        theta = self.family.canonical.angles(q)
-        R = SX.eye(3)
-        for k in range(3):
-            R = R @ about_z(casadi.sin(theta[k]), casadi.cos(theta[k]))
-            R = R @ about_x(self.size.alpha[k]) if k < 2 else R
-        wrist = R @ seven_axis._from_shoulder(self.size, casadi.sin(theta[3]), casadi.cos(theta[3]))
-        swing = self.swing(Transform(SX.eye(3), wrist))
-        elbow = R @ SX(self.to_elbow)
-        across = elbow - casadi.dot(elbow, swing.u) * swing.u
-        sine, cosine = casadi.dot(across, swing.w0), casadi.dot(across, swing.v0)
-        room = casadi.fmin(casadi.sqrt(casadi.sumsqr(across)) / self.upper, self._aside(swing))
-        return casadi.atan2(sine, cosine), room
-
-    def _aside(self, swing: Swing) -> SX:
-        """How far the reference is from the line's direction: 0 where it is parallel to it."""
-        across = SX(self.reference) - casadi.dot(SX(self.reference), swing.u) * swing.u
-        return casadi.sqrt(casadi.sumsqr(across))
-
-    def _configurations(self, T: SX, angle: SX) -> tuple[SX, SX, SX]:
-        """Eight rows of q, their residuals, and the target's defect.
-
-        The solver's own swivel angle psi differs from the arm angle by a constant of the pose and of theta4's sign:
-        psi = alpha + (direction of v0 in the target's basis) - (direction of the elbow in the arm's basis).
-        """
-        goal, defect = orthonormal(T)
-        canonical = self.family.canonical
-        target = canonical.goal(goal)
-        seed = canonical.angles(SX(casadi.DM(self.family.rest)))
-        swing = self.swing(target)
-        space = seven_axis._space_basis(target.p)
-        of_reference = casadi.atan2(casadi.dot(swing.v0, space[:, 2]), casadi.dot(swing.v0, space[:, 1]))
-        margin = self.family.margin
-        elbows = seven_axis._elbow(self.size, target.p, seed[3], margin)
-        rows = []
-        for i in range(2):
-            arm = seven_axis._arm_basis(self.size, elbows.sines[i], elbows.cosines[i])
-            elbow = SX(self.to_elbow)
-            of_elbow = casadi.atan2(casadi.dot(elbow, arm[:, 2]), casadi.dot(elbow, arm[:, 1]))
-            found = seven_axis.solve(self.size, target, seed, angle + of_reference - of_elbow, margin)
-            rows += found.rows[4 * i : 4 * i + 4]
-        q, residuals = [], []
-        for row in canonical.rows(Found(rows, ())).rows:
-            joints = casadi.vertcat(*[SX(t) for t in row.theta])
-            joints = joints - 2 * casadi.pi * casadi.floor(joints / (2 * casadi.pi) + 0.5)
-            residual = pose_error(
-                true_pose(self.family.subject, self.family.chain, joints), goal, self.family.chain.length
-            )
-            q.append(joints.T)
-            residuals.append(casadi.if_else(SX(row.exists) > 0, residual, 1.0))
-        return casadi.vertcat(*q), casadi.vertcat(*residuals), defect
-
-    def _points(self, flat: SX, angle: SX) -> tuple[SX, SX, SX]:
-        swing = _of_flat(flat)
-        wrist = swing.shoulder + swing.D * swing.u
-        return swing.shoulder, elbow_at(swing, self.upper, self.fore, angle), wrist
-
-    def _clearance(self, flat: SX, angle: SX, point: SX, minimum: SX, maximum: SX) -> SX:
-        return clearance(*self._points(flat, angle), point, minimum, maximum)
-
-    def _arcs(self, flat: SX, point: SX, minimum: SX, maximum: SX) -> tuple[SX, SX]:
-        return forbidden_arc(_of_flat(flat), self.upper, self.fore, point, minimum, maximum)
-
-    _TRACES: ClassVar[dict[str, tuple[Callable[..., Any], dict[str, Any]]]] = {
-        "arm_angle": (_arm_angle, {"q": 7}),
-        "configurations": (_configurations, {"pose": (4, 4), "arm_angle": ()}),
-        "swing": (_swing, {"pose": (4, 4)}),
-        "points": (_points, {"swing": 13, "arm_angle": ()}),
-        "clearance": (
-            _clearance,
-            {"swing": 13, "arm_angle": (), "point": 3, "minimum": (), "maximum": ()},
-        ),
-        "arcs": (_arcs, {"swing": 13, "point": 3, "minimum": (), "maximum": ()}),
-    }
-
-
-def _of_flat(x: SX) -> Swing:
-    return Swing(x[:3], x[3:6], x[6:9], x[9:12], x[12])
-
-
 def _filled(shape: int | tuple[int, ...], value: Any) -> np.ndarray:
     """A value in rows of its own memory: a plain batch, which the kernel takes without another look."""
     rows = np.empty(shape)
     rows[...] = value
     return rows
-
-
-def _correction(S: np.ndarray, E: np.ndarray, W: np.ndarray, point: np.ndarray, volume: SafetyVolume) -> float:
-    """alpha = sign (gamma - beta) about the line S-W, by the law of cosines at the foot point of the worst solid."""
-    solids = [(np.linalg.norm(point - E) - volume.maximum, E, volume.maximum)]
-    for end in (S, W):
-        along = E - end
-        share = float((point - end) @ along / (along @ along))
-        if 0.0 <= share <= 1.0:
-            foot = end + share * along
-            allowed = (1 - share) * volume.minimum + share * volume.maximum
-            solids.append((np.linalg.norm(point - foot) - allowed, foot, allowed))
-    worst, foot, allowed = min(solids, key=lambda solid: solid[0])
-    if worst >= 0.0:
-        return 0.0
-    u = (W - S) / np.linalg.norm(W - S)
-    across = lambda x: (x - S) - ((x - S) @ u) * u
-    of_point, of_foot, of_elbow = across(point), across(foot), across(E)
-    rho_c, rho_k = np.linalg.norm(of_point), np.linalg.norm(of_foot)
-    apart = (foot - point) @ u
-    cos_gamma = (rho_k**2 + rho_c**2 + apart**2 - allowed**2) / (2 * rho_k * rho_c)
-    gamma = float(np.arccos(np.clip(cos_gamma, -1.0, 1.0)))
-    cos_beta = of_elbow @ of_point / (np.linalg.norm(of_elbow) * rho_c)
-    beta = float(np.arccos(np.clip(cos_beta, -1.0, 1.0)))
-    side = float(np.cross(of_point, of_elbow) @ u)
-    return (gamma - beta) * (1.0 if side >= 0.0 else -1.0)

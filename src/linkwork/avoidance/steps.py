@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork.arguments import as_doubles, number
-from linkwork.avoidance.arcs import merged, nearest_free, wrapped
+from linkwork.avoidance.arcs import nearest_free, wrapped
+from linkwork.avoidance.around import Around, around
 from linkwork.avoidance.elbow import Elbow
 from linkwork.avoidance.guard import speed_scale
 from linkwork.avoidance.smoothing import CriticallyDampedFilter
+from linkwork.avoidance.solids import SolidVolume
 from linkwork.avoidance.volume import SafetyVolume
 from linkwork.errors import InvalidInput, NotPossible
 
 Status = Literal["clear", "avoiding", "lagging", "blocked", "stale"]
 ON_TARGET = 1e-3
 """An arm angle this near to the wanted one [rad] has arrived."""
+USUAL_THRESHOLD = 0.05
+"""Distance [m] to solids below which the guard slows the tool."""
 
 
 @dataclass(frozen=True)
@@ -43,14 +48,48 @@ class Step:
     status: Status
 
 
+@dataclass(frozen=True)
+class Steps:
+    """Many steps as arrays: q (n, nq), the others (n,)."""
+
+    q: np.ndarray
+    wanted: np.ndarray
+    arm_angle: np.ndarray
+    clearance: np.ndarray
+    speed_scale: np.ndarray
+    status: np.ndarray
+
+    @classmethod
+    def of(cls, steps: Sequence[Step]) -> Steps:
+        """The columns of a list of steps."""
+        return cls(*(np.array([getattr(step, field.name) for step in steps]) for field in fields(Step)))
+
+    def __len__(self) -> int:
+        return len(self.arm_angle)
+
+
+_Measure = SafetyVolume | tuple[SolidVolume, float]
+"""Radii around the arm, or solids with a distance to them."""
+
+
+def _measured(volume: SafetyVolume | SolidVolume, reach: float) -> _Measure:
+    """The volume with another radius at the elbow, or solids with a distance to them."""
+    if isinstance(volume, SolidVolume):
+        return volume, reach
+    return SafetyVolume(min(volume.minimum, reach), reach)
+
+
 class ElbowAvoidance:
     """Keeps the elbow off obstacles while the tool follows its poses.
 
-    volume       the hard volume, which obstacles must not enter
+    volume       what obstacles keep out of: a SafetyVolume, or a SolidVolume of any solids
     filter       smooths the wanted arm angle (followed as an angle, the short way round)
+    hard         radius at the elbow [m] that obstacles must not enter; left out, that of the volume. Of a SolidVolume
+                 the distance to its solids; left out, 0
     activation   radius at the elbow [m] from which the elbow already makes way; left out, the volume's own. It should
-                 exceed `volume.maximum` by what the filter lags: 2 x speed of the obstacle / rate.
-    threshold    clearance [m] below which the guard slows the tool; left out, a third of volume.maximum
+                 exceed `hard` by what the filter lags: 2 x speed of the obstacle / rate. Of a SolidVolume the distance
+    threshold    clearance [m] below which the guard slows the tool; left out, a third of the hard radius (of a
+                 SolidVolume 0.05)
     q0           configuration whose branch (of eight) is kept; left out, the first step chooses the one nearest to
                  neutral
 
@@ -59,74 +98,100 @@ class ElbowAvoidance:
     angle that does not ("lagging"; faster than the filter would), and the guard scales the tool's speed, down to 0 in
     contact. Only where no arm angle at all is free ("blocked") an obstacle can be inside.
 
-    Source: [Simas2022] Algorithm 1, with exact arcs of all points in the place of one approximate correction.
+    Source: [Simas2022] Algorithm 1, with exact arcs of all obstacles in the place of one approximate correction.
     """
 
     def __init__(
         self,
         elbow: Elbow,
-        volume: SafetyVolume,
+        volume: SafetyVolume | SolidVolume,
         filter: CriticallyDampedFilter,
         activation: float | None = None,
         threshold: float | None = None,
         q0: ArrayLike | None = None,
+        hard: float | None = None,
     ) -> None:
-        if not isinstance(elbow, Elbow) or not isinstance(volume, SafetyVolume):
-            raise InvalidInput("ElbowAvoidance: expected an Elbow and a SafetyVolume")
-        reach = volume.maximum if activation is None else number(activation, "ElbowAvoidance: activation")
-        if reach < volume.maximum:
-            raise InvalidInput(f"ElbowAvoidance: activation {reach} m is inside the hard radius {volume.maximum} m")
+        if not isinstance(elbow, Elbow) or not isinstance(volume, (SafetyVolume, SolidVolume)):
+            raise InvalidInput("ElbowAvoidance: expected an Elbow, and a SafetyVolume or SolidVolume")
         self.elbow, self.volume = elbow, volume
-        self.active = SafetyVolume(volume.minimum, reach)
+        own = volume.maximum if isinstance(volume, SafetyVolume) else 0.0
+        kept = own if hard is None else number(hard, "ElbowAvoidance: hard")
+        reach = own if activation is None else number(activation, "ElbowAvoidance: activation")
+        reach = max(reach, kept) if activation is None else reach
+        if kept < 0.0:
+            raise InvalidInput(f"ElbowAvoidance: hard is {kept} m, expected a radius >= 0")
+        if reach < kept:
+            raise InvalidInput(f"ElbowAvoidance: activation {reach} m is inside the hard radius {kept} m")
+        self._hard: _Measure = _measured(volume, kept)
+        self._active: _Measure = _measured(volume, reach)
         self.filter = CriticallyDampedFilter(filter.rate, filter.period, angle=True)
-        self.threshold = volume.maximum / 3 if threshold is None else threshold
+        usual = kept / 3 if isinstance(volume, SafetyVolume) else USUAL_THRESHOLD
+        self.threshold = usual if threshold is None else number(threshold, "ElbowAvoidance: threshold")
         self._q = None if q0 is None else np.array(q0, dtype=float)
         if self._q is not None:
             self.filter.reset(float(elbow.arm_angle(self._q)))
         self._wanted = self.filter.value
         self._last_clearance = math.inf
 
-    def step(self, pose: ArrayLike, points: ArrayLike, radius: ArrayLike = 0.0) -> Step:
-        """One control step: the tool's pose (4, 4), obstacles as points (n, 3) or spheres with `radius` [m]."""
-        at = as_doubles(points, "ElbowAvoidance.step: points")
-        if at.ndim != 2 or at.shape[-1] != 3:
-            raise InvalidInput(f"ElbowAvoidance.step: points has shape {at.shape}, expected (n, 3)")
-        sizes = as_doubles(radius, "ElbowAvoidance.step: radius")
-        stale = not (np.isfinite(at).all() and np.isfinite(sizes).all())
-        if stale:
-            known = np.isfinite(at).all(axis=1) & np.isfinite(sizes)
-            at, sizes = at[known], sizes if sizes.ndim == 0 else sizes[known]
+    def step(self, pose: ArrayLike, points: Any, radius: ArrayLike = 0.0) -> Step:
+        """One control step: the tool's pose (4, 4) and the obstacles.
+
+        points      (n, 3), segments (n, 2, 3), or shapes: spheres, capsules, ..., another robot by
+                    `robot_obstacles(model, q)`; `radius` [m] makes points spheres and segments capsules
+        """
+        stands = around(points, radius, "ElbowAvoidance.step").finite()
         swing = self.elbow.swing(pose, "ElbowAvoidance.step")
-        wanted = self._wanted if stale else self._target(swing, at, sizes)
+        wanted = self._wanted if stands.stale else self._target(pose, swing, stands)
         blocked = math.isnan(wanted)
         if not blocked:
             self._wanted = wanted
         angle = self.filter.step(self._wanted)
-        clearance, lagging = self._room(swing, angle, at, sizes), False
+        clearance, lagging = self._room(pose, swing, angle, stands), False
         if clearance < 0.0:
-            out = nearest_free(merged(*self.elbow.arcs_at(swing, at, self.volume, sizes)), angle, keep=angle)
+            out = nearest_free(self._forbidden(self._hard, pose, swing, stands), angle, keep=angle)
             lagging = not math.isnan(out)
             blocked = blocked or not lagging
             if lagging:
                 angle = out
                 self.filter.reset(angle)
-                clearance = self._room(swing, angle, at, sizes)
+                clearance = self._room(pose, swing, angle, stands)
         q = self._configuration(pose, angle)
         scale = self._guarded(clearance)
-        status = self._status(stale, blocked, lagging, wanted, angle)
+        status = self._status(stands.stale, blocked, lagging, wanted, angle)
         return Step(q, wanted, angle, clearance, scale, status)
 
-    def _room(self, swing: np.ndarray, angle: float, at: np.ndarray, sizes: np.ndarray) -> float:
-        """Least clearance to the hard volume [m]."""
-        return self.elbow.nearest_clearance(swing, angle, at, self.volume, sizes) if len(at) else math.inf
+    def run(self, poses: ArrayLike, points: Sequence[Any] | np.ndarray, radius: ArrayLike = 0.0) -> Steps:
+        """Steps along poses (n, 4, 4), each with its own obstacles: an array (n, k, 3) or a list of n of them."""
+        T = as_doubles(poses, "ElbowAvoidance.run: poses")
+        if T.ndim != 3 or T.shape[1:] != (4, 4) or len(points) != len(T):
+            raise InvalidInput(
+                f"ElbowAvoidance.run: poses has shape {T.shape} with {len(points)} lists of obstacles, expected "
+                "(n, 4, 4) and n"
+            )
+        steps = [self.step(pose, at, radius) for pose, at in zip(T, points, strict=True)]
+        return Steps.of(steps)
 
-    def _target(self, swing: np.ndarray, at: np.ndarray, sizes: np.ndarray) -> float:
+    def _room(self, pose: ArrayLike, swing: np.ndarray, angle: float, stands: Around) -> float:
+        """Least clearance to the hard volume [m]."""
+        if not len(stands):
+            return math.inf
+        if isinstance(self._hard, SafetyVolume):
+            return float(self.elbow.clearance_at(swing, angle, stands, self._hard).min())
+        solids, distance = self._hard
+        return solids.room_at(self.elbow, pose, angle, stands) - distance
+
+    def _forbidden(self, volume: _Measure, pose: ArrayLike, swing: np.ndarray, stands: Around) -> np.ndarray:
+        if isinstance(volume, SafetyVolume):
+            return self.elbow.forbidden_at(swing, stands, volume)
+        solids, distance = volume
+        return solids.forbidden(self.elbow, pose, stands, distance)
+
+    def _target(self, pose: ArrayLike, swing: np.ndarray, stands: Around) -> float:
         """The free arm angle nearest to zero in the free arc where the elbow is."""
         here = self.filter.value
-        if not len(at):
+        if not len(stands):
             return float(here + wrapped(-here))
-        arcs = merged(*self.elbow.arcs_at(swing, at, self.active, sizes))
-        return nearest_free(arcs, 0.0, keep=here)
+        return nearest_free(self._forbidden(self._active, pose, swing, stands), 0.0, keep=here)
 
     def _configuration(self, pose: ArrayLike, angle: float) -> np.ndarray:
         """The row of the branch that goes on from the last configuration."""
