@@ -20,9 +20,13 @@ class Looks:
         """
         return rooms.room("view").show(self, q)
 
-    def picture(self, q: ArrayLike | None = None, path: str | Path | None = None) -> bytes:
-        """The robot at q (nq,) as a PNG, without a browser; also written to `path`. See view/picture.py."""
-        return rooms.room("view").picture(self, q, path)
+    def picture(self, q: ArrayLike | None = None, path: str | Path | None = None, **options: Any) -> bytes:
+        """The robot at q (nq,) as a PNG, without a browser; also written to `path`.
+
+        options: size= (width, height) [pixel], view= (azimuth, elevation) [deg], trails= frames, ghosts= (n, nq). See
+        view/picture.py; `lw.view.record` makes a film of a motion.
+        """
+        return rooms.room("view").picture(self, q, path, **options)
 
     def _repr_html_(self) -> str:
         return rooms.room("view").robot_html(self)

@@ -37,6 +37,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         *("lever.robot.yaml", "--through", "neutral", "--through", "0.5", "--torque", "50"),
         *("--points", "51", "--out", "{out}.csv"),
     ),
+    "view": ("lever.robot.yaml", "--record", "{out}.png"),
     "collide": ("lever.robot.yaml", "--motion", "lift", "--steps", "5"),
     "pairs": ("lever.robot.yaml", "--samples", "100", "--out", "{out}.srdf"),
     "plan": ("swing.robot.yaml", "--from", "0 0", "--to", "0.5 0.2", "--time", "--out", "{out}.csv"),

@@ -1,4 +1,4 @@
-"""Pictures without a browser, and what notebooks show."""
+"""Pictures and films without a browser, and what notebooks show."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from PIL import Image
 
 import linkwork as lw
 from linkwork.errors import InvalidInput
-from linkwork.view import Inline, Viewer, as_html
+from linkwork.view import Inline, Viewer, as_html, record
+from linkwork.view.png import png_bytes
+from linkwork.view.raster import Mesh, axes_of, fitted, render, vertex_normals
+
+SMALL = (200, 200)
 
 
 def pixels(content: bytes) -> np.ndarray:
@@ -20,14 +24,80 @@ def pixels(content: bytes) -> np.ndarray:
 @pytest.mark.parametrize("name", ["ur5e", "delta", "charmie"])
 def test_a_picture_shows_the_robot_and_moves_with_it(name, tmp_path):
     robot = lw.load(name)
-    first = pixels(robot.picture(path=tmp_path / "robot.png"))
+    first = pixels(robot.picture(path=tmp_path / "robot.png", size=SMALL))
     assert (tmp_path / "robot.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
-    drawn = first < 200
+    drawn = first < 190
     assert 0.002 < drawn.mean() < 0.5
     rows, columns = np.nonzero(drawn)
-    assert np.ptp(rows) > 0.2 * len(first) or np.ptp(columns) > 0.2 * len(first)
+    assert max(np.ptp(rows), np.ptp(columns)) > 0.7 * len(first), "it does not fill its picture"
     moved = robot.assemble(robot.random(seed=3)).q if robot.model.elements else robot.random(seed=3)
-    assert np.abs(pixels(robot.picture(moved)) - first).max() > 100
+    assert np.abs(pixels(robot.picture(moved, size=SMALL)) - first).max() > 100
+
+
+def test_a_png_holds_its_pixels():
+    image = np.random.default_rng(0).integers(0, 256, (37, 23, 3), dtype=np.uint8)
+    np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(png_bytes(image)))), image)
+
+
+def test_triangles_are_where_a_pinhole_camera_sees_them_and_leave_no_gaps():
+    """A wall of 200 triangles seen askew: its outline is that of its projected corners, nothing shines through."""
+    rng = np.random.default_rng(1)
+    grid = np.stack(np.meshgrid(np.linspace(-1, 1, 11), np.linspace(-1, 1, 11)), -1).reshape(-1, 2)
+    inside = np.abs(grid).max(axis=1) < 1
+    grid[inside] += rng.uniform(-0.05, 0.05, (int(inside.sum()), 2))
+    vertices = np.column_stack([grid[:, 0], 0.3 * grid[:, 0], grid[:, 1]])
+    k = np.arange(10)[:, None] * 11 + np.arange(10)
+    faces = np.concatenate([np.stack([k, k + 1, k + 12], -1), np.stack([k, k + 12, k + 11], -1)]).reshape(-1, 3)
+    mesh = Mesh(vertices, vertex_normals(vertices, faces), faces, np.zeros((len(faces), 3)))
+    camera = fitted(vertices, axes_of(-60.0, 25.0), 160, 120)
+    dark = render(mesh, camera, 2.0)[..., 0] < 128
+    corners = camera.project(vertices[[0, 10, 120, 110]])[:, :2]
+    rows, columns = np.mgrid[0:120, 0:160] + 0.5
+    sides = []
+    for a, b in zip(corners, np.roll(corners, -1, axis=0), strict=True):
+        sides.append((b[0] - a[0]) * (rows - a[1]) - (b[1] - a[1]) * (columns - a[0]))
+    expected = (np.array(sides) > 0).all(axis=0) | (np.array(sides) < 0).all(axis=0)
+    distance = np.abs(np.array(sides) / np.linalg.norm(corners - np.roll(corners, -1, axis=0), axis=1)[:, None, None])
+    clear = distance.min(axis=0) > 1.0  # a pixel on the rim may be either
+    assert expected.sum() > 1000 and (dark == expected)[clear].all()
+    assert corners.min() > 0 and (corners < [160, 120]).all(), "a fitted camera has everything in its picture"
+
+
+def test_what_is_nearer_hides_what_is_behind():
+    square = np.array([[-1, 0, -1], [1, 0, -1], [1, 0, 1], [-1, 0, 1]], dtype=float)
+    vertices = np.concatenate([square, 0.5 * square + [0, 1, 0], 0.5 * square - [0, 1, 0]])
+    faces = np.array([[0, 1, 2], [0, 2, 3], [4, 5, 6], [4, 6, 7], [8, 9, 10], [8, 10, 11]])
+    colors = np.repeat(np.array([[0, 1, 0], [0, 0, 1], [1, 0, 0]], dtype=float), 2, axis=0)
+    mesh = Mesh(vertices, np.tile([0.0, -1.0, 0.0], (12, 1)), faces, colors)
+    camera = fitted(vertices, axes_of(-90.0, 0.0), 100, 100)
+    right, up = camera.project(np.array([[0.5, 0, 0], [0, 0, 0.5]]))[:, :2]
+    assert right[0] > 55 and abs(right[1] - 50) < 1 and up[1] < 45 and abs(up[0] - 50) < 1, "x is right, z is up"
+    image = render(mesh, camera, 2.0)
+    assert image[50, 50, 0] > 2 * image[50, 50, 1], "red stands before green"
+    assert image[50, 20, 1] > 2 * image[50, 20, 0], "green stands beside"
+    assert not ((image[..., 2] > 1.5 * image[..., 0]) & (image[..., 2] > 1.5 * image[..., 1])).any(), "blue is hidden"
+
+
+@pytest.mark.parametrize("ending", ["gif", "mp4"])
+def test_a_film_has_the_frames_of_its_motion(ending, tmp_path):
+    robot = lw.load("four-bar")
+    t = np.linspace(0.0, 0.32, 9)
+    q = robot.from_actuators(np.linspace(0.5, 2.0, 9)[:, None])[0]
+    told: list[tuple[int, int]] = []
+    path = record(
+        robot, tmp_path / f"film.{ending}", {"time": t, "q": q}, (120, 90), progress=lambda *n: told.append(n)
+    )
+    assert told[-1] == (8, 8)
+    if ending == "gif":
+        with Image.open(path) as film:
+            frames = [np.asarray(film.convert("RGB")) for k in range(film.n_frames) if film.seek(k) is None]
+    else:
+        import av
+
+        with av.open(str(path)) as opened:
+            frames = [frame.to_ndarray(format="rgb24") for frame in opened.decode(video=0)]
+    assert len(frames) == 8 and frames[0].shape == (90, 120, 3)
+    assert np.abs(frames[0].astype(float) - frames[-1]).max() > 80
 
 
 def test_a_notebook_gets_a_table_and_a_picture():
@@ -44,6 +114,13 @@ def test_the_inline_view_stands_by_itself():
     assert "MB of HTML" in repr(page)
 
 
-def test_a_wrong_configuration_is_refused():
+def test_what_cannot_be_drawn_is_refused(tmp_path):
+    robot = lw.load("ur5e")
     with pytest.raises(InvalidInput, match=r"picture: q has shape \(3,\)"):
-        lw.load("ur5e").picture([0, 0, 0])
+        robot.picture([0, 0, 0])
+    with pytest.raises(InvalidInput, match="size is 1 x 100000"):
+        robot.picture(size=(1, 100_000))
+    with pytest.raises(lw.LinkworkError, match="gif"):
+        record(robot, tmp_path / "film.avi", {"time": [0, 1], "q": np.zeros((2, 6))})
+    with pytest.raises(InvalidInput, match="has no named motion"):
+        record(robot, tmp_path / "film.gif")

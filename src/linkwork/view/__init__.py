@@ -2,6 +2,7 @@
 
 from linkwork.doors import open_doors
 from linkwork.view.drawing import draw_columns, draw_motion, draw_robot
+from linkwork.view.film import record
 from linkwork.view.picture import picture, robot_html
 from linkwork.view.playback import Playback
 from linkwork.view.report import report_html, write_report
@@ -18,6 +19,7 @@ __all__ = [
     "draw_motion",
     "draw_robot",
     "picture",
+    "record",
     "report_html",
     "robot_html",
     "show",

@@ -16,6 +16,10 @@ from linkwork.view.postures import quaternions
 KINDS: dict[type, str] = {LinearActuator: "actuator", Damper: "actuator", Spring: "spring"}
 
 
+RADIUS = 0.008
+"""Radius of members as part of the robot's size."""
+
+
 class MemberNodes:
     """The members of one robot in a viser scene, moved by their ends; every mesh has unit length along z.
 
@@ -26,7 +30,7 @@ class MemberNodes:
         self.names = member_names(robot.subject)
         elements = {getattr(e, "name", None): e for e in robot.model.elements}
         self.elements = [elements[name] for name in self.names]
-        self.radius = 0.008 * size
+        self.radius = RADIUS * size
         start = np.ones(len(self.names)) if ends is None else np.linalg.norm(ends[:, 1] - ends[:, 0], axis=-1)
         self.start = np.maximum(start, self.radius)
         self.nodes: dict[str, list[Any]] = {}
@@ -34,7 +38,7 @@ class MemberNodes:
             place = f"{root}/members/{name.replace('/', '|')}"
             self.nodes[name] = [
                 server.scene.add_mesh_simple(f"{place}/{k}", *shape, color=color)
-                for k, (shape, color) in enumerate(self._parts(element, float(length)))
+                for k, (shape, color) in enumerate(member_parts(element, self.radius, float(length)))
             ]
         self.shown = True
 
@@ -55,27 +59,34 @@ class MemberNodes:
         lengths = np.linalg.norm(across, axis=-1)
         wxyz = quaternions(triangles.turn_z_to(across))
         for k, name in enumerate(self.names):
-            pin = isinstance(self.elements[k], LoopClosure) and lengths[k] < 1e-6
-            for part, node in enumerate(self.nodes[name]):
-                node.position, node.wxyz = ends[k, 0], wxyz[k]
-                if not pin:
-                    node.scale = (1.0, 1.0, float(0.5 * self.start[k] if part == 1 else max(lengths[k], 1e-6)))
+            scales = member_scales(self.elements[k], float(lengths[k]), float(self.start[k]))
+            for node, scale in zip(self.nodes[name], scales, strict=False):
+                node.position, node.wxyz, node.scale = ends[k, 0], wxyz[k], (1.0, 1.0, scale)
 
     def paint(self, name: str, color: Color) -> None:
         """Colour the loaded part of a member."""
         self.nodes[name][-1].color = color
 
-    def _parts(self, element: Any, length: float) -> list[tuple[triangles.Triangles, Color]]:
-        r, up = self.radius, np.array([0.0, 0.0, 0.5])
-        rod = triangles.moved(triangles.cylinder(0.55 * r, 1.0), np.eye(3), up)
-        if isinstance(element, (LinearActuator, Damper)):
-            barrel = triangles.moved(triangles.cylinder(1.25 * r, 1.0), np.eye(3), up)
-            return [(rod, COLORS["rod"]), (barrel, COLORS["actuator"])]
-        if isinstance(element, Spring):
-            return [(triangles.coil(1.6 * r, 0.4 * r, length), COLORS["spring"])]
-        if isinstance(element, LoopClosure) and element.kind != "distance":
-            return [(triangles.ball(1.9 * r), COLORS["hub"])]
-        if isinstance(element, (Bar, LoopClosure)):
-            return [(triangles.moved(triangles.cylinder(0.9 * r, 1.0), np.eye(3), up), COLORS["member"])]
-        assert isinstance(element, Slider)
-        return [(rod, COLORS["member"])]
+
+def member_parts(element: Any, radius: float, length: float) -> list[tuple[triangles.Triangles, Color]]:
+    """What is drawn of a member, along z from the origin with unit length; the second part is a barrel of half that."""
+    r, up = radius, np.array([0.0, 0.0, 0.5])
+    rod = triangles.moved(triangles.cylinder(0.55 * r, 1.0), np.eye(3), up)
+    if isinstance(element, (LinearActuator, Damper)):
+        barrel = triangles.moved(triangles.cylinder(1.25 * r, 1.0), np.eye(3), up)
+        return [(rod, COLORS["rod"]), (barrel, COLORS["actuator"])]
+    if isinstance(element, Spring):
+        return [(triangles.coil(1.6 * r, 0.4 * r, length), COLORS["spring"])]
+    if isinstance(element, LoopClosure) and element.kind != "distance":
+        return [(triangles.ball(1.9 * r), COLORS["hub"])]
+    if isinstance(element, (Bar, LoopClosure)):
+        return [(triangles.moved(triangles.cylinder(0.9 * r, 1.0), np.eye(3), up), COLORS["member"])]
+    assert isinstance(element, Slider)
+    return [(rod, COLORS["member"])]
+
+
+def member_scales(element: Any, length: float, first: float) -> tuple[float, ...]:
+    """How long the parts of a member are drawn that is `length` now and was `first`; a pin is not stretched."""
+    if isinstance(element, LoopClosure) and length < 1e-6:
+        return (1.0,)
+    return (max(length, 1e-6), 0.5 * first)

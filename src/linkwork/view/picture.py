@@ -3,98 +3,209 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from html import escape
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.arguments import finite
-from linkwork.errors import NotPossible
+from linkwork.arguments import finite, finite_rows
+from linkwork.errors import InvalidInput
 from linkwork.formats.files import write_atomically
+from linkwork.loads.members import member_names
+from linkwork.model.elements import LoopClosure
 from linkwork.robot import Robot
-from linkwork.view.drawing import COLORS, WIDTHS
-from linkwork.view.pictures import pictures
-from linkwork.view.postures import postures, start
+from linkwork.view import triangles
+from linkwork.view.member_nodes import RADIUS, member_parts, member_scales
+from linkwork.view.palette import COLORS, Color
+from linkwork.view.png import png_bytes
+from linkwork.view.postures import Postures, postures, start
+from linkwork.view.raster import Camera, Floor, Mesh, axes_of, fitted, floor_of, merged, render, vertex_normals
 from linkwork.view.scene import extent
-from linkwork.view.segments import segments
-from linkwork.view.solids import bounds, solids
+from linkwork.view.solids import solids
 
-LIGHT = np.array([0.35, -0.5, 0.79])
-"""Where the light comes from, world axes."""
-MOST_FACES = 60_000
-"""Meshes with more triangles than this are thinned, since matplotlib draws each by itself."""
+LARGEST = 4096
+"""Pixels of an edge: more would take minutes and gigabytes."""
 
 
 def picture(
-    robot: Robot, q: ArrayLike | None = None, path: str | Path | None = None, size: tuple[float, float] = (5.0, 5.0)
+    robot: Robot,
+    q: ArrayLike | None = None,
+    path: str | Path | None = None,
+    size: tuple[int, int] = (750, 750),
+    view: tuple[float, float] | None = None,
+    trails: Sequence[str] = (),
+    ghosts: ArrayLike | None = None,
 ) -> bytes:
     """The robot at q (nq,) as a PNG, with its shapes in shaded colours; also written to `path` if one is given.
 
-    q left out: neutral, or for a machine with loops its assembled reference. size: width and height [inch], 150 dots
-    an inch. Needs matplotlib: pip install 'linkwork[plots]'.
+    q        left out: where it stands first (`robot.home`, or the start of its first motion)
+    size     width and height [pixel]
+    view     azimuth and elevation [deg] of the eye; left out: from the front right, or onto a flat mechanism
+    trails   frames whose path over the robot's first motion (or over `ghosts`) is drawn
+    ghosts   (n, nq): other configurations, drawn pale
     """
-    at = start(robot) if q is None else finite(q, (robot.nq,), "picture: q")
-    content = pictures(lambda figure: _draw(figure, robot, at), ["png"], size)["png"]
+    content = png_bytes(image(robot, q, size, view, trails, ghosts))
     if path is not None:
         write_atomically(path, content)
     return content
 
 
+def image(
+    robot: Robot,
+    q: ArrayLike | None = None,
+    size: tuple[int, int] = (750, 750),
+    view: tuple[float, float] | None = None,
+    trails: Sequence[str] = (),
+    ghosts: ArrayLike | None = None,
+) -> np.ndarray:
+    """The same as pixels (height, width, 3) of bytes."""
+    at = start(robot) if q is None else finite(q, (robot.nq,), "picture: q")
+    others = None if ghosts is None else finite_rows(ghosts, robot.nq, "picture: ghosts").reshape(-1, robot.nq)
+    width, height = pixels(size)
+    looks = Look.of(robot, at)
+    parts = [looks.mesh(postures(robot, at), 0)]
+    if others is not None and len(others):
+        rows = postures(robot, others)
+        parts += [pale(looks.mesh(rows, k)) for k in range(len(rows))]
+    parts += [looks.trail(path) for path in trail_paths(robot, trails, others)]
+    return shot(merged(parts), looks.size, (width, height), view)
+
+
+def shot(mesh: Mesh, scale: float, size: tuple[int, int], view: tuple[float, float] | None = None) -> np.ndarray:
+    """A picture (height, width, 3) of a mesh that fills it, on a floor. scale [m]: the robot's size."""
+    camera, floor, shown = stage(mesh, scale, size, view)
+    return render(mesh, camera, shown, floor)
+
+
+def stage(
+    mesh: Mesh, scale: float, size: tuple[int, int], view: tuple[float, float] | None
+) -> tuple[Camera, Floor, float]:
+    """(camera, floor, size [m] of what is shown) for a mesh: the floor is the ground, or what it stands on."""
+    low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
+    camera = fitted(mesh.vertices, axes_of(*(view or viewpoint(low, high))), *size)
+    ground = 0.0 if -0.02 * scale < low[2] < 0.25 * scale else float(low[2])
+    shown = max(scale, float(np.linalg.norm((high - low)[:2])) / 1.6)
+    return camera, floor_of(camera, ground - 1e-4 * scale, (low + high)[:2] / 2, shown), shown
+
+
+def viewpoint(low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
+    """(azimuth, elevation) [deg]: from the front right; onto the plane of what is flat."""
+    spread = np.asarray(high) - np.asarray(low)
+    thin = int(np.argmin(spread))
+    if spread[thin] < 0.22 * np.sort(spread)[1]:
+        return ((-28.0, 18.0), (-68.0, 18.0), (-62.0, 52.0))[thin]
+    return -52.0, 22.0
+
+
+@dataclass(frozen=True)
+class Look:
+    """What is drawn of a robot: the meshes of its bodies in their own axes, and those of its members."""
+
+    robot: Robot
+    size: float
+    bodies: tuple[tuple[int, Mesh], ...]
+    first: np.ndarray
+
+    @classmethod
+    def of(cls, robot: Robot, q: np.ndarray) -> Look:
+        """q: the strokes of its struts there decide how long their barrels are."""
+        rows = postures(robot, start(robot))
+        size = extent(robot, rows)
+        parts, _ = solids(robot.model, size)
+        bodies = tuple(
+            (k, _mesh(piece.vertices, piece.faces, piece.color))
+            for k, name in enumerate(robot.bodies)
+            for piece in parts[name]
+            if len(piece.faces)
+        )
+        ends = rows.ends if rows.ends is not None else postures(robot, q).ends
+        first = np.ones(0) if ends is None else np.linalg.norm(ends[0, :, 1] - ends[0, :, 0], axis=-1)
+        return cls(robot, size, bodies, np.maximum(first, RADIUS * size))
+
+    def mesh(self, rows: Postures, k: int) -> Mesh:
+        """Row k of some postures, world axes."""
+        found = [
+            replace(mesh, vertices=mesh.vertices @ R.T + p, normals=mesh.normals @ R.T)
+            for body, mesh in self.bodies
+            for R, p in ((rows.rotation[k, body], rows.position[k, body]),)
+        ]
+        if rows.ends is not None:
+            found += self._members(rows.ends[k])
+        if not found:  # a point: a ball says where
+            found = [_mesh(*triangles.ball(0.02 * self.size), COLORS["body"])]
+        return merged(found)
+
+    def trail(self, points: np.ndarray, color: Color = COLORS["trail"]) -> Mesh:
+        """A path (n, 3) as a thin round line."""
+        steps = [
+            triangles.tube(a, b, 0.0035 * self.size)
+            for a, b in pairwise(points)
+            if np.linalg.norm(b - a) > 1e-4 * self.size
+        ]
+        return _mesh(*triangles.joined(steps or [triangles.ball(0.005 * self.size)]), color)
+
+    def _members(self, ends: np.ndarray) -> list[Mesh]:
+        elements = {getattr(e, "name", None): e for e in self.robot.model.elements}
+        found = []
+        for name, (a, b), first in zip(member_names(self.robot.subject), ends, self.first, strict=True):
+            length, element = float(np.linalg.norm(b - a)), elements[name]
+            if length < 1e-9 and not isinstance(element, LoopClosure):
+                continue
+            R = triangles.turn_z_to(b - a)
+            parts = member_parts(element, RADIUS * self.size, float(first))
+            for ((vertices, faces), color), scale in zip(
+                parts, member_scales(element, length, float(first)), strict=False
+            ):
+                found.append(_mesh((vertices * [1.0, 1.0, scale]) @ R.T + a, faces, color))
+        return found
+
+
+def pale(mesh: Mesh, share: float = 0.72) -> Mesh:
+    """The same in colours near white."""
+    return replace(mesh, colors=mesh.colors + share * (1.0 - mesh.colors))
+
+
+def tinted(mesh: Mesh, color: Color, share: float = 0.75) -> Mesh:
+    """The same with a colour over its own."""
+    return replace(mesh, colors=(1 - share) * mesh.colors + share * np.array(color) / 255.0)
+
+
+def trail_paths(robot: Robot, frames: Sequence[str], q: np.ndarray | None) -> list[np.ndarray]:
+    """Paths (n, 3) of frames over configurations, or over the robot's first motion."""
+    if not frames:
+        return []
+    if q is None:
+        if not len(robot.motions):
+            raise InvalidInput(f'picture: trails need a motion, and robot "{robot.name}" has none; give ghosts')
+        motion = robot.motions[next(iter(robot.motions))]
+        q = np.asarray(motion.sample(np.linspace(0.0, motion.duration, 241))[0])
+    return [np.asarray(robot.pose(q, frame)[:, :3, 3]) for frame in frames]
+
+
 def robot_html(robot: Robot) -> str:
-    """A table of the robot with a small picture, for notebooks; the table alone where nothing can be drawn."""
+    """A table of the robot with a small picture, for notebooks."""
     table = f"<pre style='margin:0'>{escape(str(robot))}</pre>"
-    try:
-        image = base64.b64encode(picture(robot, size=(3.0, 3.0))).decode()
-    except NotPossible:
-        return table
-    drawn = f"<img alt='{escape(robot.name)}' width='300' src='data:image/png;base64,{image}'>"
+    content = base64.b64encode(picture(robot, size=(600, 600))).decode()
+    drawn = f"<img alt='{escape(robot.name)}' width='300' src='data:image/png;base64,{content}'>"
     return f"<div style='display:flex;align-items:center;gap:1em'>{drawn}{table}</div>"
 
 
-def _draw(figure: Any, robot: Robot, q: np.ndarray) -> None:
-    from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection  # type: ignore[import-untyped]
-
-    axes = figure.add_subplot(projection="3d", computed_zorder=False)
-    parts, _ = solids(robot.model, extent(robot, postures(robot, q)))
-    poses = robot.forward_kinematics(q)
-    corners, shades = [], []
-    total = sum(len(piece.faces) for pieces in parts.values() for piece in pieces)
-    thin = max(1, -(-total // MOST_FACES))
-    for k, pieces in enumerate(parts.values()):
-        for piece in pieces:
-            world = piece.vertices @ poses.rotation[k].T + poses.position[k]
-            triangles = world[piece.faces[::thin]]
-            corners.append(triangles)
-            shades.append(_shaded(triangles, piece.color))
-    members = segments(robot, q)
-    for kind in ("actuator", "spring", "member"):
-        ends = members.of(kind)
-        if ends.size:
-            axes.add_collection3d(Line3DCollection(ends, colors=COLORS[kind], linewidths=WIDTHS[kind]))
-    if corners:
-        surface = Poly3DCollection(np.concatenate(corners), facecolors=np.concatenate(shades), linewidths=0)
-        axes.add_collection3d(surface)
-    low, high = bounds(list(parts.values()), poses.rotation, poses.position)
-    _frame(axes, low, high)
+def _mesh(vertices: np.ndarray, faces: np.ndarray, color: Color) -> Mesh:
+    vertices, faces = np.asarray(vertices, dtype=float), np.asarray(faces, dtype=np.int64)
+    colors = np.broadcast_to(np.array(color, dtype=float) / 255.0, (len(faces), 3))
+    return Mesh(vertices, vertex_normals(vertices, faces), faces, colors)
 
 
-def _shaded(triangles: np.ndarray, color: tuple[int, int, int]) -> np.ndarray:
-    """Colours (m, 4): brighter towards the light."""
-    normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
-    lengths = np.linalg.norm(normals, axis=1, keepdims=True)
-    facing = np.abs(normals / np.where(lengths > 0.0, lengths, 1.0) @ LIGHT)
-    brightness = 0.45 + 0.55 * facing[:, None]
-    rgb = np.array(color, dtype=float)[None] / 255.0 * brightness
-    return np.concatenate([rgb, np.ones((len(rgb), 1))], axis=1)
-
-
-def _frame(axes: Any, low: np.ndarray, high: np.ndarray) -> None:
-    """Equal scale, no box; a faint floor where the robot stands on one."""
-    centre, half = (low + high) / 2, max(float((high - low).max()) / 2, 1e-3) * 0.8
-    for name, c in zip("xyz", centre, strict=True):
-        getattr(axes, f"set_{name}lim")(c - half, c + half)
-    axes.set_box_aspect((1, 1, 1))
-    axes.view_init(elev=22, azim=-55)
-    axes.set_axis_off()
+def pixels(size: tuple[int, int], who: str = "picture") -> tuple[int, int]:
+    """Width and height that a picture can have."""
+    try:
+        width, height = (int(edge) for edge in size)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{who}: size is {size!r}, expected width and height [pixel]") from None
+    if not (16 <= width <= LARGEST and 16 <= height <= LARGEST):
+        raise InvalidInput(f"{who}: size is {width} x {height}, expected 16 to {LARGEST} pixels each")
+    return width, height

@@ -104,13 +104,24 @@ def _skeleton(model: Model, body: Body, size: float) -> list[tuple[Triangles, Co
     parts += [(triangles.tube(a, b, 0.014 * size), COLORS["body"]) for a, b in _lines(model, body)]
     for joint in model.joints:
         if joint.child == body.name:
-            hub = _hub(joint, size)
+            hub = _hub(joint, float(np.clip(HUB_SHARE * _typical(model), 0.78 * size, size)))
             meets = _ends_at(_lines(model, body), np.zeros(3))
             if joint.parent is not None:
                 place = np.array(joint.placement.position, dtype=float)
                 meets |= _ends_at(_lines(model, model.body(joint.parent)), place)
             parts += [(hub, COLORS["hub"])] if hub is not None and meets else []
     return parts
+
+
+HUB_SHARE = 10.0
+"""Joints are drawn for a robot at most this many of its typical links long, so that hubs do not hide short links."""
+
+
+@lru_cache(maxsize=64)
+def _typical(model: Model) -> float:
+    """Length [m] of the shorter lines of a robot: a quarter of them is shorter still."""
+    lengths = [float(np.linalg.norm(b - a)) for body in model.bodies for a, b in _lines(model, body)]
+    return float(np.quantile(lengths, 0.25)) if lengths else np.inf
 
 
 THICK, THIN = 0.042, 0.022

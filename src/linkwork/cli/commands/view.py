@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,6 +13,7 @@ from linkwork.cli.answer import Answer
 from linkwork.cli.arguments import Configuration, RobotName, configuration
 from linkwork.cli.motions import motion_of
 from linkwork.cli.progress import working
+from linkwork.errors import InvalidInput
 
 
 def view(
@@ -25,12 +27,18 @@ def view(
     host: Annotated[
         str, typer.Option(help="Who may connect: this machine alone unless you say otherwise.")
     ] = "127.0.0.1",
+    record: Annotated[
+        Path | None, typer.Option(help="Write the motion as a film (.gif, .mp4) or a picture (.png), and end.")
+    ] = None,
     seconds: Annotated[float | None, typer.Option(help="End after this long; left out: until Ctrl-C.")] = None,
 ) -> Answer:
     """Show robots in the browser: sliders, motions, loads, plots, a target to drag.
 
     Examples:  linkwork view charmie --motion validation      linkwork view ur5e --beside ur10e
+               linkwork view charmie --record charmie.gif
     """
+    if record is not None:
+        return _recorded(lw.load(robot), record, q, motion, beside or [])
     from linkwork.view.viewer import Viewer
 
     loaded, others = lw.load(robot), [lw.load(name) for name in beside or ()]
@@ -53,3 +61,20 @@ def view(
             viewer.wait(seconds)
 
     return Answer(facts, [f"{loaded.name}: open {viewer.address}{taken} (Ctrl-C ends)"], then=wait)
+
+
+def _recorded(robot: lw.Robot, path: Path, q: str | None, motion: str | None, beside: list[str]) -> Answer:
+    """A film of the motion, or a picture of one configuration, without a browser."""
+    if beside:
+        raise InvalidInput("view: --record shows one robot; the viewer's own button films several")
+    facts = {"robot": robot.name, "motion": motion}
+    with working(f"drawing {robot.name}") as tick:
+        if path.suffix.lower() == ".png":
+            robot.picture(None if q is None else configuration(robot, q), path)
+        else:
+            if q is not None:
+                raise InvalidInput("view: --q with --record needs a picture, such as --record robot.png")
+            name, given = motion_of(robot, motion, "view")
+            facts["motion"] = name
+            lw.view.record(robot, path, given, progress=tick)
+    return Answer(facts, [], [path])
