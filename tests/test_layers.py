@@ -31,7 +31,7 @@ MAY_IMPORT = {
     "trajectory": ("actuation", "inverse", "lagrange"),
     "inverse": ("actuation", "loops", "collision"),
     "simulation": ("actuation", "loops", "lagrange", "collision"),
-    "planning": ("collision", "inverse", "trajectory"),
+    "planning": ("collision", "inverse", "trajectory", "loops"),
     "avoidance": ("collision", "inverse", "trajectory"),
     "control": ("simulation", "actuation", "loops", "lagrange", "trajectory", "inverse"),
     "optimal": ("inverse", "trajectory", "simulation", "collision"),

@@ -2,10 +2,12 @@
 
 from linkwork.doors import open_doors
 from linkwork.planning.cartesian import CartesianPath, cartesian
+from linkwork.planning.constraints import Constraint
 from linkwork.planning.goals import PoseGoal
 from linkwork.planning.graph_plan import GraphPlan
 from linkwork.planning.kinematic_graph import KinematicGraph
-from linkwork.planning.paths import shorten, smooth
+from linkwork.planning.options import PlanOptions
+from linkwork.planning.paths import project, shorten, smooth
 from linkwork.planning.plan_result import Plan, Plans
 from linkwork.planning.planner import METHODS, plan, plan_many
 from linkwork.planning.regional import Regional, split_regional
@@ -15,9 +17,11 @@ from linkwork.planning.roadmap import Roadmap
 __all__ = [
     "METHODS",
     "CartesianPath",
+    "Constraint",
     "GraphPlan",
     "KinematicGraph",
     "Plan",
+    "PlanOptions",
     "Plans",
     "PoseGoal",
     "Regional",
@@ -27,6 +31,7 @@ __all__ = [
     "cartesian",
     "plan",
     "plan_many",
+    "project",
     "shorten",
     "smooth",
     "split_regional",

@@ -64,7 +64,7 @@ def plan(
         size, more = value(tolerance, "--tolerance"), value(padding, "--padding")
         model = lw.collision.model(loaded, shapes, size, "auto" if srdf is None else srdf, more, visuals)
     with working("planning"):
-        answer = planned(model, configuration(loaded, start), goal, around, method, seed, time_limit)
+        answer = planned(model, configuration(loaded, start), goal, around, method, seed=seed, time_limit=time_limit)
     facts: dict[str, Any] = {"robot": loaded.name, "success": answer.success, "reason": answer.reason}
     if not answer.success:
         return Answer(facts, [f"{loaded.name}: {answer.reason}"], [], code=1)

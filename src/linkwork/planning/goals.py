@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+import casadi
 import numpy as np
 
 from linkwork import configurations
 from linkwork.arguments import as_doubles, number
 from linkwork.errors import InvalidInput, LinkworkError
 from linkwork.inverse.analytic import inverse_kinematics_all
+from linkwork.inverse.residual import gap
 from linkwork.inverse.solve import inverse_kinematics
+from linkwork.inverse.targets import Goal, packed
+from linkwork.inverse.tasks import TaskScene
+from linkwork.loops.assembly import has_closures
+from linkwork.planning.constraints import Constraint, Manifold
 from linkwork.planning.space import Space
 from linkwork.subject import Subject
 
@@ -56,11 +63,14 @@ class PoseGoal:
             raise InvalidInput(f"PoseGoal: starts is {self.starts}, expected at least 1")
         object.__setattr__(self, "poses", rows)
 
-    def configurations(self, space: Space, start: np.ndarray, seed: int = 0) -> np.ndarray:
+    def configurations(
+        self, space: Space, start: np.ndarray, seed: int = 0, constraints: Sequence[Constraint] = ()
+    ) -> np.ndarray:
         """Configurations (k, nq) within the limits that bring the frame there, nearest to the start first."""
         subject = space.subject
         subject.place_of(self.frame)  # an unknown frame is said by name
-        rows = [q for pose in self.poses for q in self._of(subject, space, pose, start, seed)]
+        of = self._of if not constraints and not has_closures(subject) else partial(self._keeping, constraints)
+        rows = [q for pose in self.poses for q in of(subject, space, pose, start, seed)]
         return sorted_apart(space, np.array(rows).reshape(-1, subject.nq), start)
 
     def _of(self, subject: Subject, space: Space, pose: np.ndarray, start: np.ndarray, seed: int) -> list[np.ndarray]:
@@ -79,6 +89,16 @@ class PoseGoal:
         held = (np.abs(rows - start) <= 1e-9) | space.free
         return [q for q in (_within(space, each) for each in rows[held.all(axis=1)]) if q is not None]
 
+    def _keeping(
+        self, constraints: Sequence[Constraint], subject: Subject, space: Space, pose: np.ndarray, start: Any, seed: int
+    ) -> list[np.ndarray]:
+        """Configurations that bring the frame there and keep constraints: both solved together, from many starts."""
+        here = Constraint(_GoalTask(self, pose), tolerance=float(np.min(self.tolerance)))
+        manifold = Manifold(space, [*constraints, here])
+        begin = np.concatenate([start[None], configurations.random(subject, int(self.starts) - 1, seed)])
+        rows, kept = manifold.projected(np.where(space.free, begin, start), manifold.numbers(start))
+        return list(rows[kept])
+
     def _closed(self, subject: Subject, pose: np.ndarray, start: np.ndarray) -> np.ndarray | None:
         """Every posture where the axes have closed forms, or None."""
         try:
@@ -89,6 +109,33 @@ class PoseGoal:
             return np.concatenate([one.q, inverse_kinematics_all(subject, pose, self.frame, start, values).q])
         except LinkworkError:
             return None
+
+
+class _GoalTask:
+    """A pose goal as a task: its rows are those of inverse kinematics, in axes of the target."""
+
+    gain, damping = 1.0, 0.0
+
+    def __init__(self, goal: PoseGoal, pose: np.ndarray) -> None:
+        axes = None if goal.axes is None else tuple(goal.axes)
+        self.goal = Goal(goal.frame, "pose" if pose.shape == (4, 4) else "position", axes)
+        self.pose = pose
+
+    @property
+    def key(self) -> tuple:
+        return "goal", self.goal.frame, self.goal.task, self.goal.axes
+
+    def numbers(self, subject: Subject) -> np.ndarray:
+        target = casadi.DM(self.pose)
+        return np.array(casadi.DM(packed(self.goal, casadi.SX(target))[0])).ravel()
+
+    def costs(self, subject: Subject) -> np.ndarray:
+        return np.ones(len(self.goal.positions) + len(self.goal.rotations))
+
+    def rows(self, scene: TaskScene, numbers: casadi.SX) -> tuple[casadi.SX, casadi.SX]:
+        place = scene.subject.place_of(self.goal.frame)
+        rows = gap(scene.tree, scene.q_tree, (self.goal,), (place,), numbers, 1.0)
+        return rows.e, rows.J @ scene.G
 
 
 def sorted_apart(space: Space, rows: np.ndarray, start: np.ndarray) -> np.ndarray:

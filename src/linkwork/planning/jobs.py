@@ -17,7 +17,7 @@ from linkwork.engine.growing import FAR
 from linkwork.engine.keys import key
 from linkwork.engine.routines import compiled
 from linkwork.engine.sharing import run_shared
-from linkwork.planning.rrt_connect import BUFFERS, FULL, JOB, RUNNING, SOLVED, TREE, write_search
+from linkwork.planning.rrt_connect import BUFFERS, FULL, JOB, RUNNING, SOLVED, TREE, SearchWriter, write_search
 
 __all__ = ["FULL", "RUNNING", "SOLVED", "Job", "Search"]
 
@@ -63,12 +63,15 @@ class Job:
 class Search:
     """The search of one model: its code, and the checker that it asks."""
 
+    writer: type[SearchWriter] = SearchWriter
+
     def __init__(self, model: CollisionModel, turns: Sequence[float], weights: Sequence[float]) -> None:
         self.model, self.size = model, len(turns)
         self.width = machine.widths()[0]
-        made = key("rrt_connect", self.size, tuple(turns), tuple(weights), self.width)
+        writer = self.writer
+        made = key(writer.__name__, self.size, tuple(turns), tuple(weights), self.width)
         exports = ("run", "search", "shorten")
-        code = compiled(made, lambda module: write_search(module, self.size, turns, weights), exports)
+        code = compiled(made, lambda module: write_search(module, self.size, turns, weights, writer), exports)
         self.run = code["run"]
         self.kernel = motions.kernel_of(model.tables)
         self.checker, header = self.kernel.load()

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from linkwork.arguments import finite_rows
 from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.planning.blends import blended
+from linkwork.planning.constraints import manifold_of
 from linkwork.planning.questions import SHORTCUTS, Question, search_of, settings_of, shift_of, shortened, space_of
 from linkwork.trajectory.path import Path
 
@@ -62,3 +64,29 @@ def free_path(
     if not free.all():
         raise NotPossible(f"{who}: the motion from waypoint {int(np.argmin(free))} to the next touches something")
     return rows, around
+
+
+def project(model: CollisionModel, q: ArrayLike, constraints: Any, joints: Sequence[str] | None = None) -> np.ndarray:
+    """Configurations (..., nq) near q that keep constraints (see `plan`), within the limits of the joints.
+
+    joints   names of the joints that may move; the others keep their values
+    Where there is none near a q, that is an error.
+    """
+    space = space_of(model, joints, None, "project")
+    nq = space.subject.nq
+    rows = finite_rows(q, nq, "project: q", f'robot "{space.subject.model.name}" has nq = {nq}')
+    manifold = manifold_of(space, constraints, "project")
+    answers = rows.reshape(-1, nq).copy()
+    if manifold is None:
+        return answers.reshape(rows.shape)
+    together = [slice(None)] if joints is None else [slice(k, k + 1) for k in range(len(answers))]
+    for part in together if len(answers) else []:
+        begin = answers[part]
+        answers[part], kept = manifold.projected(begin, manifold.numbers(begin[0]))
+        if not kept.all():
+            k = int(np.argmin(kept))
+            label, beyond, _ = (manifold.explained(answers[part][k]) or [("a limit of a joint", 0.0, 0.0)])[0]
+            raise NotPossible(
+                f'project: nothing near q row {k} keeps all constraints; "{label}" stays off by {beyond:.3g}'
+            )
+    return answers.reshape(rows.shape)

@@ -6,17 +6,20 @@ import builtins
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.arguments import choice, flag, number
+from linkwork.arguments import choice, number
 from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.planning.anytime import improved
+from linkwork.planning.constrained import constrained
+from linkwork.planning.constraints import manifold_of, refuse_off
 from linkwork.planning.goals import PoseGoal
 from linkwork.planning.jobs import FULL, SOLVED, Job, PlannerSettings, Search
+from linkwork.planning.options import PlanOptions, completed
 from linkwork.planning.plan_result import Plan, Plans
 from linkwork.planning.questions import (
     Question,
@@ -28,6 +31,7 @@ from linkwork.planning.questions import (
     settings_of,
     shift_of,
     shortened,
+    solved,
     space_of,
 )
 from linkwork.planning.roadmap import growing
@@ -47,6 +51,7 @@ def plan(
     goal: ArrayLike | PoseGoal,
     obstacles: Obstacles | Sequence[Any] | None = None,
     method: str = "rrt_connect",
+    constraints: Sequence[Any] = (),
     seed: int = 0,
     time_limit: float | None = 1.0,
     step: float = 1.0 / 32.0,
@@ -62,6 +67,9 @@ def plan(
     start        (nq,)
     goal         a configuration (nq,), several (k, nq) of which any will do, or a PoseGoal
     obstacles    `Obstacles` (packed once, quick again) or a list of shapes
+    constraints  what the whole motion keeps: tasks of `lw.tasks` whose rows with a cost are equalities (a tool upright,
+                 on a plane, two hands on one tray), or `Constraint`s with boxes and tolerances; see constraints.py.
+                 Closed loops of the robot are kept closed unasked
     seed         of the samples: the same seed gives the same path, to the bit, on any number of threads
     time_limit   [s] of the search; None: none
     step         between samples of a motion [rad, m], while searching
@@ -80,24 +88,31 @@ def plan(
     choice(method, METHODS, "plan: method")
     clock = time.perf_counter()
     around = obstacles if obstacles is None or isinstance(obstacles, Obstacles) else Obstacles(obstacles)
-    space = space_of(model, joints, weights, "plan")
-    begin = one_configuration(space, start, "plan: start")
-    settings = settings_of(step, range)
-    search = search_of(model, space, around)
-    limit = np.inf if time_limit is None else number(time_limit, "plan: time_limit")
-    if not limit > 0.0:
-        raise InvalidInput(f"plan: time_limit is {limit:g}, expected a positive number of seconds, or None")
-    goals, reason = goals_of(model, space, begin, goal, around, seed)
-    seconds = {"goals": time.perf_counter() - clock, "search": 0.0, "shorten": 0.0, "certify": 0.0}
-    if reason:
-        return failure(model, around, reason, goals, seconds)
-    asked = Question(search, space, around, begin, goals, settings, shift_of(seed, space))
+    options: PlanOptions = {
+        "constraints": constraints,
+        "seed": seed,
+        "time_limit": time_limit,
+        "step": step,
+        "shorten": shorten,
+        "certify": certify,
+        "joints": joints,
+        "weights": weights,
+        "range": range,
+    }
+    asking = _Asking(model, options, "plan")
+    begin = one_configuration(asking.space, start, "plan: start")
+    asked, answer, seconds = asking.question(begin, goal, around, clock)
+    if asked is None:
+        return answer
+    aim = number(good_enough, "plan: good_enough")
+    if asking.manifold is not None and method != "rrt_connect":
+        raise NotPossible(f'plan: method "{method}" knows no constraints or closed loops; use "rrt_connect"')
     if method == "prm_star":
         if joints is not None or weights is not None:
             raise NotPossible('plan: method "prm_star" moves all joints, unweighted; use "rrt_connect" or "aorrtc"')
-        return growing(asked.search.model, begin, goals, around, seed, settings.step, limit, good_enough, seconds)
-    aim = number(good_enough, "plan: good_enough") if method == "aorrtc" else np.inf
-    return _answer(asked, seconds, limit, flag(shorten, "plan: shorten"), flag(certify, "plan: certify"), aim=aim)
+        parts = (asking.settings.step, asking.limit, aim, seconds)
+        return growing(asked.search.model, begin, asked.goals, around, seed, *parts)
+    return asking.answer(asked, seconds, aim=aim if method == "aorrtc" else np.inf)
 
 
 def plan_many(
@@ -105,22 +120,18 @@ def plan_many(
     starts: ArrayLike,
     goals: ArrayLike,
     obstacles: Obstacles | Sequence[Any] | None = None,
-    seed: int = 0,
-    time_limit: float | None = 1.0,
-    step: float = 1.0 / 32.0,
-    shorten: bool = True,
-    certify: bool = True,
-    joints: Sequence[str] | None = None,
-    weights: ArrayLike | None = None,
-    range: float = 1.0,
+    **options: Unpack[PlanOptions],
 ) -> Plans:
     """Many problems at once, on all threads: starts (nq,) or (n, nq), goals (nq,), (n, nq) or (n, k, nq).
 
     obstacles   one scene for all (`Obstacles` or a list of shapes), or a list of n `Obstacles`
-    Each plan is the one that `plan` gives for its problem alone. `time_limit` counts for each problem.
+    options     as `plan` takes them: constraints, seed, time_limit (of each problem), step, shorten, certify, joints,
+                weights, range
+    Each plan is the one that `plan` gives for its problem alone.
     """
     clock = time.perf_counter()
-    space = space_of(model, joints, weights, "plan_many")
+    asking = _Asking(model, options, "plan_many")
+    space = asking.space
     first = np.atleast_2d(space.configuration(starts, "plan_many: starts"))
     last = space.configuration(goals, "plan_many: goals")
     last = last[None, None] if last.ndim == 1 else last[:, None] if last.ndim == 2 else last
@@ -130,29 +141,61 @@ def plan_many(
     if len(first) not in (1, count) or len(last) not in (1, count):
         raise InvalidInput(f"plan_many: {len(first)} starts and {len(last)} goals, expected as many, or one of either")
     scenes = _scenes(obstacles, count)
-    settings, shift = settings_of(step, range), shift_of(seed, space)
-    limit = np.inf if time_limit is None else number(time_limit, "plan_many: time_limit")
-    both = flag(shorten, "plan_many: shorten"), flag(certify, "plan_many: certify")
     plans: list[Plan | None] = [None] * count
-    waiting: list[tuple[int, Question, Job]] = []
-    search = None
+    waiting: list[tuple[int, Question, Job | None]] = []
     for k in builtins.range(count):
         begin, ends, around = first[k % len(first)], last[k % len(last)], scenes[k % len(scenes)]
-        search = search_of(model, space, around)
-        ends, reason = goals_of(model, space, begin, ends, around, seed)
-        if reason:
-            plans[k] = failure(model, around, reason, ends, {"goals": 0.0})
+        asked, answer, _ = asking.question(begin, ends, around, time.perf_counter())
+        if asked is None:
+            plans[k] = answer
             continue
-        asked = Question(search, space, around, begin, ends, settings, shift)
-        job = search.job(begin, ends, around, space.box(begin), settings, shift)
-        waiting.append((k, asked, job))
-    if search is not None and waiting:
-        search.run_all([job for _, _, job in waiting], MANY_ITERATIONS)
+        waiting.append((k, asked, None if asking.manifold else _job_of(asked, asked.settings)))
+    jobs = [job for _, _, job in waiting if job is not None]
+    if jobs:
+        waiting[0][1].search.run_all(jobs, MANY_ITERATIONS)
     for k, asked, job in waiting:
-        ready = job if job["status"] == SOLVED and job["path_count"] <= job["path_rows"] else None
+        ready = job if job and job["status"] == SOLVED and job["path_count"] <= job["path_rows"] else None
         seconds = {"goals": 0.0, "search": 0.0, "shorten": 0.0, "certify": 0.0}
-        plans[k] = _answer(asked, seconds, limit, *both, ready=ready)
+        plans[k] = asking.answer(asked, seconds, ready)
     return Plans([answer for answer in plans if answer is not None], time.perf_counter() - clock)
+
+
+class _Asking:
+    """What all problems of one call have in common, checked."""
+
+    def __init__(self, model: CollisionModel, options: PlanOptions, who: str) -> None:
+        whole = completed(options, who)
+        self.model, self.who = model, who
+        self.space = space_of(model, whole["joints"], whole["weights"], who)
+        self.settings = settings_of(whole["step"], whole["range"])
+        self.limit, self.seed = whole["time_limit"], whole["seed"]
+        self.shorten, self.certify = whole["shorten"], whole["certify"]
+        self.shift = shift_of(self.seed, self.space)
+        self.manifold = manifold_of(self.space, whole["constraints"])
+
+    def question(
+        self, start: np.ndarray, goal: Any, obstacles: Obstacles | None, clock: float
+    ) -> tuple[Question | None, Plan, dict[str, float]]:
+        """The problem with goals that are free, or the answer that says why there is nothing to plan."""
+        search = search_of(self.model, self.space, obstacles)
+        if self.manifold is not None:
+            refuse_off(self.manifold, start)
+        goals, reason = goals_of(self.model, self.space, start, goal, obstacles, self.seed, self.manifold)
+        seconds = {"goals": time.perf_counter() - clock, "search": 0.0, "shorten": 0.0, "certify": 0.0}
+        if reason:
+            return None, failure(self.model, obstacles, reason, goals, seconds), seconds
+        asked = Question(search, self.space, obstacles, start, goals, self.settings, self.shift)
+        return asked, failure(self.model, obstacles, "no path", goals, seconds), seconds
+
+    def answer(self, asked: Question, seconds: dict[str, float], ready: Job | None = None, aim: float = np.inf) -> Plan:
+        if self.manifold is not None:
+            return constrained(asked, self.manifold, seconds, self.limit, self.shorten, self.certify)
+        return _answer(asked, seconds, self.limit, self.shorten, self.certify, ready, aim)
+
+
+def _job_of(asked: Question, settings: PlannerSettings) -> Job:
+    box = asked.space.box(asked.start)
+    return asked.search.job(asked.start, asked.goals, asked.obstacles, box, settings, asked.shift)
 
 
 def _answer(
@@ -180,14 +223,14 @@ def _answer(
         if aim < np.inf:
             path = _improved(asked, finer, seconds, path, until, aim)
         if not certify:
-            return _success(replace(asked, search=own), path, False, np.nan, job, seconds)
+            return solved(replace(asked, search=own), path, False, np.nan, job, seconds)
         clock = time.perf_counter()
         certificate = model.certify_motion(path[:-1], path[1:], asked.obstacles)
         seconds["certify"] += time.perf_counter() - clock
         if np.all(certificate.free):
-            return _success(replace(asked, search=own), path, True, float(np.min(certificate.clearance)), job, seconds)
+            return solved(replace(asked, search=own), path, True, float(np.min(certificate.clearance)), job, seconds)
         if attempt == ATTEMPTS - 1 and not np.any(certificate.collides):  # it grazes something: free, but not proved
-            return _success(replace(asked, search=own), path, False, np.nan, job, seconds)
+            return solved(replace(asked, search=own), path, False, np.nan, job, seconds)
         job = None
     what = f"no path: each of {ATTEMPTS} paths touches between its samples, the last with samples at {finer.step:.2g}"
     return failure(model, asked.obstacles, what, asked.goals, seconds, job)
@@ -207,8 +250,7 @@ def _searched(
     clock = time.perf_counter()
     search = asked.search
     if job is None:
-        box = asked.space.box(asked.start)
-        job = search.job(asked.start, asked.goals, asked.obstacles, box, settings, asked.shift)
+        job = _job_of(asked, settings)
         arena = search.arena(search.lay_out(job, job["capacity"]))
         most = PORTION
         while (status := search.go_on(job, most, arena)) != SOLVED:
@@ -247,13 +289,6 @@ def _shortened(asked: Question, settings: PlannerSettings, seconds: dict[str, fl
     shorter = shortened(asked, settings, path)
     seconds["shorten"] += time.perf_counter() - clock
     return shorter
-
-
-def _success(asked: Question, path: np.ndarray, proved: bool, clearance: float, job: Job, seconds: Any) -> Plan:
-    length = float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum())
-    counts = (job["iterations"], nodes_of(job), job["checks"])
-    parts = (asked.search.model, asked.obstacles)
-    return Plan(True, "solved", path, length, proved, clearance, path[-1], *counts, seconds, *parts)
 
 
 def _scenes(obstacles: Any, count: int) -> list[Obstacles | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from linkwork.arguments import number, whole
 from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.planning.constraints import Manifold
 from linkwork.planning.goals import PoseGoal
 from linkwork.planning.jobs import Job, PlannerSettings, Search
 from linkwork.planning.plan_result import Plan
@@ -81,11 +82,17 @@ def shortened(asked: Question, settings: PlannerSettings, path: np.ndarray, trie
 
 
 def goals_of(
-    model: CollisionModel, space: Space, start: np.ndarray, goal: Any, obstacles: Obstacles | None, seed: int
+    model: CollisionModel,
+    space: Space,
+    start: np.ndarray,
+    goal: Any,
+    obstacles: Obstacles | None,
+    seed: int,
+    manifold: Manifold | None = None,
 ) -> tuple[np.ndarray, str]:
-    """Goal configurations (k, nq) that are free, and why there is nothing to plan."""
+    """Goal configurations (k, nq) that are free and keep constraints, and why there is nothing to plan."""
     if isinstance(goal, PoseGoal):
-        rows = goal.configurations(space, start, seed)
+        rows = goal.configurations(space, start, seed, () if manifold is None else manifold.constraints)
         if not len(rows):
             return rows, f'goal out of reach: no configuration brings "{goal.frame}" to {len(goal.poses)} pose(s)'
     else:
@@ -96,6 +103,15 @@ def goals_of(
         if held.any():
             k = int(np.argwhere(held)[0][1])
             raise InvalidInput(f'plan: goal moves joint "{space.joint_of(k)}", which is not among `joints`')
+    if manifold is not None:
+        kept = manifold.off(rows, manifold.numbers(start)) <= 1.0
+        if not kept.any():
+            label, beyond, tolerance = manifold.explained(rows[0])[0]
+            return (
+                rows,
+                f'goal breaks the constraint "{label}" by {beyond:.3g} [m, rad], its tolerance is {tolerance:.3g}',
+            )
+        rows = rows[kept]
     touching = model.collides(np.concatenate([start[None], rows]), obstacles)
     if touching[0]:
         return rows, f"start in collision: {touch_of(model, start, obstacles)}"
@@ -120,6 +136,16 @@ def failure(
     nowhere = np.full(nq, np.nan)
     empty = np.zeros((0, nq))
     return Plan(False, reason, empty, np.nan, False, np.nan, nowhere, *counts, seconds, model, obstacles)
+
+
+def solved(
+    asked: Question, path: np.ndarray, proved: bool, clearance: float, job: Job, seconds: Mapping[str, float]
+) -> Plan:
+    """The answer with a path, proved free or not."""
+    length = float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum())
+    counts = (job["iterations"], nodes_of(job), job["checks"])
+    parts = (asked.search.model, asked.obstacles)
+    return Plan(True, "solved", path, length, proved, clearance, path[-1], *counts, seconds, *parts)
 
 
 def nodes_of(job: Job) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from linkwork.arguments import number
 from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidInput
+from linkwork.planning.options import PlanOptions, completed
 from linkwork.planning.planner import plan
 from linkwork.planning.questions import goals_of, one_configuration, space_of
 
@@ -60,8 +61,9 @@ class Replanner:
         obstacles: Obstacles | Sequence[Any] | None = None,
         fastest: float = 1.0,
         period: float = 0.05,
-        **options: Any,
+        **options: Unpack[PlanOptions],
     ) -> None:
+        completed(options, "Replanner")
         self.model, self.goal, self.options = model, goal, options
         self.space = space_of(model, None, None, "Replanner")
         self.period, self.fastest = number(period, "Replanner: period"), number(fastest, "Replanner: fastest")
@@ -105,7 +107,7 @@ class Replanner:
             if np.any(straight):
                 k = int(np.argmax(straight))
                 return np.concatenate([here[None], tail[k:]]), "straight", ""
-            joined = plan(self.model, here, tail, self.obstacles, certify=False, **self.options)
+            joined = plan(self.model, here, tail, self.obstacles, **{**self.options, "certify": False})
             if joined.success:
                 k = int(np.argmin(np.abs(tail - joined.path[-1]).max(axis=1)))
                 return np.concatenate([joined.path, tail[k + 1 :]]), "joined", ""

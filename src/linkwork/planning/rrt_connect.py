@@ -55,6 +55,10 @@ JOB = (
     "path_rows",
     "path_count",
     "wishes",  # shortcuts to try; 0: none
+    *(f"projector{part}" for part in ("", "_words", "_strides", "_outputs")),  # of constraints; see projected_search.py
+    *(f"points{part}" for part in ("", "_words", "_strides", "_outputs")),
+    "tile",
+    "chunks",
 )
 RUNNING, SOLVED, FULL = 0, 1, 2
 BUFFERS = 8  # points that a round needs
@@ -81,7 +85,9 @@ class Tree:
         self.job.words[place] = now
 
 
-def write_search(module: ir.Module, size: int, turns: Sequence[float], weights: Sequence[float]) -> None:
+def write_search(
+    module: ir.Module, size: int, turns: Sequence[float], weights: Sequence[float], writer: type[SearchWriter]
+) -> None:
     """Define search(job, scratch) and run(inputs, strides, outputs, scratch, begin, end), which runs many jobs."""
     width = machine.widths()[0]
     weighted = [turn * weight for turn, weight in zip(turns, weights, strict=True)]
@@ -89,11 +95,11 @@ def write_search(module: ir.Module, size: int, turns: Sequence[float], weights: 
     spread = write_spread(module, size)
     is_free = write_is_free(module, size, JOB)
     shorten = write_shorten(module, size, turns, is_free, JOB)
-    search = _Search(module, size, turns, weights, width, nearest, spread, is_free).function
+    search = writer(module, size, turns, weights, width, nearest, spread, is_free).function
     _write_run(module, search, shorten)
 
 
-class _Search:
+class SearchWriter:
     """Writes `search`."""
 
     def __init__(
@@ -109,6 +115,7 @@ class _Search:
     ) -> None:
         self.size, self.turns, self.weights, self.width = size, turns, weights, width
         self.nearest_row, self.spread, self.is_free = nearest, spread, is_free
+        self.prepare(module)
         self.r = r = Routine(module, "search", 2)
         job_at, self.scratch = r.arguments
         self.job = Record(r, job_at, JOB)
@@ -119,6 +126,9 @@ class _Search:
         self.squared = buffers.at(BUFFERS * (size + 1))
         self.function = r.function
         self._write()
+
+    def prepare(self, module: ir.Module) -> None:
+        """Functions that rounds call."""
 
     def _write(self) -> None:
         r, job = self.r, self.job
