@@ -9,8 +9,9 @@ import pytest
 import linkwork as lw
 from linkwork.actuation.implicit import followed
 from linkwork.errors import InvalidFile, InvalidInput, UnknownName
-from linkwork.studies.actuators import Actuator, catalogue, duties, select
+from linkwork.studies.actuators import duties, select
 from linkwork.studies.balancing import balance
+from linkwork.studies.lines import Actuator, catalogue
 from linkwork.studies.sweep import sweep
 from tests.loops.machines import SCISSOR
 

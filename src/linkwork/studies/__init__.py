@@ -1,13 +1,15 @@
 """Design studies: bounds, actuator selection, static balancing, sweeps over live variables, identification."""
 
 from linkwork.doors import open_doors
-from linkwork.studies.actuators import Actuator, Duty, Selection, catalogue, duties, select
+from linkwork.studies.actuators import Duty, Selection, duties, select
 from linkwork.studies.balancing import Balance, balance
 from linkwork.studies.base_parameters import BaseParameters, base_parameters
 from linkwork.studies.bounds import ChristoffelBounds, christoffel_bounds
 from linkwork.studies.excitation import Excitation, excitation
 from linkwork.studies.free_share import FreeShare, free_share
 from linkwork.studies.identification import Identification, identify
+from linkwork.studies.lines import Actuator, catalogue
+from linkwork.studies.sizing import Option, motor_side
 from linkwork.studies.sweep import Sweep, sweep
 
 __all__ = [
@@ -19,6 +21,7 @@ __all__ = [
     "Excitation",
     "FreeShare",
     "Identification",
+    "Option",
     "Selection",
     "Sweep",
     "balance",
@@ -29,6 +32,7 @@ __all__ = [
     "excitation",
     "free_share",
     "identify",
+    "motor_side",
     "select",
     "sweep",
 ]

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -15,42 +12,18 @@ import numpy as np
 from linkwork.actuation.layout import layout_of
 from linkwork.actuation.motions import SampledMotion
 from linkwork.arguments import number
-from linkwork.errors import InvalidFile, InvalidInput
-from linkwork.formats.files import read_bounded
+from linkwork.errors import InvalidInput, NotPossible
+from linkwork.formats.files import write_atomically
 from linkwork.formats.tabular import Tabular
 from linkwork.loads.analyse import Analysis, analyse
 from linkwork.model.elements import LinearActuator
+from linkwork.studies.cycles import cycles, lasting_of
+from linkwork.studies.lines import Actuator, catalogue
+from linkwork.studies.sizing import INERTIA_RATIO, Cycle, Option, option, table_of
 from linkwork.subject import RobotLike, Subject, subject_of
 
-FIELDS = ("name", "kind", "peak", "continuous", "speed", "power", "stroke", "source")
-KINDS = ("linear", "rotary")
 Some = str | SampledMotion | Analysis | Mapping[str, Any] | Iterable[Any]
 """One motion (a name, a motion, arrays, an analysis) or several."""
-
-
-@dataclass(frozen=True)
-class Actuator:
-    """A line of a catalogue: kind "linear" (forces [N], speed [m/s], stroke [m]) or "rotary" (torques [N m], [rad/s]).
-
-    peak, continuous: largest effort for moments and for ever; power: mechanical [W]; stroke: inf for endless turning
-    """
-
-    name: str
-    kind: str
-    peak: float
-    continuous: float
-    speed: float
-    power: float
-    stroke: float = math.inf
-    source: str = ""
-
-    def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise InvalidInput(f'actuator "{self.name}": kind is {self.kind!r}, expected {" or ".join(KINDS)}')
-        for label in ("peak", "continuous", "speed", "power", "stroke"):
-            value = getattr(self, label)
-            if not value > 0.0:
-                raise InvalidInput(f'actuator "{self.name}": {label} is {value}, expected a positive number')
 
 
 @dataclass(frozen=True)
@@ -77,60 +50,53 @@ class Duty:
 
 @dataclass(frozen=True, repr=False)
 class Selection(Tabular):
-    """A duty with the catalogue's lines that can do it, smallest first; `why_not` says what each other line lacks."""
+    """A duty with the catalogue's lines that can do it, smallest first; `why_not` says what each other line lacks.
+
+    options   every line with every gear it is offered with: how much of its limits is used, and what it lacks
+    cycle     the duty over time, at the actuator's output
+    """
 
     duty: Duty
     fitting: tuple[Actuator, ...]
     why_not: dict[str, str]
+    options: tuple[Option, ...] = ()
+    cycle: Cycle | None = None
 
     def __repr__(self) -> str:
-        chosen = self.choice.name if self.choice else "none"
+        chosen = self.best.name if self.best else "none"
         return f'<Selection for "{self.duty.name}": {chosen}; {len(self.fitting)} fit, {len(self.why_not)} do not>'
 
-    def _table(self) -> dict[str, Any]:
-        lines = [(line.name, "fits") for line in self.fitting] + list(self.why_not.items())
-        return {"actuator": [name for name, _ in lines], "verdict": [verdict for _, verdict in lines]}
+    def _table(self) -> Mapping[str, Any]:
+        return table_of(tuple(sorted(self.options, key=lambda each: (not each.fits, _size(each)))))
 
     @property
     def choice(self) -> Actuator | None:
         """The smallest that can do it."""
         return self.fitting[0] if self.fitting else None
 
+    @property
+    def best(self) -> Option | None:
+        """The smallest that can do it, with the gear that uses least of what its torque and its heat allow."""
+        of_choice = [each for each in self.options if each.fits and each.actuator == self.choice]
+        return min(of_choice, key=lambda each: max(each.torque, each.thermal), default=None)
 
-def catalogue(path: str | Path | None = None) -> tuple[Actuator, ...]:
-    """The lines of a CSV file with columns name, kind, peak, continuous, speed, power, stroke, source.
+    def picture(self, option: Option | None = None, path: str | Path | None = None) -> bytes:
+        """The duty in the torque-speed plane of a motor, `best` if none is given, as a PNG; also written to `path`."""
+        from linkwork.studies.duty_figure import duty_picture
 
-    Without a path: the small one that comes along, of generic sizes in steps, which are no maker's products.
-    """
-    where = "catalogue.csv" if path is None else str(path)
-    content = files("linkwork.studies").joinpath("catalogue.csv").read_bytes() if path is None else read_bounded(path)
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InvalidFile(f"{where}: is not text in UTF-8: {error}") from None
-    reader = csv.DictReader(line for line in text.splitlines() if line and not line.startswith("#"))
-    if tuple(reader.fieldnames or ()) != FIELDS:
-        raise InvalidFile(f"{where}: columns are {reader.fieldnames}, expected {', '.join(FIELDS)}")
-    found = []
-    for count, row in enumerate(reader, start=2):
-        try:
-            numbers = {label: float(row[label]) for label in FIELDS[2:7]}
-        except (TypeError, ValueError) as error:
-            raise InvalidFile(f"{where}: row {count}: {error}") from None
-        found.append(Actuator(row["name"], row["kind"], **numbers, source=row["source"]))
-    return tuple(found)
+        chosen = self.best if option is None else option
+        if chosen is None or self.cycle is None:
+            raise NotPossible(f'picture: nothing of the catalogue can drive "{self.duty.name}"; give one of .options')
+        content = duty_picture(self.duty.name, self.duty.kind, chosen, self.cycle)
+        if path is not None:
+            write_atomically(path, content)
+        return content
 
 
 def duties(robot: RobotLike, motions: Some, steps: int = 1001, payload: Any = None) -> tuple[Duty, ...]:
     """What every motor and actuator must do over one motion or several: names, motions, arrays, or analyses."""
     subject = subject_of(robot, "duties")
-    if isinstance(motions, (str, Mapping, Analysis, SampledMotion)):
-        motions = [motions]
-    if not isinstance(motions, Iterable):
-        raise InvalidInput(f"duties: motions is {type(motions).__name__}, expected a motion or several")
-    done = [m if isinstance(m, Analysis) else analyse(subject, m, steps=steps, payload=payload) for m in motions]
-    if not sum(len(a) for a in done):
-        raise InvalidInput("duties: no motion is given, or none has an instant")
+    done = _analyses(subject, motions, steps, payload)
     return tuple(_duty(subject, name, k, done) for k, name in enumerate(layout_of(subject).names))
 
 
@@ -141,18 +107,46 @@ def select(
     margin: float = 1.5,
     steps: int = 1001,
     payload: Any = None,
+    inertia_ratio: float = INERTIA_RATIO,
 ) -> dict[str, Selection]:
     """For every actuator of the robot the catalogue's lines that can do its duty with a margin on effort and power.
 
-    Continuous effort must cover margin * rms, peak effort margin * peak, power margin * peak power, speed the speed,
-    and the stroke of a linear actuator its travel.
+    At every instant the torque-speed curve must cover margin times the effort, in the long run the continuous effort
+    margin times the rms (with a thermal time constant: the hottest instant), power margin times the peak power, speed
+    the speed, and the stroke of a linear actuator its travel. A motor is tried with each gear that it is offered with:
+    its rotor is accelerated too, its gear loses power, and the load may have at most `inertia_ratio` times its inertia.
+    Rotors that the robot itself describes (`armature`) are left out where the lines have rotors. See studies/sizing.py.
     """
     if not number(margin, "select: margin") > 0.0:
         raise InvalidInput(f"select: margin is {margin}, expected a positive number")
+    if not number(inertia_ratio, "select: inertia_ratio") > 0.0:
+        raise InvalidInput(f"select: inertia_ratio is {inertia_ratio}, expected a positive number")
     offered = catalogue() if lines is None else tuple(lines) if isinstance(lines, Iterable) else (lines,)
     if not all(isinstance(line, Actuator) for line in offered):
         raise InvalidInput("select: lines holds something else than Actuator, expected lines of a catalogue")
-    return {duty.name: _selected(duty, offered, margin) for duty in duties(robot, motions, steps, payload)}
+    subject = subject_of(robot, "select")
+    done = _analyses(subject, motions, steps, payload)
+    chosen = {}
+    for k, cycle in enumerate(cycles(subject, done, any(line.inertia for line in offered))):
+        duty = _duty(subject, layout_of(subject).names[k], k, done)
+        options = [
+            option(line, ratio, duty.kind, cycle, duty.travel, margin, inertia_ratio)
+            for line in offered
+            for ratio in line.ratios
+        ]
+        chosen[duty.name] = _selected(duty, cycle, options)
+    return chosen
+
+
+def _analyses(subject: Subject, motions: Some, steps: int, payload: Any) -> list[Analysis]:
+    if isinstance(motions, (str, Mapping, Analysis, SampledMotion)):
+        motions = [motions]
+    if not isinstance(motions, Iterable):
+        raise InvalidInput(f"duties: motions is {type(motions).__name__}, expected a motion or several")
+    done = [m if isinstance(m, Analysis) else analyse(subject, m, steps=steps, payload=payload) for m in motions]
+    if not sum(len(a) for a in done):
+        raise InvalidInput("duties: no motion is given, or none has an instant")
+    return done
 
 
 def _duty(subject: Subject, name: str, k: int, done: list[Analysis]) -> Duty:
@@ -161,9 +155,7 @@ def _duty(subject: Subject, name: str, k: int, done: list[Analysis]) -> Duty:
     entry = layout_of(subject).entries[k]
     travel = np.concatenate([a.c[:, entry] for a in done]) if entry is not None else np.zeros(1)
     power = effort * speed
-    lasting = np.concatenate([_lasting(a.time) for a in done])
-    if not lasting.any():  # single instants: poses, each of which counts the same
-        lasting = np.ones(len(effort))
+    lasting = lasting_of(done)
     return Duty(
         name=name,
         kind=_kind(subject, name),
@@ -177,11 +169,6 @@ def _duty(subject: Subject, name: str, k: int, done: list[Analysis]) -> Duty:
     )
 
 
-def _lasting(time: np.ndarray) -> np.ndarray:
-    """How long each instant of a motion stands for [s]: half way to its neighbours, at the ends a whole step."""
-    return np.abs(np.gradient(time)) if len(time) > 1 else np.zeros(len(time))
-
-
 def _kind(subject: Subject, name: str) -> str:
     for element in subject.model.elements:
         if isinstance(element, LinearActuator) and element.name == name:
@@ -190,22 +177,12 @@ def _kind(subject: Subject, name: str) -> str:
     return "linear" if name in joints and joints[name].kind.is_slide else "rotary"
 
 
-def _selected(duty: Duty, offered: tuple[Actuator, ...], margin: float) -> Selection:
-    fitting, lacking = [], {}
-    for line in offered:
-        needs = {
-            "peak effort": (line.peak, margin * duty.peak),
-            "continuous effort": (line.continuous, margin * duty.rms),
-            "speed": (line.speed, duty.speed),
-            "power": (line.power, margin * duty.power),
-        }
-        if duty.kind == "linear":
-            needs["stroke"] = (line.stroke, duty.travel)
-        short = [f"{what} {has:.4g} < {wanted:.4g}" for what, (has, wanted) in needs.items() if has < wanted]
-        if line.kind != duty.kind:
-            short = [f"is {line.kind}"]
-        if short:
-            lacking[line.name] = ", ".join(short)
-        else:
-            fitting.append(line)
-    return Selection(duty, tuple(sorted(fitting, key=lambda line: (line.peak, line.power))), lacking)
+def _size(option: Option) -> tuple[float, ...]:
+    """What makes an option small: its power, which a gear does not change; then its effort."""
+    return option.actuator.power, option.actuator.peak, option.ratio
+
+
+def _selected(duty: Duty, cycle: Cycle, options: list[Option]) -> Selection:
+    fitting = {each.actuator: None for each in sorted(options, key=_size) if each.fits}
+    lacking = {each.name: each.lacking for each in options if not each.fits}
+    return Selection(duty, tuple(fitting), lacking, tuple(options), cycle)

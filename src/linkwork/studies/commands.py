@@ -93,26 +93,35 @@ def actuators(
     motion: MotionName = None,
     margin: Annotated[float, typer.Option(help="On effort and power.")] = 1.5,
     catalogue: Annotated[Path | None, typer.Option(help="A CSV file; left out: generic sizes.")] = None,
+    pictures: Annotated[Path | None, typer.Option(help="A folder for the duties in the torque-speed plane.")] = None,
 ) -> Answer:
-    """What every actuator must do over a motion, and the smallest of a catalogue that can.
+    """What every actuator must do over a motion, and the smallest motor and gear of a catalogue that can.
 
     Example:  linkwork study actuators charmie --margin 2
     """
-    from linkwork.studies import actuators as selection
+    from linkwork.studies.actuators import select
+    from linkwork.studies.lines import catalogue as read
 
     loaded = lw.load(robot)
-    lines = selection.catalogue(catalogue)
+    lines = read(catalogue)
     with working("analysing"):
-        found = selection.select(loaded, _motion(loaded, motion), lines, margin)
+        found = select(loaded, _motion(loaded, motion), lines, margin)
     rows = [
-        (n, s.duty.kind, s.duty.peak, s.duty.rms, s.duty.speed, s.duty.power, s.choice.name if s.choice else "none")
+        (n, s.duty.kind, s.duty.peak, s.duty.rms, s.duty.speed, s.duty.power, s.best.name if s.best else "none")
         for n, s in found.items()
     ]
     keys = ("actuator", "kind", "peak", "rms", "speed", "power", "choice")
     units = ("peak [N, N m]", "rms [N, N m]", "speed [m/s, rad/s]", "power [W]")
     table = Table(f"actuators of {loaded.name}, margin {margin:g}", ("actuator", "kind", *units, "choice"), rows)
     facts = {"robot": loaded.name, "actuators": [dict(zip(keys, row, strict=True)) for row in rows]}
-    return Answer(facts, [table])
+    written = []
+    if pictures is not None:
+        pictures.mkdir(parents=True, exist_ok=True)
+        for name, each in found.items():
+            if each.best is not None:
+                written.append(pictures / f"{name.replace('/', '_')}.png")
+                each.picture(path=written[-1])
+    return Answer(facts, [table], written)
 
 
 def _axis(text: str) -> tuple[str, np.ndarray]:
