@@ -15,10 +15,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.formats.files import write_atomically
+from linkwork.formats.xml import quoted
 from linkwork.subject import Subject
 
 REASONS = ("rigid", "adjacent", "always", "never", "disabled", "touching", "checked")
@@ -79,11 +79,11 @@ class Pairs:
 
     def to_srdf(self, path: str | os.PathLike[str]) -> None:
         """Write the disabled pairs as an SRDF, which MoveIt and `pairs=` read."""
-        lines = ['<?xml version="1.0"?>', f"<robot name={quoteattr(self.robot or 'robot')}>"]
+        lines = ['<?xml version="1.0"?>', f"<robot name={quoted(self.robot or 'robot')}>"]
         for row in self.rows:
             if row.reason in ("checked", "touching"):
                 continue
-            names = f"link1={quoteattr(row.first)} link2={quoteattr(row.second)}"
+            names = f"link1={quoted(row.first)} link2={quoted(row.second)}"
             lines.append(f'  <disable_collisions {names} reason="{_WORDS_OF_SRDF.get(row.reason, "User")}"/>')
         write_atomically(path, "\n".join([*lines, "</robot>", ""]))
 

@@ -7,6 +7,7 @@ seconds at most. Character data are dropped unless they are asked for: SDF alone
 
 from __future__ import annotations
 
+import html
 import math
 import os
 import re
@@ -28,6 +29,7 @@ _LATE_DECLARATION_BYTES = re.compile(_LATE_DECLARATION.pattern.encode())
 _PROLOGUE = (("<?", "?>"), ("<!--", "-->"), ("<!", ">"))
 _BLANK = re.compile(r"[\ufeff \t\r\n]+")
 _TAG = re.compile(r"<([A-Za-z_][\w:.-]*)")
+_IN_ATTRIBUTES = str.maketrans({'"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})
 _INFINITE = re.compile(r"([+-]?)inf(inity)?", re.ASCII | re.IGNORECASE)
 
 
@@ -137,6 +139,11 @@ class Element:
     def number(self, attribute: str, default: float | None = None, infinite: bool = False) -> float:
         """One number; without a default it must be there."""
         return self.numbers(attribute, 1, None if default is None else (default,), infinite)[0]
+
+
+def quoted(text: str) -> str:
+    """Text as an attribute is written, in double quotes."""
+    return f'"{html.escape(text, quote=False).translate(_IN_ATTRIBUTES)}"'
 
 
 def read_xml(path: str | os.PathLike[str], content: bool = False) -> Element:

@@ -88,8 +88,8 @@ def times(A: Matrix, x: Vector) -> Vector:
 
 def product(A: Matrix, B: Matrix) -> Matrix:
     """A B."""
-    columns = transpose(B)
-    return tuple(tuple(dot(row, column) for column in columns) for row in A)  # type: ignore[return-value]
+    x, y, z = transpose(B)
+    return tuple([(dot(row, x), dot(row, y), dot(row, z)) for row in A])  # type: ignore[return-value]
 
 
 def matrix_sum(A: Matrix, B: Matrix) -> Matrix:

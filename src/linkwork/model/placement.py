@@ -17,6 +17,10 @@ class Placement:
 
     def __matmul__(self, other: Placement) -> Placement:
         """T_a_c = T_a_b @ T_b_c."""
+        if other is HERE:  # most elements of a file have no pose of their own
+            return self
+        if self is HERE:
+            return other
         return Placement(snapped(product(self.rotation, other.rotation)), self.at(other.position))
 
     def at(self, point: Vector) -> Vector:

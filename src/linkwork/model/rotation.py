@@ -65,6 +65,8 @@ def from_euler(sequence: str, angles: Sequence[Number]) -> Matrix:
 
 def from_rpy(rpy: Sequence[Number]) -> Matrix:
     """Roll, pitch, yaw [rad] of URDF: R = Rz(yaw) Ry(pitch) Rx(roll)."""
+    if all(type(angle) is float and angle == 0.0 for angle in rpy):  # most origins of a file
+        return IDENTITY
     return from_euler("zyx", (rpy[2], rpy[1], rpy[0]))
 
 

@@ -14,7 +14,7 @@ from linkwork.model.element_checks import checked_elements
 from linkwork.model.inertia import LARGEST, LEVELS
 from linkwork.model.joint import SIZES, TYPES, Joint
 from linkwork.model.model import Model
-from linkwork.model.number import Number, Vector, dot, has_symbols, norm, scale
+from linkwork.model.number import IDENTITY, Number, Vector, dot, has_symbols, norm, scale
 from linkwork.model.placement import Placement
 from linkwork.model.rotation import orthogonality_error
 
@@ -169,7 +169,7 @@ def _check_placement(about: str, placement: Placement, culprit: tuple[str, str])
     if not has_symbols(placement.position) and max(map(abs, placement.position)) > LARGEST:
         sentence = f"its placement is at {tuple(placement.position)} m, beyond {LARGEST:g}"
         raise InvalidModel(f"{about}: {sentence}, where what is computed with it leaves the numbers", culprit)
-    if has_symbols(R):
+    if R is IDENTITY or has_symbols(R):
         return
     error = orthogonality_error(R)
     if error > 1e-6:
@@ -235,7 +235,7 @@ def _used_twice(names: Iterable[str]) -> str | None:
 
 
 def _finite(numbers: Iterable[Number]) -> bool:
-    return all(_is_finite(x) for x in numbers)
+    return all(math.isfinite(x) if type(x) is float else _is_finite(x) for x in numbers)
 
 
 def _is_finite(x: Any) -> bool:

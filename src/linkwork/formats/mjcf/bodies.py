@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from linkwork.formats.mjcf.attached import Attached
 from linkwork.formats.mjcf.defaults import Defaults
-from linkwork.formats.mjcf.orientation import joined, placement
+from linkwork.formats.mjcf.orientation import placement
 from linkwork.formats.mjcf.settings import CompilerSettings
 from linkwork.formats.mjcf.words import Words
 from linkwork.formats.xml import Element
@@ -74,7 +74,7 @@ def described_bodies(root: Element, defaults: Defaults, settings: CompilerSettin
                 here = element.settings
             if element.tag in ("body", "frame"):
                 childclass = defaults.named(element, "childclass") or inherited
-                T = joined(around, placement(Words(element), here))
+                T = around @ placement(Words(element), here)
                 if element.tag == "body":
                     if len(found) > MOST_BODIES:
                         raise element.error(f"is one too many: more than {MOST_BODIES} bodies are not read")

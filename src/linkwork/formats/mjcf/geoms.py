@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwork.formats.mjcf.assets import Assets
 from linkwork.formats.mjcf.mesh_inertia import MeshIntegrals
-from linkwork.formats.mjcf.orientation import between, joined, placement
+from linkwork.formats.mjcf.orientation import between, placement
 from linkwork.formats.mjcf.settings import CompilerSettings
 from linkwork.formats.mjcf.solids import Solid, hull, solid
 from linkwork.formats.mjcf.vocabulary import GEOM_TYPES
@@ -59,16 +59,16 @@ class Geom:
         x, y, z = words.overlaid("size", (0.0, 0.0, 0.0))
         if self.is_fitted:
             T_file_geom, size = self._fit()
-            return joined(T, placement(words, self.settings)) @ T_file_geom, self._checked(size)
+            return T @ placement(words, self.settings) @ T_file_geom, self._checked(size)
         if words.has("fromto"):
             if self.kind not in ("capsule", "cylinder", "ellipsoid", "box"):
                 raise words.holder("fromto").error(f"has fromto and is a {self.kind}, expected capsule, cylinder, box")
             T_frame_geom, half = between(words)
             size = (x, half, z) if self.kind in ("capsule", "cylinder") else (x, x, half)
-            return joined(T, T_frame_geom), self._checked(size)
+            return T @ T_frame_geom, self._checked(size)
         if self.kind == "hfield":
-            return joined(T, placement(words, self.settings)), self.assets.hfield_size(words)
-        return joined(T, placement(words, self.settings)), self._checked((x, y, z))
+            return T @ placement(words, self.settings), self.assets.hfield_size(words)
+        return T @ placement(words, self.settings), self._checked((x, y, z))
 
     def _checked(self, size: Vector) -> Vector:
         needed = _SIZES.get(self.kind, 0)

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from linkwork.formats.mjcf.bodies import Described, Names, Part
-from linkwork.formats.mjcf.orientation import SHORTEST, joined, position
+from linkwork.formats.mjcf.orientation import SHORTEST, position
 from linkwork.formats.mjcf.quaternion import to_quaternion
 from linkwork.formats.mjcf.settings import CompilerSettings
 from linkwork.formats.mjcf.vocabulary import JOINT_TYPES
@@ -107,7 +107,7 @@ def chain(
         G = known[each.name].frame if each.name in known else each.frame
         ends = last and G == HERE and each.name not in known
         child = body.name if ends else _between_name(body, each, names, known)
-        T = joined(joined(T_parent_body, each.moved_back), G)
+        T = T_parent_body @ each.moved_back @ G
         joints.append(_joint(each, parent, child, T, _turned_back(G, each.axis), each.part.settings, passed))
         if not ends:
             between.append(Body(child, has_inertia=False, note=f'between the joints of body "{body.name}"'))

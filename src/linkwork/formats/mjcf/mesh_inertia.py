@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
 
 from linkwork.errors import InvalidFile
 from linkwork.formats.mjcf.mesh_files import Triangles
@@ -113,6 +112,8 @@ def _facts(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _hull_faces(vertices: np.ndarray, name: str, most: int) -> np.ndarray:
     """Triangles of the convex hull, outward. `most` vertices are added to its first simplex at most (Qhull's TA)."""
+    from scipy.spatial import ConvexHull, QhullError  # takes longer to import than most files to read
+
     limit = f" TA{most - 4}" if most >= 4 else ""
     try:
         hull = ConvexHull(vertices, qhull_options=f"Qt{limit}")

@@ -21,13 +21,6 @@ def placement(words: Words, settings: CompilerSettings) -> Placement:
     return HERE if R is IDENTITY and p == ZERO else Placement(R, p)
 
 
-def joined(T_a_b: Placement, T_b_c: Placement) -> Placement:
-    """T_a_c = T_a_b @ T_b_c; most elements of a file stand in no frame, and nothing is to be multiplied."""
-    if T_a_b is HERE:
-        return T_b_c
-    return T_a_b if T_b_c is HERE else T_a_b @ T_b_c
-
-
 def position(words: Words, attribute: str = "pos") -> Vector:
     x, y, z = words.numbers(attribute, 3, (0.0, 0.0, 0.0))
     return (x, y, z)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from linkwork.errors import InvalidFile, InvalidInput, InvalidModel, did_you_mean, listed
 from linkwork.formats.files import file_name, read_bounded
 from linkwork.formats.mjcf.assets import Assets
 from linkwork.formats.mjcf.attach import assembled
-from linkwork.formats.mjcf.bodies import WORLD, Described, Names, Part, described_bodies
+from linkwork.formats.mjcf.bodies import WORLD, Described, Names, described_bodies
 from linkwork.formats.mjcf.defaults import Defaults
 from linkwork.formats.mjcf.drives import actuators, fixed_tendons, tendons
 from linkwork.formats.mjcf.equalities import Equalities, Mechanism, equalities
@@ -22,7 +23,7 @@ from linkwork.formats.mjcf.inertia import mass_properties, scaled_to
 from linkwork.formats.mjcf.joints import Chain, chain
 from linkwork.formats.mjcf.keyframes import configurations
 from linkwork.formats.mjcf.marks import Marks, marks
-from linkwork.formats.mjcf.orientation import between, joined, placement
+from linkwork.formats.mjcf.orientation import between, placement
 from linkwork.formats.mjcf.replicate import replicate
 from linkwork.formats.mjcf.settings import CompilerSettings, settings
 from linkwork.formats.mjcf.springs import springs
@@ -234,23 +235,30 @@ class _Reader:
                 name = part.words.own.attributes.get("name")
                 if not name or name in self.marks.ends:
                     continue
-                T = self._site(part)
+                T = self.site_placements[part.words.own]
                 if name in self.marks.points:
                     points.setdefault(body.name, []).append((self.marks.points[name], T))
                 else:
                     frames.append(Frame(names.free(name if name not in names.taken else f"{name}_site"), body.name, T))
         return tuple(frames), points
 
-    def _site(self, part: Part) -> Placement:
-        own = between(part.words)[0] if part.words.has("fromto") else placement(part.words, part.settings)
-        return joined(part.around, own)
+    @cached_property
+    def site_placements(self) -> dict[Element, Placement]:
+        """T_body_site of every named site."""
+        found = {}
+        for part in (part for body in (self.world, *self.bodies) for part in body.sites):
+            words = part.words
+            if words.own.attributes.get("name"):
+                own = between(words)[0] if words.has("fromto") else placement(words, part.settings)
+                found[words.own] = part.around @ own
+        return found
 
     def _equalities(self, chains: dict[str, Chain]) -> Equalities:
         poses: dict[str, Placement] = {WORLD: HERE}
         for body in self.bodies:
-            poses[body.name] = joined(poses[body.parent or WORLD], body.placement)
+            poses[body.name] = poses[body.parent or WORLD] @ body.placement
         sites = {
-            part.words.own.attributes["name"]: (body.name, self._site(part))
+            part.words.own.attributes["name"]: (body.name, self.site_placements[part.words.own])
             for body in (self.world, *self.bodies)
             for part in body.sites
             if part.words.own.attributes.get("name")

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from xml.sax.saxutils import quoteattr
 
 from linkwork.formats.mjcf.quaternion import to_quaternion
+from linkwork.formats.xml import quoted
 from linkwork.model.number import IDENTITY, ZERO, Number
 from linkwork.model.placement import Placement
 
 
 def element(tag: str, **attributes: str | None) -> str:
     """<tag name="value" .../>, without the attributes that are None."""
-    written = (f" {word}={quoteattr(text)}" for word, text in attributes.items() if text is not None)
+    written = (f" {word}={quoted(text)}" for word, text in attributes.items() if text is not None)
     return f"<{tag}{''.join(written)}/>"
 
 

@@ -39,7 +39,10 @@ class Words:
 
     def holder(self, *attributes: str) -> Element:
         """The nearest element that has one of the attributes; the element itself if none has."""
-        if any(each in self.own.attributes for each in attributes):
+        for each in attributes:
+            if each in self.own.attributes:
+                return self.own
+        if not self.inherited:
             return self.own
         candidates = [self.inherited[each][0] for each in attributes if each in self.inherited]
         return min(candidates, key=lambda held: held[0])[1] if candidates else self.own
@@ -62,12 +65,18 @@ class Words:
         return attribute in self.own.attributes or attribute in self.inherited
 
     def text(self, attribute: str, default: str | None = None) -> str:
+        if default is not None and not self.has(attribute):
+            return default
         return self.holder(attribute).text(attribute, default)
 
     def number(self, attribute: str, default: float | None = None) -> float:
+        if default is not None and not self.has(attribute):
+            return default
         return self.holder(attribute).number(attribute, default)
 
     def numbers(self, attribute: str, count: int, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
+        if default is not None and not self.has(attribute):
+            return default
         return self.holder(attribute).numbers(attribute, count, default)
 
     def few(self, attribute: str, least: int, most: int, default: Sequence[float]) -> tuple[float, ...]:
@@ -84,6 +93,8 @@ class Words:
 
     def whole(self, attribute: str, default: int) -> int:
         """A whole number."""
+        if not self.has(attribute):
+            return default
         value = self.number(attribute, float(default))
         if value != int(value):
             raise self.holder(attribute).error(f'has {attribute}="{value:g}", expected a whole number')

@@ -27,11 +27,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
-from xml.sax.saxutils import quoteattr
 
 from linkwork.errors import NotPossible
 from linkwork.formats.files import file_name, write_atomically
 from linkwork.formats.urdf.vocabulary import NAMESPACE, SHAPES
+from linkwork.formats.xml import quoted
 from linkwork.model.body import Body, Shape
 from linkwork.model.joint import Joint, Limits
 from linkwork.model.model import GRAVITY, Model
@@ -60,7 +60,7 @@ def urdf_text(model: Model, folder: Path | None = None) -> str:
     if lost:
         log.warning('robot "%s": URDF has no place for %s', model.name, ", ".join(lost))
     rows = ['<?xml version="1.0" encoding="utf-8"?>']
-    rows.append(f'<robot name={quoteattr(model.name)} xmlns:{NAMESPACE}="{NAMESPACE_ADDRESS}">')
+    rows.append(f'<robot name={quoted(model.name)} xmlns:{NAMESPACE}="{NAMESPACE_ADDRESS}">')
     rows += [f"  {row}" for row in _rows(model, folder)]
     return "\n".join([*rows, "</robot>", ""])
 
@@ -131,7 +131,7 @@ def _rows(model: Model, folder: Path | None) -> Iterator[str]:
     standing = any(joint.parent is None for joint in model.joints) or len(roots) > 1
     world = names.link("world")
     if standing:
-        yield f'<link name={quoteattr(world)} {NAMESPACE}:is="world"/>'
+        yield f'<link name={quoted(world)} {NAMESPACE}:is="world"/>'
     for body in model.bodies:
         yield from _link(body, folder)
     if standing:
@@ -140,12 +140,12 @@ def _rows(model: Model, folder: Path | None) -> Iterator[str]:
     for joint in model.joints:
         yield from _joints(replace(joint, parent=world) if joint.parent is None else joint, names)
     for frame in model.frames:
-        yield f'<link name={quoteattr(frame.name)} {NAMESPACE}:is="frame"/>'
+        yield f'<link name={quoted(frame.name)} {NAMESPACE}:is="frame"/>'
         yield from _joint(Joint(names.joint(f"{frame.name}_frame"), "fixed", frame.body, frame.name, frame.placement))
     for body in model.bodies:
         for point, position in body.points:
             name = names.link(f"{body.name}_{point}")
-            yield f'<link name={quoteattr(name)} {NAMESPACE}:is="point" {NAMESPACE}:point={quoteattr(point)}/>'
+            yield f'<link name={quoted(name)} {NAMESPACE}:is="point" {NAMESPACE}:point={quoted(point)}/>'
             T = Placement(position=position)
             yield from _joint(Joint(names.joint(f"{name}_point"), "fixed", body.name, name, T))
 
@@ -184,9 +184,9 @@ def _link(body: Body, folder: Path | None) -> Iterator[str]:
         for shape in shapes:
             rows += _shape(tag, shape, folder) if _can_be_drawn(shape) else ()
     if not rows:
-        yield f"<link name={quoteattr(body.name)}/>"
+        yield f"<link name={quoted(body.name)}/>"
         return
-    yield f"<link name={quoteattr(body.name)}>"
+    yield f"<link name={quoted(body.name)}>"
     yield from (f"  {row}" for row in rows)
     yield "</link>"
 
@@ -196,7 +196,7 @@ def _can_be_drawn(shape: Shape) -> bool:
 
 
 def _shape(tag: str, shape: Shape, folder: Path | None) -> Iterator[str]:
-    yield f"<{tag} name={quoteattr(shape.name)}>" if shape.name else f"<{tag}>"
+    yield f"<{tag} name={quoted(shape.name)}>" if shape.name else f"<{tag}>"
     yield from (f"  {row}" for row in _origin(shape.placement))
     size = [_number(x) for x in shape.size]
     inside = {
@@ -204,7 +204,7 @@ def _shape(tag: str, shape: Shape, folder: Path | None) -> Iterator[str]:
         "sphere": lambda: f'<sphere radius="{size[0]}"/>',
         "cylinder": lambda: f'<cylinder radius="{size[0]}" length="{size[1]}"/>',
         "capsule": lambda: f'<capsule radius="{size[0]}" length="{size[1]}"/>',
-        "mesh": lambda: f'<mesh filename={quoteattr(_mesh_name(shape.mesh or "", folder))} scale="{" ".join(size)}"/>',
+        "mesh": lambda: f'<mesh filename={quoted(_mesh_name(shape.mesh or "", folder))} scale="{" ".join(size)}"/>',
     }[shape.kind]()
     yield f"  <geometry>{inside}</geometry>"
     if shape.color is not None:
@@ -230,7 +230,7 @@ def _joints(joint: Joint, names: _Names) -> Iterator[str]:
         yield from _joint(joint)
         return
     between = names.link(f"{joint.name}_between")
-    yield f"<link name={quoteattr(between)}/>"
+    yield f"<link name={quoted(between)}/>"
     damping, friction, armature = (_per_coordinate(x, 2) for x in (joint.damping, joint.friction, joint.armature))
     for k, (kind, axis) in enumerate(pair):
         half = Joint(
@@ -253,10 +253,10 @@ def _joint(joint: Joint) -> Iterator[str]:
     kind = joint.type
     if kind in ("revolute", "continuous"):
         kind = "continuous" if limit.lower == -math.inf and limit.upper == math.inf else "revolute"
-    yield f'<joint name={quoteattr(joint.name)} type="{kind}">'
+    yield f'<joint name={quoted(joint.name)} type="{kind}">'
     yield from (f"  {row}" for row in _origin(joint.placement))
-    yield f"  <parent link={quoteattr(str(joint.parent))}/>"
-    yield f"  <child link={quoteattr(joint.child)}/>"
+    yield f"  <parent link={quoted(str(joint.parent))}/>"
+    yield f"  <child link={quoted(joint.child)}/>"
     if kind in ("revolute", "continuous", "prismatic", "planar"):
         yield f'  <axis xyz="{_numbers(joint.axis)}"/>'
     numbers = {"effort": limit.effort, "velocity": limit.velocity}
@@ -274,7 +274,7 @@ def _joint(joint: Joint) -> Iterator[str]:
         yield f"  <dynamics {_attributes(resistance)}/>"
     if joint.mimic is not None:
         rule = {"multiplier": joint.mimic.multiplier, "offset": joint.mimic.offset}
-        yield f"  <mimic joint={quoteattr(joint.mimic.joint)} {_attributes(rule)}/>"
+        yield f"  <mimic joint={quoted(joint.mimic.joint)} {_attributes(rule)}/>"
     yield "</joint>"
 
 
