@@ -30,27 +30,22 @@ _DRAWN_GROUPS = (0, 1, 2)
 """The groups of geoms that MuJoCo's viewer shows when nothing is chosen; collision shapes usually stand in 3."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Geom:
-    """One geom of a body: `around` is T_body_frame of the <frame> elements it stands in."""
+    """One geom of a body: `around` is T_body_frame of the <frame> elements it stands in.
+
+    `is_fitted`: a primitive shape that takes place and size from a mesh.
+    """
 
     words: Words
     around: Placement
     settings: CompilerSettings
     assets: Assets
 
-    @cached_property
-    def kind(self) -> str:
-        return self.words.choice("type", GEOM_TYPES, "sphere")
-
-    @cached_property
-    def group(self) -> int:
-        return self.words.whole("group", 0)
-
-    @cached_property
-    def is_fitted(self) -> bool:
-        """A primitive shape that takes place and size from a mesh."""
-        return self.kind in _SIZES and bool(self.words.text("mesh", ""))
+    def __post_init__(self) -> None:
+        self.kind = self.words.choice("type", GEOM_TYPES, "sphere")
+        self.group = self.words.whole("group", 0)
+        self.is_fitted = self.kind in _SIZES and bool(self.words.text("mesh", ""))
 
     @cached_property
     def placed(self) -> tuple[Placement, Vector]:
