@@ -11,7 +11,7 @@ import pytest
 import linkwork as lw
 from linkwork.doors import MARK
 from linkwork.engine import kernel
-from linkwork.errors import InvalidInput, UnknownName
+from linkwork.errors import InvalidInput, InvalidModel, UnknownName
 from linkwork.model import Body, Joint, Limits, MassProperties, Model, Placement, validated
 
 BOX = MassProperties(2.0, (0.1, 0.0, 0.02), ((0.02, 0.0, 0.001), (0.0, 0.03, 0.0), (0.001, 0.0, 0.04)))
@@ -299,3 +299,26 @@ def test_quantity_methods_reach_machine_code_without_a_door():
     assert hasattr(lw.Robot.random, MARK)
     with pytest.raises(lw.LinkworkError, match="gravity_torque: q"):
         lw.load("ur5e").gravity_torque("nonsense")
+
+
+@pytest.mark.parametrize(
+    ("joint", "mass", "words"),
+    [
+        (Joint("j", "revolute", None, "a"), float("nan"), "is not finite"),
+        (Joint("j", "revolute", "zz", "a"), 1.0, 'parent body "zz" is unknown'),
+        (Joint("j", "revolute", "a", "a"), 1.0, "its own ancestor"),
+        (Joint("j", "revolu", None, "a"), 1.0, 'did you mean "revolute"'),
+        (Joint("j", "revolute", None, "a", axis=(0.0, 0.0, 0.0)), 1.0, "has length zero"),
+    ],
+    ids=["nan", "unknown parent", "own ancestor", "unknown kind", "no axis"],
+)
+def test_a_model_made_by_hand_is_checked_when_it_becomes_a_robot(joint, mass, words):
+    with pytest.raises(InvalidModel, match=words):
+        lw.Robot(Model("x", (Body("a", MassProperties(mass)),), (joint,)))
+
+
+def test_a_model_made_by_hand_gets_unit_axes():
+    long_axis = Joint("j", "revolute", None, "a", axis=(0.0, 0.0, 3.0))
+    robot = lw.Robot(Model("x", (Body("a", MassProperties(1.0)),), (long_axis,)))
+    assert robot.model.joints[0].axis == (0.0, 0.0, 1.0)
+    assert lw.Robot(robot.model).model is robot.model  # checked once

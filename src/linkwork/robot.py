@@ -22,6 +22,7 @@ from linkwork.looks import Looks
 from linkwork.mechanism_methods import MechanismMethods
 from linkwork.model import Model, Placement, edit
 from linkwork.model.parametric import Edited, Parametric, unknown_variable
+from linkwork.model.validation import sound
 from linkwork.poses import pose
 from linkwork.quantities.functions import named_function
 from linkwork.quantities.methods import QuantityMethods
@@ -53,7 +54,7 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
     """
 
     def __init__(self, model: Model, parametric: Parametric | None = None, live: Sequence[str] = ()) -> None:
-        super().__init__(Subject(model, parametric, tuple(live)))
+        super().__init__(Subject(sound(model), parametric, tuple(live)))
 
     @classmethod
     def from_dh(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from linkwork.errors import UnknownName, did_you_mean
 from linkwork.model.body import Body
@@ -56,6 +56,8 @@ class Model:
     source: str = field(default="", compare=False)
     kinematic_only: bool = False  # no inertia is known: dynamics refuse by name
     carried: tuple[Carried, ...] = ()
+
+    is_checked: ClassVar[bool] = False  # True on one that `validated` has seen; what `replace` makes of it is unseen
 
     def body(self, name: str) -> Body:
         return self._find("body", name, self.bodies)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from linkwork.errors import InvalidModel, did_you_mean, listed
+from linkwork.errors import InvalidInput, InvalidModel, did_you_mean, listed
 from linkwork.model.element_checks import checked_elements
 from linkwork.model.inertia import LARGEST, LEVELS
 from linkwork.model.joint import SIZES, TYPES, Joint
@@ -34,7 +34,17 @@ def validated(model: Model, check: str = "physical") -> Model:
         raise InvalidModel(f'check level "{check}" is unknown, expected one of {", ".join(LEVELS)}')
     model = well_formed(model)
     _check_mass(model, check)
+    object.__setattr__(model, "is_checked", True)
     return model
+
+
+def sound(model: Model) -> Model:
+    """The model as it is where it was validated, else validated at level "any": for models that are made by hand."""
+    if not isinstance(model, Model):
+        raise InvalidInput(
+            f'Robot: model is a {type(model).__name__}, expected a Model; lw.load("panda") makes a Robot'
+        )
+    return model if model.is_checked else validated(model, "any")
 
 
 def well_formed(model: Model) -> Model:
