@@ -1,19 +1,25 @@
-"""Render the tables of README.md, docs/benchmarks.md and docs/api.md: measured rows, papers, public names of rooms.
+"""Render the tables of README.md and docs/: measured rows, papers, public names of rooms, keys of elements.
 
 `make bench` writes what it measured to docs/benchmarks.json, then calls this; a test compares both files with it.
 
 python tools/readme_table.py            rewrites what stands between the markers of those files
-python tools/readme_table.py rooms      one table only: rooms, papers, benchmarks
+python tools/readme_table.py rooms      one table only: rooms, papers, elements, benchmarks
 python tools/readme_table.py --check    changes nothing; exit code 1 if a table is not what the sources give
 """
 
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from linkwork.model.element_fields import ElementField, Role
 
 ROOT = Path(__file__).parent.parent
 MEASURED = ROOT / "docs" / "benchmarks.json"
@@ -45,16 +51,18 @@ TEN = (
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("only", nargs="?", choices=("rooms", "papers", "benchmarks"))
+    parser.add_argument("only", nargs="?", choices=("rooms", "papers", "elements", "benchmarks"))
     given = parser.parse_args()
     check, tables, stale = given.check, {}, []
     if given.only in (None, "rooms"):
         tables |= {"rooms": rooms_table(), "rooms in a line": rooms_in_a_line()}
     if given.only in (None, "papers"):
         tables["papers"] = papers_table()
+    if given.only in (None, "elements"):
+        tables["elements"] = elements_sections()
     if given.only in (None, "benchmarks"):
         tables |= benchmark_tables(json.loads(MEASURED.read_text("utf-8")))
-    for path in (ROOT / "README.md", ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "api.md"):
+    for path in (ROOT / "README.md", *(ROOT / "docs" / f"{page}.md" for page in ("benchmarks", "api", "elements"))):
         old = path.read_text("utf-8")
         new = filled(old, tables)
         if new != old:
@@ -108,6 +116,77 @@ def papers_table() -> str:
     for number, (title, key, what, numbers) in sorted(rows.items()):
         lines.append(f"| {number:02d} | {title} [{key}] | {what} | {numbers} |")
     return "\n".join(lines) + "\n"
+
+
+def elements_sections() -> str:
+    """A section for every element of a .robot.yaml: what it is, its picture where there is one, and its keys."""
+    from linkwork.formats.robot_yaml.vocabulary import ELEMENTS
+    from linkwork.model.element_fields import fields_of
+    from linkwork.model.elements import KINDS, FourBarLoop
+
+    sections = []
+    for word, kind in KINDS.items():
+        lines = [f"## {word}", "", ELEMENTS[word].about, ""]
+        if (ROOT / "docs" / "images" / "elements" / f"{word}.png").exists():
+            lines += [f"![{word}](images/elements/{word}.png)", ""]
+        lines += keys_table(fields_of(kind))
+        if word == "four_bar":
+            lines += ["", "Each of its `loops`:", "", *keys_table(fields_of(FourBarLoop))]
+        details = inspect.cleandoc(kind.__doc__ or "").split("\n\n", 1)[1:]
+        lines += ["", *(f"```text\n{text}\n```" for text in details)]
+        sections.append("\n".join(lines).rstrip())
+    return "\n\n".join(sections) + "\n"
+
+
+def keys_table(fields: Mapping[str, ElementField]) -> list[str]:
+    """One row a key: what is written there, what it is when it is left out, what it means."""
+    lines = ["| key | holds | left out | meaning |", "|---|---|---|---|"]
+    for key, field in fields.items():
+        default = "needed" if field.is_needed else _default(field.default)
+        lines.append(f"| `{key}` | {holds(field.role)} | {default} | {field.description} |")
+    return lines
+
+
+def holds(role: Role) -> str:
+    """What is written for a field of that role, with the unit of its numbers where the file says none."""
+    si = {"force": " [N]", "stiffness": " [N/m]", "damping": " [N s/m]"}
+    match role.kind:
+        case "number":
+            article = "an" if role.dimension == "angle" else "a"
+            named = f"{article} {role.dimension}{si.get(role.dimension, '')}"
+            return named if role.sign == "any" else f"{named}, {role.sign}"
+        case "coordinate" | "coordinates":
+            each = "" if role.kind == "coordinate" else ", one a joint"
+            return f"the {role.dimension} of a joint{each}"
+        case "word" | "words":
+            return ("" if role.kind == "word" else "a list of ") + ", ".join(f"`{word}`" for word in role.choices)
+    return {
+        "point": "a point: `body.point`, or `{body: ..., at: [x, y, z]}`",
+        "axis": "`x`, `-z`, ... or three numbers",
+        "direction": "`x`, `-z`, ... or three numbers",
+        "branch": "`1` or `-1`",
+        "flag": "`true` or `false`",
+        "joint": "the name of a joint",
+        "joints": "a list of names of joints",
+        "bar": "the name of a bar",
+        "names": "a list of new names",
+        "rotation": "a rotation: `rpy`, `quaternion`, `matrix`, ...",
+        "matrix": "a list of rows of numbers",
+        "loops": "a list of mappings, see below",
+        "terms": "a mapping from joint to number",
+    }[role.kind]
+
+
+def _default(value: object) -> str:
+    if value is None or value == ():
+        return "none"
+    if value == ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)):
+        return "no turn"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    if isinstance(value, tuple):
+        return ", ".join(f"{x:g}" if isinstance(x, float) else str(x) for x in value)
+    return "no limit" if value == float("inf") else f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
 
 
 def benchmark_tables(measured: dict) -> dict[str, str]:

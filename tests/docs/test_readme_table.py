@@ -86,3 +86,8 @@ def test_the_readme_has_a_line_for_every_room():
     """The first lines of the rooms; `python tools/readme_table.py rooms` writes them."""
     text = (ROOT / "README.md").read_text("utf-8")
     assert readme_table.filled(text, {"rooms in a line": readme_table.rooms_in_a_line()}) == text
+
+
+def test_the_page_of_the_elements_says_what_their_fields_say():
+    page = (ROOT / "docs" / "elements.md").read_text("utf-8")
+    assert readme_table.filled(page, {"elements": readme_table.elements_sections()}) == page

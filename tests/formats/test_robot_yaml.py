@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import pickle
@@ -20,9 +21,11 @@ from scipy.spatial.transform import Rotation
 import linkwork as lw
 from linkwork.errors import InvalidFile, InvalidInput, NotPossible, UnknownName
 from linkwork.formats.robot_yaml import Description, json_schema, read_robot_yaml, robot_yaml_text
+from linkwork.formats.robot_yaml.variables import REMARKS
 from linkwork.formats.robot_yaml.vocabulary import ELEMENTS as ELEMENT_KINDS
 from linkwork.library import FOLDER
 from linkwork.model import Model, Placement, elements, rotation
+from linkwork.model.element_fields import fields_of, type_name
 from linkwork.model.joint_motion import joint_motion
 from tests.numeric import matrix, world_poses
 from tests.random_models import random_model, random_q
@@ -824,16 +827,25 @@ def test_the_example_of_the_page_can_be_read():
 
 
 def test_every_field_of_every_element_has_a_key():
-    kinds = {cls.__name__: cls for cls in vars(elements).values() if isinstance(cls, type) and "note" in _fields(cls)}
-    named = {name: cls for name, cls in kinds.items() if "name" in _fields(cls)}
-    assert len(named) == len(ELEMENT_KINDS)
-    for name, cls in named.items():
-        word = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
-        assert _fields(cls) - {"name", "assumed", "note"} <= ELEMENT_KINDS[word].fields.keys(), name
+    kinds = [cls for cls in vars(elements).values() if isinstance(cls, type) and "note" in _fields(cls)]
+    named = {type_name(cls): cls for cls in kinds if "name" in _fields(cls)}
+    assert named == elements.KINDS and named.keys() == ELEMENT_KINDS.keys()
+    for word, cls in named.items():
+        assert _fields(cls) - {"name", "assumed", "note"} == fields_of(cls).keys(), word
+        assert fields_of(cls).keys() <= ELEMENT_KINDS[word].fields.keys(), word
 
 
 def _fields(cls: type) -> set[str]:
-    return set(getattr(cls, "__dataclass_fields__", ()))
+    return {each.name for each in dataclasses.fields(cls)} if dataclasses.is_dataclass(cls) else set()
+
+
+def test_every_key_of_an_element_is_described_in_the_schema():
+    described = json_schema()["properties"]["elements"]["additionalProperties"]["oneOf"]
+    assert len(described) == len(elements.KINDS)
+    for schema in described:
+        assert len(schema["description"]) > 20
+        for key, value in schema["properties"].items():
+            assert key in {"type", *REMARKS} or value["description"], (schema["title"], key)
 
 
 def test_elements_of_a_mirrored_chain_are_mirrored():

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import fields, replace
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any, NoReturn
 
 from linkwork.errors import InvalidModel, did_you_mean
+from linkwork.model.element_fields import Role, fields_of
 from linkwork.model.elements import (
-    CLOSURE_KINDS,
     DIRECTIONS,
-    ENDS,
     OTHERS,
-    SPRING_KINDS,
-    WELD_DIRECTIONS,
     Bar,
     Belt,
     Coupling,
@@ -36,30 +33,14 @@ from linkwork.model.elements import (
 from linkwork.model.joint import Joint
 from linkwork.model.number import has_symbols, is_symbol, norm, scale
 
-WORDS: dict[type, str] = {
-    LinearActuator: "actuator",
-    Gear: "gear",
-    Belt: "belt",
-    Differential: "differential",
-    FourBar: "four-bar drive",
-    Coupling: "coupling",
-    Spring: "spring",
-    TorsionSpring: "torsion spring",
-    Damper: "damper",
-    Bar: "bar",
-    Slider: "slider",
-    LoopClosure: "closure",
-    Share: "sharing rule",
-    Stiffness: "stiffness",
-}
-
 
 def checked_elements(elements: tuple[Element, ...], bodies: set[str], joints: dict[str, Joint]) -> tuple[Element, ...]:
     """The elements with unit axes, or InvalidModel with a sentence that names the culprit."""
     named = [e for e in elements if not isinstance(e, (Share, Stiffness))]
     for element in elements:
-        if type(element) not in WORDS:
-            raise InvalidModel(f"{element!r} is no closed-loop element; linkwork knows {', '.join(WORDS.values())}")
+        if type(element) not in _CHECKS:
+            known = ", ".join(kind.word for kind in _CHECKS)
+            raise InvalidModel(f"{element!r} is no closed-loop element; linkwork knows {known}")
     for name, count in Counter(e.name for e in named).items():
         if count > 1:
             raise InvalidModel(f'element name "{name}" is used {count} times', ("element", name))
@@ -74,7 +55,7 @@ def checked_elements(elements: tuple[Element, ...], bodies: set[str], joints: di
 def about(element: Element) -> str:
     """`actuator "lift"`, for sentences."""
     name = getattr(element, "name", None) or getattr(element, "body", None) or getattr(element, "support", "")
-    return f'{WORDS[type(element)]} "{name}"'
+    return f'{element.word} "{name}"'
 
 
 class _Check:
@@ -85,30 +66,59 @@ class _Check:
         self.bars = {e.name for e in elements if isinstance(e, Bar)}
 
     def passed(self) -> Element:
-        self._points()
-        _CHECKS[type(self.e)](self)
-        changes = {label: self._unit(label) for label in ("axis", "second_axis", "direction") if self._is_axis(label)}
+        changes: dict[str, Any] = {}
+        kind: type = type(self.e)
+        for label, field in fields_of(kind).items():
+            if getattr(self.e, label) is not None:
+                self._field(label, field.role, changes)
+        _CHECKS[kind](self)
         return replace(self.e, **changes) if changes else self.e
 
-    def fail(self, sentence: str) -> None:
+    def fail(self, sentence: str) -> NoReturn:
         raise InvalidModel(f"{about(self.e)}: {sentence}", ("element", getattr(self.e, "name", "")))
 
-    def _points(self) -> None:
-        known = self.bodies | self.bars
-        for field in fields(self.e):
-            point = getattr(self.e, field.name)
-            if not isinstance(point, Point):
-                continue
-            if point.body is not None and point.body not in known:
-                near = did_you_mean(point.body, known)
-                self.fail(f'{field.name} is on body "{point.body}", which does not exist{near}')
-            if point.body in self.bars and not isinstance(self.e, (Spring, Damper)):
-                self.fail(f'{field.name} is on bar "{point.body}"; only springs and dampers pull at bars')
-            if len(point.position) != 3 or not _finite(point.position):
-                self.fail(f"{field.name} at {point.position}, expected three finite numbers")
+    def _field(self, label: str, role: Role, changes: dict[str, Any]) -> None:
+        """What a field must be by its role alone; axes are made units."""
+        value = getattr(self.e, label)
+        match role.kind:
+            case "point":
+                self._point(label, value, role.on_bars)
+            case "axis" | "direction":
+                changes[label] = self._unit(label)
+            case "number" | "coordinate":
+                self._number(label, value, role)
+            case "word":
+                self.one_of(label, role.choices)
+            case "words":
+                self._words(label, value, role.choices)
+            case "branch":
+                self.one_of(label, (1, -1))
+            case "joint":
+                self.joint(value, role.what, role.coordinates)
+            case "joints":
+                for name in value:
+                    self.joint(name, role.what, role.coordinates)
 
-    def _is_axis(self, label: str) -> bool:
-        return getattr(self.e, label, None) is not None and not isinstance(getattr(self.e, label), str)
+    def _point(self, label: str, point: Point, on_bars: bool) -> None:
+        known = self.bodies | self.bars
+        if point.body is not None and point.body not in known:
+            self.fail(f'{label} is on body "{point.body}", which does not exist{did_you_mean(point.body, known)}')
+        if point.body in self.bars and not on_bars:
+            self.fail(f'{label} is on bar "{point.body}"; only springs and dampers pull at bars')
+        if len(point.position) != 3 or not _finite(point.position):
+            self.fail(f"{label} at {point.position}, expected three finite numbers")
+
+    def _number(self, label: str, value: Any, role: Role) -> None:
+        if is_symbol(value):
+            return
+        if not (math.isfinite(value) or (role.infinite and not math.isnan(value))):
+            self.fail(f"{label} is {value:g}, expected {_EXPECTED[role.sign]}")
+        if (role.sign == "positive" and not value > 0.0) or (role.sign == "not negative" and not value >= 0.0):
+            self.fail(f"{label} is {value:g}, expected {_EXPECTED[role.sign]}")
+
+    def _words(self, label: str, words: tuple[str, ...], choices: tuple[str, ...]) -> None:
+        if not words or len(set(words)) != len(words) or not set(words) <= set(choices):
+            self.fail(f"{label} are {words}, expected some of {', '.join(choices)}, each once")
 
     def _unit(self, label: str) -> tuple:
         axis = getattr(self.e, label)
@@ -133,67 +143,36 @@ class _Check:
         if value not in choices:
             self.fail(f"{label} is {value!r}, expected one of {', '.join(map(repr, choices))}")
 
-    def positive(self, *labels: str) -> None:
-        for label in labels:
-            value = getattr(self.e, label)
-            if not is_symbol(value) and not (math.isfinite(value) and value > 0.0):
-                self.fail(f"{label} is {value:g}, expected a positive number")
-
-    def not_negative(self, *labels: str) -> None:
-        for label in labels:
-            value = getattr(self.e, label)
-            if not is_symbol(value) and not (math.isfinite(value) and value >= 0.0):
-                self.fail(f"{label} is {value:g}, expected a number that is not negative")
-
-    def finite(self, *labels: str) -> None:
-        for label in labels:
-            if not _finite((getattr(self.e, label),)):
-                self.fail(f"{label} is {getattr(self.e, label)}, expected a finite number")
-
     def apart(self, first: str, second: str) -> None:
         a, b = getattr(self.e, first), getattr(self.e, second)
         if a.body == b.body:
             self.fail(f'{first} and {second} are both on body "{a.body or "world"}": it would join nothing')
 
+    # what several fields say together, one method an element
+
     def actuator(self) -> None:
         e = self.e
         self.apart("foot", "head")
-        self.one_of("ends", ENDS)
-        self.one_of("branch", (1, -1))
-        self.not_negative("rod")
         if is_symbol(e.rod) or e.rod:
             if e.ends != "ball":
                 self.fail("a rod between a carriage and a head has ball ends, expected ends: ball")
-        else:
-            self.not_negative("lower")
-        if e.joint is not None:
-            self.joint(e.joint, coordinates=None)
+        elif not is_symbol(e.lower) and e.lower < 0.0:
+            self.fail(f"lower is {e.lower:g}, expected {_EXPECTED['not negative']}")
         if not has_symbols((e.lower, e.upper)) and not e.lower < e.upper:
             self.fail(f"stroke {e.lower:g} .. {e.upper:g} m is empty")
 
     def gear(self) -> None:
-        self.joint(self.e.joint)
-        self.finite("ratio", "offset")
         if not is_symbol(self.e.ratio) and self.e.ratio == 0.0:
             self.fail("ratio is 0, expected another number")
 
-    def belt(self) -> None:
-        self.joint(self.e.joint)
-        self.positive("driving_radius", "driven_radius")
-        if self.e.carrier is not None:
-            self.joint(self.e.carrier, "carrier")
-
     def differential(self) -> None:
         e, n = self.e, len(self.e.joints)
-        for name in e.joints:
-            self.joint(name)
         if len(e.motors) != n or len(e.matrix) != n or any(len(row) != n for row in e.matrix):
             self.fail(f"{n} joints and {len(e.motors)} motors need a matrix of {n} x {n}, and as many motors as joints")
         if e.offset and len(e.offset) != n:
             self.fail(f"offset has {len(e.offset)} numbers, expected {n}")
 
     def four_bar(self) -> None:
-        self.joint(self.e.joint)
         if not self.e.loops:
             self.fail("has no loop, expected one (four-bar) or two (six-bar)")
         for k, loop in enumerate(self.e.loops):
@@ -214,25 +193,10 @@ class _Check:
             if not is_symbol(k) and not (math.isfinite(k) and k != 0.0):
                 self.fail(f'coefficient of joint "{name}" is {k}, expected a number other than 0')
 
-    def spring(self) -> None:
+    def between_points(self) -> None:
         self.apart("first", "second")
-        self.one_of("kind", SPRING_KINDS)
-        self.one_of("ends", ENDS)
-        self.not_negative("stiffness", "free_length")
-        self.finite("pretension")
-
-    def torsion_spring(self) -> None:
-        self.joint(self.e.joint)
-        self.not_negative("stiffness")
-        self.finite("free", "pretension")
-
-    def damper(self) -> None:
-        self.apart("first", "second")
-        self.not_negative("damping")
 
     def bar(self) -> None:
-        self.positive("length")
-        self.one_of("branch", (1, -1))
         sliders = [e.name for e in self.elements if isinstance(e, Slider) and e.bar == self.e.name]
         if len(sliders) != 1:
             self.fail(f"{len(sliders)} sliders carry its tip ({', '.join(sliders)}), expected one")
@@ -247,19 +211,15 @@ class _Check:
     def closure(self) -> None:
         e = self.e
         self.apart("first", "second")
-        self.one_of("kind", CLOSURE_KINDS)
-        if e.kind == "distance":
-            self.positive("length")
-        if e.kind == "weld":
-            unknown = [d for d in e.directions if d not in WELD_DIRECTIONS]
-            if unknown or not e.directions or len(set(e.directions)) != len(e.directions):
-                self.fail(f"directions are {e.directions}, expected some of {', '.join(WELD_DIRECTIONS)}, each once")
+        if e.kind == "distance" and not is_symbol(e.length) and not e.length > 0.0:
+            self.fail(f"length is {e.length:g}, expected {_EXPECTED['positive']}")
         if e.kind == "pin_in_slot":
             axis, direction = (self._unit(label) for label in ("axis", "direction"))
             if abs(sum(a * b for a, b in zip(axis, direction))) > 1.0 - 1e-12:
                 self.fail(f"axis {e.axis} and direction {e.direction} are parallel, expected a slot across its pin")
-        for name in e.dependent:
-            self.joint(name, "dependent joint", coordinates=None)
+
+    def alone(self) -> None:
+        """Nothing beyond its fields."""
 
     def share(self) -> None:
         e = self.e
@@ -286,21 +246,26 @@ class _Check:
                 self.fail(f'there is no joint, actuator, slider or closure "{name}"{did_you_mean(name, known)}')
 
 
-_CHECKS = {
+_CHECKS: dict[Any, Callable[[_Check], None]] = {
     LinearActuator: _Check.actuator,
     Gear: _Check.gear,
-    Belt: _Check.belt,
+    Belt: _Check.alone,
     Differential: _Check.differential,
     FourBar: _Check.four_bar,
     Coupling: _Check.coupling,
-    Spring: _Check.spring,
-    TorsionSpring: _Check.torsion_spring,
-    Damper: _Check.damper,
+    Spring: _Check.between_points,
+    TorsionSpring: _Check.alone,
+    Damper: _Check.between_points,
     Bar: _Check.bar,
     Slider: _Check.slider,
     LoopClosure: _Check.closure,
     Share: _Check.share,
     Stiffness: _Check.stiffness,
+}
+_EXPECTED = {
+    "any": "a finite number",
+    "positive": "a positive number",
+    "not negative": "a number that is not negative",
 }
 
 

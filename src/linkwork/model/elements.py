@@ -3,14 +3,35 @@
 Every element names bodies and joints of the model; numbers are floats, or symbols where a variable is live. Struts,
 springs, bars and sliders are massless: a heavy member is a body of the tree, closed by a `LoopClosure`.
 `note` carries the source of an element's numbers; `assumed` is True where they are not published but supposed.
+What a field is (a length, a point, one of a few words) and what it means stands beside it, once: readers, writers,
+schema, checks and the page docs/elements.md follow from it (`model/element_fields.py`). `word` is what sentences say.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Annotated, ClassVar, TypeAlias
 
+from linkwork.model.element_fields import (
+    ANGLE,
+    AXIS,
+    BRANCH,
+    DIRECTION,
+    FLAG,
+    JOINT,
+    LENGTH,
+    LENGTH_NOT_NEGATIVE,
+    LENGTH_POSITIVE,
+    PLAIN,
+    POINT,
+    POINT_OR_BAR,
+    ROTATION,
+    Role,
+    one_of,
+    rated,
+    type_name,
+)
 from linkwork.model.number import IDENTITY, ZERO, Matrix, Number, Vector
 
 X_AXIS: Vector = (1.0, 0.0, 0.0)
@@ -55,19 +76,22 @@ class LinearActuator:
              branch +1: the carriage stands ahead of the head (in `direction`), -1: behind it
     """
 
+    word: ClassVar[str] = "actuator"
     name: str
-    foot: Point
-    head: Point
-    joint: str | None = None
-    branch: int = 1
-    ends: str = "ball"
-    axis: Vector = X_AXIS
-    lower: Number = 0.0
-    upper: Number = math.inf
-    force: float = math.inf
-    speed: float = math.inf
-    rod: Number = 0.0
-    direction: Vector = X_AXIS
+    foot: Annotated[Point, POINT, "where it is held by one body"]
+    head: Annotated[Point, POINT, "where it is held by the other"]
+    joint: Annotated[str | None, Role("joint", coordinates=None), "the joint that it drives; none: it only follows"] = (
+        None
+    )
+    branch: Annotated[int, BRANCH, "sign of d(length)/d(joint); of a slide: of head - foot along its axis"] = 1
+    ends: Annotated[str, one_of("kind of ends", ENDS), "how both ends are held"] = "ball"
+    axis: Annotated[Vector, AXIS, "of hinged ends, in axes of the foot's body"] = X_AXIS
+    lower: Annotated[Number, LENGTH, "shortest length between foot and head"] = 0.0
+    upper: Annotated[Number, Role("number", "length", infinite=True), "longest length"] = math.inf
+    force: Annotated[float, rated("force"), "rated largest force"] = math.inf
+    speed: Annotated[float, rated("speed"), "rated largest speed"] = math.inf
+    rod: Annotated[Number, LENGTH_NOT_NEGATIVE, "above 0: a carriage with a rod of this length to the head"] = 0.0
+    direction: Annotated[Vector, DIRECTION, "of the carriage's way, in axes of the foot's body"] = X_AXIS
     assumed: bool = False
     note: str = field(default="", compare=False)
 
@@ -76,10 +100,11 @@ class LinearActuator:
 class Gear:
     """A motor on a joint through a gear: c = ratio * q + offset (c: the motor's angle, the command)."""
 
+    word: ClassVar[str] = "gear"
     name: str
-    joint: str
-    ratio: Number = 1.0
-    offset: Number = 0.0
+    joint: Annotated[str, JOINT, "the joint behind the gear"]
+    ratio: Annotated[Number, PLAIN, "turns of the motor for one of the joint"] = 1.0
+    offset: Annotated[Number, ANGLE, "angle of the motor where the joint is at zero"] = 0.0
     assumed: bool = False
     note: str = field(default="", compare=False)
 
@@ -93,13 +118,14 @@ class Belt:
               that stays below while an arm carries the belt); None: the motor rides on the joint's parent
     """
 
+    word: ClassVar[str] = "belt"
     name: str
-    joint: str
-    driving_radius: Number
-    driven_radius: Number
-    crossed: bool = False
-    carrier: str | None = None
-    offset: Number = 0.0
+    joint: Annotated[str, JOINT, "the joint of the driven wheel"]
+    driving_radius: Annotated[Number, LENGTH_POSITIVE, "of the motor's wheel"]
+    driven_radius: Annotated[Number, LENGTH_POSITIVE, "of the joint's wheel"]
+    crossed: Annotated[bool, FLAG, "the wheels turn against each other"] = False
+    carrier: Annotated[str | None, Role("joint", what="carrier"), "joint between motor and driven joint"] = None
+    offset: Annotated[Number, ANGLE, "angle of the motor where the joint is at zero"] = 0.0
     assumed: bool = False
     note: str = field(default="", compare=False)
 
@@ -111,11 +137,14 @@ class Differential:
     A wrist differential: joints (pitch, roll), matrix ((1/2, 1/2), (1/2, -1/2)).
     """
 
+    word: ClassVar[str] = "differential"
     name: str
-    joints: tuple[str, ...]
-    motors: tuple[str, ...]
-    matrix: tuple[tuple[Number, ...], ...]
-    offset: tuple[Number, ...] = ()
+    joints: Annotated[tuple[str, ...], Role("joints"), "the joints that are driven together"]
+    motors: Annotated[tuple[str, ...], Role("names"), "names of the motors"]
+    matrix: Annotated[
+        tuple[tuple[Number, ...], ...], Role("matrix"), "q = matrix c + offset: rows joints, columns motors"
+    ]
+    offset: Annotated[tuple[Number, ...], Role("coordinates", "position"), "of the joints"] = ()
     assumed: bool = False
     note: str = field(default="", compare=False)
 
@@ -127,11 +156,11 @@ class FourBarLoop:
     branch   +1 open, -1 crossed: the sign of the turn from the diagonal (crank tip to rocker pivot) to the coupler
     """
 
-    ground: Number
-    crank: Number
-    coupler: Number
-    rocker: Number
-    branch: int = 1
+    ground: Annotated[Number, LENGTH_POSITIVE, "between the two fixed pivots"]
+    crank: Annotated[Number, LENGTH_POSITIVE, "the link that is driven"]
+    coupler: Annotated[Number, LENGTH_POSITIVE, "the link between crank and rocker"]
+    rocker: Annotated[Number, LENGTH_POSITIVE, "the link that drives"]
+    branch: Annotated[int, BRANCH, "1 open, -1 crossed"] = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +170,12 @@ class FourBar:
     crank angle = c + crank_offset; the rocker of a loop is the crank of the next; q = last rocker angle + offset.
     """
 
+    word: ClassVar[str] = "four-bar drive"
     name: str
-    joint: str
-    loops: tuple[FourBarLoop, ...]
-    crank_offset: Number = 0.0
-    offset: Number = 0.0
+    joint: Annotated[str, JOINT, "the joint on the last rocker"]
+    loops: Annotated[tuple[FourBarLoop, ...], Role("loops"), "one a four-bar, two a six-bar; lengths of each"]
+    crank_offset: Annotated[Number, ANGLE, "crank angle where the command is zero"] = 0.0
+    offset: Annotated[Number, ANGLE, "joint where the last rocker's angle is zero"] = 0.0
     assumed: bool = False
     note: str = field(default="", compare=False)
 
@@ -157,9 +187,12 @@ class Coupling:
     terms       ((joint, coefficient), ...); the first joint is the dependent one
     """
 
+    word: ClassVar[str] = "coupling"
     name: str
-    terms: tuple[tuple[str, Number], ...]
-    offset: Number = 0.0
+    terms: Annotated[
+        tuple[tuple[str, Number], ...], Role("terms"), "joint: coefficient; the first is the dependent one"
+    ]
+    offset: Annotated[Number, Role("coordinate", "position"), "what the sum of coefficient * q is"] = 0.0
     assumed: bool = False
     note: str = field(default="", compare=False)
 
@@ -177,14 +210,15 @@ class Spring:
     A zero-free-length balancing spring is pretension = stiffness * free_length.
     """
 
+    word: ClassVar[str] = "spring"
     name: str
-    first: Point
-    second: Point
-    stiffness: Number
-    free_length: Number = 0.0
-    pretension: Number = 0.0
-    kind: str = "tension"
-    ends: str = "ball"
+    first: Annotated[Point, POINT_OR_BAR, "one end"]
+    second: Annotated[Point, POINT_OR_BAR, "the other end"]
+    stiffness: Annotated[Number, Role("number", "stiffness", "not negative"), "tension for each length"]
+    free_length: Annotated[Number, LENGTH_NOT_NEGATIVE, "length from which its stiffness counts"] = 0.0
+    pretension: Annotated[Number, Role("number", "force"), "tension at the free length"] = 0.0
+    kind: Annotated[str, one_of("kind of spring", SPRING_KINDS), "pulls only, pushes only, or both"] = "tension"
+    ends: Annotated[str, one_of("kind of ends", ENDS), "how both ends are held; counts in mobility"] = "ball"
     assumed: bool = False
     note: str = field(default="", compare=False)
 
@@ -193,11 +227,12 @@ class Spring:
 class TorsionSpring:
     """A spring about (or along) a joint of one coordinate: it acts with -(pretension + stiffness (q - free))."""
 
+    word: ClassVar[str] = "torsion spring"
     name: str
-    joint: str
-    stiffness: Number
-    free: Number = 0.0
-    pretension: Number = 0.0
+    joint: Annotated[str, JOINT, "the joint about (or along) which it acts"]
+    stiffness: Annotated[Number, Role("coordinate", "stiffness", "not negative"), "effort for each coordinate"]
+    free: Annotated[Number, Role("coordinate", "position"), "coordinate at which only the pretension acts"] = 0.0
+    pretension: Annotated[Number, Role("coordinate", "effort"), "effort at the free coordinate"] = 0.0
     assumed: bool = False
     note: str = field(default="", compare=False)
 
@@ -206,10 +241,11 @@ class TorsionSpring:
 class Damper:
     """A straight damper between two points: it pulls with damping * d(length)/dt [N s/m]."""
 
+    word: ClassVar[str] = "damper"
     name: str
-    first: Point
-    second: Point
-    damping: Number
+    first: Annotated[Point, POINT_OR_BAR, "one end"]
+    second: Annotated[Point, POINT_OR_BAR, "the other end"]
+    damping: Annotated[Number, Role("number", "damping", "not negative"), "force for each speed of lengthening"]
     assumed: bool = False
     note: str = field(default="", compare=False)
 
@@ -225,11 +261,12 @@ class Bar:
     Axes of the bar (for points on it): origin at the pivot, x towards the tip, z along the hinge axis.
     """
 
+    word: ClassVar[str] = "bar"
     name: str
-    pivot: Point
-    length: Number
-    axis: Vector = (0.0, 1.0, 0.0)
-    branch: int = 1
+    pivot: Annotated[Point, POINT, "where it is hinged to a body"]
+    length: Annotated[Number, LENGTH_POSITIVE, "from pivot to tip"]
+    axis: Annotated[Vector, AXIS, "of its hinge, in axes of the pivot's body"] = (0.0, 1.0, 0.0)
+    branch: Annotated[int, BRANCH, "side of the pivot on which the tip lies, along the slider's direction"] = 1
     assumed: bool = False
     note: str = field(default="", compare=False)
 
@@ -243,10 +280,11 @@ class Slider:
     direction   of the guide, in axes of the guide's body, across the hinge axis
     """
 
+    word: ClassVar[str] = "slider"
     name: str
-    bar: str
-    guide: Point
-    direction: Vector = X_AXIS
+    bar: Annotated[str, Role("bar"), "the bar whose tip it carries"]
+    guide: Annotated[Point, POINT, "a point of the line along which the tip moves"]
+    direction: Annotated[Vector, DIRECTION, "of the guide, in axes of its body, across the hinge axis"] = X_AXIS
     assumed: bool = False
     note: str = field(default="", compare=False)
 
@@ -270,18 +308,25 @@ class LoopClosure:
     dependent   joints whose coordinates the closure decides; (): the assembly chooses those furthest from the base
     """
 
+    word: ClassVar[str] = "closure"
     name: str
-    kind: str
-    first: Point
-    second: Point
-    axis: Vector = Z_AXIS
-    second_axis: Vector | None = None
-    length: Number = 0.0
-    rotation: Matrix = IDENTITY
-    second_rotation: Matrix = IDENTITY
-    directions: tuple[str, ...] = WELD_DIRECTIONS
-    dependent: tuple[str, ...] = ()
-    direction: Vector = X_AXIS
+    kind: Annotated[str, one_of("kind of loop closure", CLOSURE_KINDS), "what is held"]
+    first: Annotated[Point, POINT, "the point of one body"]
+    second: Annotated[Point, POINT, "the point of the other"]
+    axis: Annotated[Vector, AXIS, "of a hinge or a pin, in axes of the first body"] = Z_AXIS
+    second_axis: Annotated[Vector | None, AXIS, "the same in axes of the second body; none: as `axis`"] = None
+    length: Annotated[Number, LENGTH, "of kind distance: what the points keep"] = 0.0
+    rotation: Annotated[Matrix, ROTATION, "of a weld: its frame on the first body"] = IDENTITY
+    second_rotation: Annotated[Matrix, ROTATION, "of a weld: its frame on the second body"] = IDENTITY
+    directions: Annotated[
+        tuple[str, ...], Role("words", choices=WELD_DIRECTIONS, what="direction"), "of a weld: what is held"
+    ] = WELD_DIRECTIONS
+    dependent: Annotated[
+        tuple[str, ...],
+        Role("joints", coordinates=None, what="dependent joint"),
+        "joints that it decides; none: those furthest from the base",
+    ] = ()
+    direction: Annotated[Vector, DIRECTION, "of a slot, in axes of the first body"] = X_AXIS
     assumed: bool = False
     note: str = field(default="", compare=False)
 
@@ -298,6 +343,7 @@ class Share:
                 "free": they are left to equilibrium and to other rules
     """
 
+    word: ClassVar[str] = "sharing rule"
     body: str
     direction: str
     parts: tuple[tuple[str, Number], ...]
@@ -313,6 +359,7 @@ class Stiffness:
     weights   for fx, fy, fz, mx, my, mz in axes of the supported body; larger carries more; all positive
     """
 
+    word: ClassVar[str] = "stiffness"
     support: str
     weights: tuple[Number, ...] = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
     note: str = field(default="", compare=False)
@@ -322,3 +369,22 @@ Transmission: TypeAlias = LinearActuator | Gear | Belt | Differential | FourBar
 Element: TypeAlias = (
     Transmission | Coupling | Spring | TorsionSpring | Damper | Bar | Slider | LoopClosure | Share | Stiffness
 )
+
+KINDS: dict[str, type] = {
+    type_name(kind): kind
+    for kind in (
+        LinearActuator,
+        Gear,
+        Belt,
+        Differential,
+        FourBar,
+        Coupling,
+        Spring,
+        TorsionSpring,
+        Damper,
+        Bar,
+        Slider,
+        LoopClosure,
+    )
+}
+"""Word of a file -> class, of every element that has a name; sharing rules stand apart."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import Any, get_type_hints
 
 from linkwork.formats.xml import Element
 from linkwork.model import elements as loops
+from linkwork.model.number import Matrix, Number, Vector
 
 KINDS: dict[str, type] = {
     kind.__name__: kind
@@ -19,22 +21,22 @@ KINDS: dict[str, type] = {
 }
 """Elements that a mark may hold; couplings and springs about joints have rows of MJCF that say all of them."""
 
-_EXPECTED = {
-    "str": lambda x: isinstance(x, str),
-    "str | None": lambda x: x is None or isinstance(x, str),
-    "int": lambda x: isinstance(x, int) and not isinstance(x, bool),
-    "bool": lambda x: isinstance(x, bool),
-    "float": lambda x: _is_number(x),
-    "Number": lambda x: _is_number(x),
-    "Vector": lambda x: _are_numbers(x, 3),
-    "Vector | None": lambda x: x is None or _are_numbers(x, 3),
-    "Matrix": lambda x: isinstance(x, tuple) and len(x) == 3 and all(_are_numbers(row, 3) for row in x),
-    "tuple[str, ...]": lambda x: isinstance(x, tuple) and all(isinstance(each, str) for each in x),
-    "tuple[Number, ...]": lambda x: isinstance(x, tuple) and all(map(_is_number, x)),
-    "tuple[tuple[Number, ...], ...]": lambda x: (
+_EXPECTED: dict[Any, Callable[[Any], bool]] = {
+    str: lambda x: isinstance(x, str),
+    str | None: lambda x: x is None or isinstance(x, str),
+    int: lambda x: isinstance(x, int) and not isinstance(x, bool),
+    bool: lambda x: isinstance(x, bool),
+    float: lambda x: _is_number(x),
+    Number: lambda x: _is_number(x),
+    Vector: lambda x: _are_numbers(x, 3),
+    Vector | None: lambda x: x is None or _are_numbers(x, 3),
+    Matrix: lambda x: isinstance(x, tuple) and len(x) == 3 and all(_are_numbers(row, 3) for row in x),
+    tuple[str, ...]: lambda x: isinstance(x, tuple) and all(isinstance(each, str) for each in x),
+    tuple[Number, ...]: lambda x: isinstance(x, tuple) and all(map(_is_number, x)),
+    tuple[tuple[Number, ...], ...]: lambda x: (
         isinstance(x, tuple) and all(isinstance(row, tuple) and all(map(_is_number, row)) for row in x)
     ),
-    "tuple[tuple[str, Number], ...]": lambda x: isinstance(x, tuple) and all(map(_is_term, x)),
+    tuple[tuple[str, Number], ...]: lambda x: isinstance(x, tuple) and all(map(_is_term, x)),
 }
 
 
@@ -67,12 +69,13 @@ def _plain(value: Any) -> Any:
 
 
 def _made(mark: Element, kind: type, data: dict[str, Any]) -> Any:
-    known = {each.name: str(each.type) for each in fields(kind)}
+    types = get_type_hints(kind)
+    known = {each.name: types[each.name] for each in fields(kind)}
     values: dict[str, Any] = {}
     for name, value in data.items():
         if name not in known:
             raise mark.error(f'has data with "{name[:60]}", which a {kind.__name__} does not have')
-        if known[name] == "Point":
+        if known[name] is loops.Point:
             values[name] = _point(mark, value)
             continue
         values[name] = _as_tuples(value)

@@ -13,7 +13,9 @@ from linkwork.formats.robot_yaml.placements import axis, rotation
 from linkwork.formats.robot_yaml.schema import Entry, Place
 from linkwork.formats.robot_yaml.variables import Scope, remarks
 from linkwork.model import elements as model
-from linkwork.model.number import ZERO
+from linkwork.model.element_fields import Role, fields_of
+from linkwork.model.joint import Joint
+from linkwork.model.number import ZERO, Matrix, Vector
 from linkwork.model.placement import Placement
 
 
@@ -21,7 +23,7 @@ def read_elements(build: Build, robot: Entry, scope: Scope) -> tuple[model.Eleme
     """Every element of every part, then the rules of sharing."""
     own = own_names(build.all_parts, "elements")
     bars = {name for name, (_, entry) in own.items() if entry["type"] == "bar"}
-    found = [_READERS[entry["type"]](_Element(build, name, part, entry, bars)) for name, (part, entry) in own.items()]
+    found = [_Element(build, name, part, entry, bars).read() for name, (part, entry) in own.items()]
     return (*found, *(_rule(build, entry, scope, own) for entry in robot.get("sharing", ())))
 
 
@@ -31,54 +33,82 @@ class _Element:
     def __init__(self, build: Build, name: str, part: Part, entry: Entry, bars: set[str]) -> None:
         self.build, self.name, self.part, self.entry, self.bars = build, name, part, entry, bars
 
-    @property
-    def common(self) -> dict[str, Any]:
-        return {"name": self.name, "assumed": "assumption" in self.entry, "note": "\n".join(remarks(self.entry))}
+    def read(self) -> model.Element:
+        kind = model.KINDS[self.entry["type"]]
+        note = "\n".join(remarks(self.entry))
+        return kind(self.name, assumed="assumption" in self.entry, note=note, **self.fields(kind, self.entry))
 
-    def numbers(self, *keys: str) -> dict[str, Any]:
-        """Numbers that may be symbols, by key."""
-        return {key: self.part.scope.number(self.entry[key]) for key in keys if key in self.entry}
+    def fields(self, kind: type, entry: Entry) -> dict[str, Any]:
+        """What an entry gives of the fields of a class."""
+        described = {key: field.role for key, field in fields_of(kind).items() if key in entry}
+        return {key: _READ[role.kind](self, entry, key, role) for key, role in described.items()}
 
-    def plain(self, *keys: str) -> dict[str, Any]:
-        """Numbers that may not."""
-        return {key: self.part.scope.plain_number(self.entry[key]) for key in keys if key in self.entry}
+    def number(self, entry: Entry, key: str, role: Role) -> Any:
+        """It may be a symbol, where a live variable may stand."""
+        return self.part.scope.number(entry[key]) if role.live else self.part.scope.plain_number(entry[key])
 
-    def as_given(self, *keys: str) -> dict[str, Any]:
-        """Words and flags."""
-        return {key: self.entry[key] for key in keys if key in self.entry}
+    def branch(self, entry: Entry, key: str, _: Role) -> int:
+        if entry[key] == 0:
+            self.build.reader.refuse(entry.at(key), f"{key} is 0, expected 1 or -1")
+        return entry[key]
 
-    def sign(self) -> dict[str, Any]:
-        if self.entry.get("branch", 1) == 0:
-            self.build.reader.refuse(self.entry.at("branch"), "branch is 0, expected 1 or -1")
-        return self.as_given("branch")
+    def as_given(self, entry: Entry, key: str, _: Role) -> Any:
+        return entry[key]
 
-    def joint(self, key: str = "joint") -> dict[str, Any]:
-        if key not in self.entry:
-            return {}
-        return {key: self.build.joint(self.part, self.entry[key], self.entry.at(key)).name}
+    def joint(self, entry: Entry, key: str, _: Role) -> str:
+        return self.build.joint(self.part, entry[key], entry.at(key)).name
 
-    def of_joint(self, **quantities: str) -> dict[str, Any]:
-        """Numbers whose dimension depends on the element's joint: key -> quantity."""
-        kind = self.build.joints[self.joint()["joint"]].type
-        scope, entry = self.part.scope, self.entry
-        return {
-            key: scope.number(entry[key], dimension(quantity, kind))
-            for key, quantity in quantities.items()
-            if key in entry
-        }
+    def joints(self, entry: Entry, key: str, _: Role) -> tuple[str, ...]:
+        return tuple(self.build.joint(self.part, name, entry.at(key)).name for name in entry[key])
 
-    def points(self, *keys: str) -> dict[str, Any]:
-        return {key: self._point(self.entry[key], self.entry.at(key)) for key in keys}
+    def coordinate(self, entry: Entry, key: str, role: Role) -> Any:
+        """A number whose dimension depends on the (first) joint that the element names."""
+        return self.part.scope.number(entry[key], dimension(role.dimension, self._own_joints()[0].type))
 
-    def turning(self, *keys: str) -> dict[str, Any]:
-        """Axes of hinges."""
-        given = {key: axis(self.entry[key], self.part.scope) for key in keys if key in self.entry}
-        return {key: self.part.mirror.turning(value) for key, value in given.items()}
+    def coordinates(self, entry: Entry, key: str, role: Role) -> tuple[Any, ...]:
+        joints = self._own_joints()
+        if entry[key] and len(entry[key]) != len(joints):
+            self.build.reader.refuse(entry.at(key), f"{key} has {len(entry[key])} numbers, expected {len(joints)}")
+        scope = self.part.scope
+        return tuple(scope.number(x, dimension(role.dimension, j.type)) for x, j in zip(entry[key], joints))
 
-    def direction(self, key: str) -> dict[str, Any]:
-        if key not in self.entry:
-            return {}
-        return {key: self.part.mirror.position(axis(self.entry[key], self.part.scope))}
+    def terms(self, entry: Entry, key: str, _: Role) -> tuple[tuple[str, Any], ...]:
+        names = [self.build.joint(self.part, name, entry.at(key, name)).name for name in entry[key]]
+        if not names:
+            self.build.reader.refuse(entry.at(key), f"{key} is empty, expected one joint or more")
+        return tuple((name, self.part.scope.number(x)) for name, x in zip(names, entry[key].values()))
+
+    def _own_joints(self) -> list[Joint]:
+        named = self.entry.get("joints", self.entry.get("terms", (self.entry.get("joint"),)))
+        return [self.build.joint(self.part, name, self.entry.place) for name in named]
+
+    def bar(self, entry: Entry, key: str, _: Role) -> str:
+        bar = self.part.meant(entry[key], "elements")
+        if bar not in self.bars:
+            self.build.reader.refuse(entry.at(key), f'unknown bar "{entry[key]}"{did_you_mean(bar, self.bars)}')
+        return bar
+
+    def names(self, entry: Entry, key: str, _: Role) -> tuple[str, ...]:
+        return tuple(self.part.named(name) for name in entry[key])
+
+    def matrix(self, entry: Entry, key: str, _: Role) -> tuple[tuple[Any, ...], ...]:
+        return tuple(self.part.scope.numbers(row) for row in entry[key])
+
+    def loops(self, entry: Entry, key: str, _: Role) -> tuple[model.FourBarLoop, ...]:
+        return tuple(model.FourBarLoop(**self.fields(model.FourBarLoop, loop)) for loop in entry[key])
+
+    def axis(self, entry: Entry, key: str, _: Role) -> Vector:
+        """Of a hinge."""
+        return self.part.mirror.turning(axis(entry[key], self.part.scope))
+
+    def direction(self, entry: Entry, key: str, _: Role) -> Vector:
+        return self.part.mirror.position(axis(entry[key], self.part.scope))
+
+    def rotation(self, entry: Entry, key: str, _: Role) -> Matrix:
+        return self.part.mirror.placement(Placement(rotation(entry[key], self.part.scope))).rotation
+
+    def point(self, entry: Entry, key: str, _: Role) -> model.Point:
+        return self._point(entry[key], entry.at(key))
 
     def _point(self, given: str | Entry, place: Place) -> model.Point:
         if isinstance(given, str):
@@ -117,131 +147,23 @@ class _Element:
         return model.Point(full, position, label)
 
 
-def _linear_actuator(e: _Element) -> model.LinearActuator:
-    return model.LinearActuator(
-        **e.common,
-        **e.points("foot", "head"),
-        **e.joint(),
-        **e.sign(),
-        **e.as_given("ends"),
-        **e.turning("axis"),
-        **e.numbers("lower", "upper", "rod"),
-        **e.plain("force", "speed"),
-        **e.direction("direction"),
-    )
-
-
-def _gear(e: _Element) -> model.Gear:
-    return model.Gear(**e.common, **e.joint(), **e.numbers("ratio", "offset"))
-
-
-def _belt(e: _Element) -> model.Belt:
-    radii = e.numbers("driving_radius", "driven_radius", "offset")
-    return model.Belt(**e.common, **e.joint(), **radii, **e.as_given("crossed"), **e.joint("carrier"))
-
-
-def _differential(e: _Element) -> model.Differential:
-    scope, entry = e.part.scope, e.entry
-    joints = [e.build.joint(e.part, name, entry.at("joints")) for name in entry["joints"]]
-    matrix = tuple(scope.numbers(row) for row in entry["matrix"])
-    offset = entry.get("offset", ())
-    if len(matrix) != len(joints) or any(len(row) != len(entry["motors"]) for row in matrix):
-        expected = f"{len(joints)} rows (joints) of {len(entry['motors'])} numbers (motors)"
-        e.build.reader.refuse(entry.at("matrix"), f"expected a matrix of {expected}")
-    if offset and len(offset) != len(joints):
-        e.build.reader.refuse(entry.at("offset"), f"offset has {len(offset)} numbers, expected {len(joints)}")
-    return model.Differential(
-        **e.common,
-        joints=tuple(joint.name for joint in joints),
-        motors=tuple(e.part.named(motor) for motor in entry["motors"]),
-        matrix=matrix,
-        offset=tuple(scope.number(x, dimension("position", j.type)) for x, j in zip(offset, joints)),
-    )
-
-
-def _four_bar(e: _Element) -> model.FourBar:
-    scope = e.part.scope
-    lengths = ("ground", "crank", "coupler", "rocker")
-    loops = tuple(
-        model.FourBarLoop(**{key: scope.number(loop[key]) for key in lengths}, branch=_branch(e, loop))
-        for loop in e.entry["loops"]
-    )
-    return model.FourBar(**e.common, **e.joint(), loops=loops, **e.numbers("crank_offset", "offset"))
-
-
-def _branch(e: _Element, loop: Entry) -> int:
-    if loop.get("branch", 1) == 0:
-        e.build.reader.refuse(loop.at("branch"), "branch is 0, expected 1 or -1")
-    return loop.get("branch", 1)
-
-
-def _coupling(e: _Element) -> model.Coupling:
-    scope, terms = e.part.scope, e.entry["terms"]
-    joints = [e.build.joint(e.part, name, e.entry.at("terms", name)) for name in terms]
-    if not joints:
-        e.build.reader.refuse(e.entry.at("terms"), "a coupling has one joint or more")
-    offset = scope.number(e.entry.get("offset", 0.0), dimension("position", joints[0].type))
-    parts = tuple((joint.name, scope.number(x)) for joint, x in zip(joints, terms.values()))
-    return model.Coupling(**e.common, terms=parts, offset=offset)
-
-
-def _spring(e: _Element) -> model.Spring:
-    numbers = e.numbers("stiffness", "free_length", "pretension")
-    return model.Spring(**e.common, **e.points("first", "second"), **numbers, **e.as_given("kind", "ends"))
-
-
-def _torsion_spring(e: _Element) -> model.TorsionSpring:
-    numbers = e.of_joint(stiffness="stiffness", free="position", pretension="effort")
-    return model.TorsionSpring(**e.common, **e.joint(), **numbers)
-
-
-def _damper(e: _Element) -> model.Damper:
-    return model.Damper(**e.common, **e.points("first", "second"), **e.numbers("damping"))
-
-
-def _bar(e: _Element) -> model.Bar:
-    return model.Bar(**e.common, **e.points("pivot"), **e.numbers("length"), **e.turning("axis"), **e.sign())
-
-
-def _slider(e: _Element) -> model.Slider:
-    bar = e.part.meant(e.entry["bar"], "elements")
-    if bar not in e.bars:
-        e.build.reader.refuse(e.entry.at("bar"), f'unknown bar "{e.entry["bar"]}"{did_you_mean(bar, e.bars)}')
-    return model.Slider(**e.common, bar=bar, **e.points("guide"), **e.direction("direction"))
-
-
-def _loop_closure(e: _Element) -> model.LoopClosure:
-    turns: dict[str, Any] = {
-        key: e.part.mirror.placement(Placement(rotation(e.entry[key], e.part.scope))).rotation
-        for key in ("rotation", "second_rotation")
-        if key in e.entry
-    }
-    dependent = [e.build.joint(e.part, name, e.entry.at("dependent")).name for name in e.entry.get("dependent", ())]
-    return model.LoopClosure(
-        **e.common,
-        **e.as_given("kind", "directions"),
-        **e.points("first", "second"),
-        **e.turning("axis", "second_axis"),
-        **e.direction("direction"),
-        **e.numbers("length"),
-        **turns,
-        dependent=tuple(dependent),
-    )
-
-
-_READERS: dict[str, Callable[[_Element], model.Element]] = {
-    "linear_actuator": _linear_actuator,
-    "gear": _gear,
-    "belt": _belt,
-    "differential": _differential,
-    "four_bar": _four_bar,
-    "coupling": _coupling,
-    "spring": _spring,
-    "torsion_spring": _torsion_spring,
-    "damper": _damper,
-    "bar": _bar,
-    "slider": _slider,
-    "loop_closure": _loop_closure,
+_READ: dict[str, Callable[[_Element, Entry, str, Role], Any]] = {
+    **dict.fromkeys(("word", "words", "flag"), _Element.as_given),
+    "axis": _Element.axis,
+    "bar": _Element.bar,
+    "branch": _Element.branch,
+    "coordinate": _Element.coordinate,
+    "coordinates": _Element.coordinates,
+    "direction": _Element.direction,
+    "joint": _Element.joint,
+    "joints": _Element.joints,
+    "loops": _Element.loops,
+    "matrix": _Element.matrix,
+    "names": _Element.names,
+    "number": _Element.number,
+    "point": _Element.point,
+    "rotation": _Element.rotation,
+    "terms": _Element.terms,
 }
 
 

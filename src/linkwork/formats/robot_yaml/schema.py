@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn, Protocol
 
 from linkwork.errors import InvalidFile, did_you_mean
@@ -344,12 +344,17 @@ class Entry(Mapping[str, Any]):
 
 @dataclass(frozen=True)
 class Record:
-    """A mapping with known keys. `needed` must be there; `one_of` are groups of keys of which at most one may."""
+    """A mapping with known keys. `needed` must be there; `one_of` are groups of keys of which at most one may.
+
+    about, keys   what the record and each of its keys mean, in words; for editors and pages
+    """
 
     what: str
     fields: Mapping[str, Kind]
     needed: tuple[str, ...] = ()
     one_of: tuple[tuple[str, ...], ...] = ()
+    about: str = ""
+    keys: Mapping[str, str] = field(default_factory=dict)
 
     def read(self, node: Node, path: str, reader: Reader) -> Entry:
         if node.kind != "map":
@@ -376,11 +381,16 @@ class Record:
     def json(self) -> dict[str, Any]:
         return {
             "title": self.what,
+            **({"description": self.about} if self.about else {}),
             "type": "object",
-            "properties": {key: kind.json() for key, kind in self.fields.items()},
+            "properties": {key: self._described(key) for key in self.fields},
             "required": list(self.needed),
             "additionalProperties": False,
         }
+
+    def _described(self, key: str) -> dict[str, Any]:
+        schema = self.fields[key].json()
+        return {**schema, "description": self.keys[key]} if key in self.keys else schema
 
 
 @dataclass(frozen=True)

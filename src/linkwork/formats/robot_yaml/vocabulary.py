@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from linkwork.formats.robot_yaml.drawn import Drawn
@@ -22,7 +23,8 @@ from linkwork.formats.robot_yaml.schema import (
 )
 from linkwork.formats.robot_yaml.units import ANGLES, LENGTHS, MASSES
 from linkwork.formats.robot_yaml.variables import REMARKS, VariableKind
-from linkwork.model.elements import CLOSURE_KINDS, DIRECTIONS, ENDS, OTHERS, SPRING_KINDS, WELD_DIRECTIONS
+from linkwork.model.element_fields import Role, fields_of, first_paragraph
+from linkwork.model.elements import DIRECTIONS, KINDS, OTHERS, FourBarLoop
 from linkwork.model.inertia import LEVELS
 from linkwork.model.joint import TYPES
 
@@ -72,6 +74,13 @@ SHAPE = Record(
         "name": Name(),
     },
     ("kind",),
+    keys={
+        "size": "box: three sides; sphere: radius; cylinder, capsule: radius and length",
+        "scale": "of a mesh: factor of its file's numbers",
+        "placement": "where it sits in axes of the body",
+        "color": "red, green, blue and optionally opacity, 0 to 1",
+        "mesh": "file of a mesh, beside the description",
+    },
 )
 
 INERTIA = Either(
@@ -100,6 +109,16 @@ BODY = Record(
         "visuals": Drawn(SHAPE),
         "collisions": Listed(SHAPE),
         **REMARKS,
+    },
+    keys={
+        "mass": "left out: it weighs nothing",
+        "com": "centre of mass in axes of the body",
+        "inertia": "about the centre of mass, in axes of the body",
+        "points": "named places on the body, for elements, lines and results",
+        "lines": "names of points to be joined in drawings",
+        "shapes": "drawn, and counted in collisions",
+        "visuals": "only drawn",
+        "collisions": "only counted in collisions",
     },
 )
 
@@ -132,6 +151,19 @@ JOINT = Record(
         **REMARKS,
     },
     ("type", "child"),
+    keys={
+        "parent": "left out: the world",
+        "child": "the body that it moves",
+        "placement": "of the joint's frame in axes of the parent; the child's frame where the joint is at zero",
+        "axis": "in the joint's frame",
+        "second_axis": "of a universal joint",
+        "pitch": "of a helical joint: length for a turn",
+        "limits": "lower and upper end; a mapping also takes velocity, effort and acceleration",
+        "mimic": "follows another joint: multiplier * q + offset",
+        "damping": "effort for each speed",
+        "friction": "dry friction: largest effort without motion",
+        "armature": "inertia of the rotor, seen from the joint",
+    },
 )
 FRAME = Record("frame", {"body": Name(), "placement": PLACEMENT, **REMARKS}, ("body",))
 
@@ -163,107 +195,54 @@ POINT = Either(
         "map": Record("point", {"body": Name(), "point": Name(), "at": POSITION}, ("body",), (("point", "at"),)),
     },
 )
-SIGN = Integer(-1, 1)
+BRANCH = Integer(-1, 1)
 NAMES = Listed(Name(), 1000)
-FOUR_BAR_LOOP = Record(
-    "four-bar loop",
-    {**dict.fromkeys(("ground", "crank", "coupler", "rocker"), LENGTH), "branch": SIGN},
-    ("ground", "crank", "coupler", "rocker"),
-)
 
 
-def _element(what: str, fields: dict[str, Kind], needed: tuple[str, ...]) -> Record:
-    return Record(what, {"type": Name(), **fields, **REMARKS}, needed)
+def _kind(role: Role) -> Kind:
+    """How a field of that role is written."""
+    match role.kind:
+        case "number":
+            return Number(role.dimension, role.infinite)
+        case "word":
+            return Choice(role.what, role.choices)
+        case "words":
+            return Listed(Choice(role.what, role.choices), len(role.choices))
+    return _WRITTEN[role.kind]
 
+
+def _element(what: str, kind: type, common: Mapping[str, Kind]) -> Record:
+    """The record of an element (or of a part of one): a key for each field of its class."""
+    fields = fields_of(kind)
+    return Record(
+        what,
+        {**common, **{key: _kind(field.role) for key, field in fields.items()}},
+        tuple(key for key, field in fields.items() if field.is_needed),
+        about=first_paragraph(kind),
+        keys={key: field.description for key, field in fields.items()},
+    )
+
+
+_WRITTEN: dict[str, Kind] = {
+    "point": POINT,
+    "axis": AXIS,
+    "direction": AXIS,
+    "coordinate": COORDINATE,
+    "coordinates": Numbers(None, None),
+    "branch": BRANCH,
+    "flag": Flag(),
+    "joint": Name(),
+    "joints": NAMES,
+    "bar": Name(),
+    "names": NAMES,
+    "rotation": ROTATION,
+    "matrix": Listed(Numbers("number", None), 100),
+    "terms": Named(PLAIN, "joint"),
+}
+_WRITTEN["loops"] = Listed(_element("four-bar loop", FourBarLoop, {}), 10)
 
 ELEMENTS: dict[str, Record] = {
-    "linear_actuator": _element(
-        "linear actuator",
-        {
-            "foot": POINT,
-            "head": POINT,
-            "joint": Name(),
-            "branch": SIGN,
-            "ends": Choice("kind of ends", ENDS),
-            "axis": AXIS,
-            "lower": LENGTH,
-            "upper": Number("length", infinite=True),
-            "force": Number("force", infinite=True),
-            "speed": Number("speed", infinite=True),
-            "rod": LENGTH,
-            "direction": AXIS,
-        },
-        ("foot", "head"),
-    ),
-    "gear": _element("gear", {"joint": Name(), "ratio": PLAIN, "offset": ANGLE}, ("joint",)),
-    "belt": _element(
-        "belt",
-        {
-            "joint": Name(),
-            "driving_radius": LENGTH,
-            "driven_radius": LENGTH,
-            "crossed": Flag(),
-            "carrier": Name(),
-            "offset": ANGLE,
-        },
-        ("joint", "driving_radius", "driven_radius"),
-    ),
-    "differential": _element(
-        "differential",
-        {
-            "joints": NAMES,
-            "motors": NAMES,
-            "matrix": Listed(Numbers("number", None), 100),
-            "offset": Numbers(None, None),
-        },
-        ("joints", "motors", "matrix"),
-    ),
-    "four_bar": _element(
-        "four-bar",
-        {"joint": Name(), "loops": Listed(FOUR_BAR_LOOP, 10), "crank_offset": ANGLE, "offset": ANGLE},
-        ("joint", "loops"),
-    ),
-    "coupling": _element("coupling", {"terms": Named(PLAIN, "joint"), "offset": COORDINATE}, ("terms",)),
-    "spring": _element(
-        "spring",
-        {
-            "first": POINT,
-            "second": POINT,
-            "stiffness": Number("stiffness"),
-            "free_length": LENGTH,
-            "pretension": Number("force"),
-            "kind": Choice("kind of spring", SPRING_KINDS),
-            "ends": Choice("kind of ends", ENDS),
-        },
-        ("first", "second", "stiffness"),
-    ),
-    "torsion_spring": _element(
-        "torsion spring",
-        {"joint": Name(), "stiffness": COORDINATE, "free": COORDINATE, "pretension": COORDINATE},
-        ("joint", "stiffness"),
-    ),
-    "damper": _element(
-        "damper", {"first": POINT, "second": POINT, "damping": Number("damping")}, ("first", "second", "damping")
-    ),
-    "bar": _element("bar", {"pivot": POINT, "length": LENGTH, "axis": AXIS, "branch": SIGN}, ("pivot", "length")),
-    "slider": _element("slider", {"bar": Name(), "guide": POINT, "direction": AXIS}, ("bar", "guide")),
-    "loop_closure": _element(
-        "loop closure",
-        {
-            "kind": Choice("kind of loop closure", CLOSURE_KINDS),
-            "first": POINT,
-            "second": POINT,
-            "axis": AXIS,
-            "second_axis": AXIS,
-            "direction": AXIS,
-            "length": LENGTH,
-            "rotation": ROTATION,
-            "second_rotation": ROTATION,
-            "directions": Listed(Choice("direction", WELD_DIRECTIONS), 6),
-            "dependent": NAMES,
-        },
-        ("kind", "first", "second"),
-    ),
+    word: _element(word.replace("_", " "), kind, {"type": Name(), **REMARKS}) for word, kind in KINDS.items()
 }
 SHARING = Record(
     "sharing rule",
@@ -354,6 +333,22 @@ ROBOT = Record(
         **REMARKS,
     },
     ("linkwork", "name"),
+    about="A robot or a machine: bodies, joints that make them a tree, and elements that close its loops.",
+    keys={
+        "linkwork": "version of this format",
+        "units": "of bare numbers; any number may carry its own",
+        "gravity": "acceleration of free fall [m/s^2]",
+        "check": "how strictly mass properties are judged",
+        "variables": 'names for numbers, used as "${name}"; a design study varies them',
+        "frames": "named frames on bodies, such as a tool",
+        "elements": "struts, gears, springs, loop closures",
+        "dh": "a chain given by Denavit-Hartenberg rows",
+        "chains": "chains that are written once and placed often",
+        "placed": "copies of chains",
+        "sharing": "how redundant supports share loads",
+        "configurations": "named coordinates by joint",
+        "motions": "named motions of joints or actuators",
+    },
 )
 
 

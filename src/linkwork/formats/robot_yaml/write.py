@@ -15,6 +15,7 @@ from linkwork.formats.robot_yaml.variables import REMARKS
 from linkwork.formats.robot_yaml.vocabulary import VERSION
 from linkwork.model import elements
 from linkwork.model.body import Body, Shape
+from linkwork.model.element_fields import fields_of, type_name
 from linkwork.model.inertia import MassProperties
 from linkwork.model.joint import Joint, Limits
 from linkwork.model.model import GRAVITY, Model
@@ -196,15 +197,16 @@ def _placed(T: Placement) -> dict[str, Node]:
 
 def _element(element: Any, bodies: dict[str, Body]) -> dict[str, Node]:
     """`type` and every field that differs from the dataclass's default."""
-    entry: dict[str, Node] = {"type": re.sub(r"(?<!^)(?=[A-Z])", "_", type(element).__name__).lower()}
-    for each in fields(element):
-        value = getattr(element, each.name)
-        if each.name in ("name", "assumed", "note") or value == each.default:
+    kind: type = type(element)
+    entry: dict[str, Node] = {"type": type_name(kind)}
+    for key, field in fields_of(kind).items():
+        value = getattr(element, key)
+        if value == field.default:
             continue
-        if isinstance(value, elements.Point):
-            entry[each.name] = _point(value, bodies)
+        if field.role.kind == "point":
+            entry[key] = _point(value, bodies)
         else:
-            entry[each.name] = _FIELDS.get(each.name, _value)(value)
+            entry[key] = _WRITTEN.get(field.role.kind, _value)(value)
     entry |= _remarks([element.note])
     if element.assumed and "assumption" not in entry:
         entry["assumption"] = _text("not published")
@@ -231,10 +233,9 @@ def _value(value: Any) -> Node:
     return _number(value)
 
 
-_FIELDS: dict[str, Callable[[Any], Node]] = {
+_WRITTEN: dict[str, Callable[[Any], Node]] = {
     "terms": lambda terms: {_text(joint): _number(x) for joint, x in terms},
     "rotation": lambda R: {"matrix": _matrix(R)},
-    "second_rotation": lambda R: {"matrix": _matrix(R)},
     "loops": lambda loops: [{f.name: _value(getattr(loop, f.name)) for f in fields(loop)} for loop in loops],
 }
 
