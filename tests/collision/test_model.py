@@ -187,7 +187,7 @@ def test_what_fits_no_robot_is_refused_in_words(arm):
     with pytest.raises(InvalidInput, match="model: shapes is 'balls'"):
         model(arm, shapes="balls")
     with pytest.raises(NotPossible, match="describes no collision shapes"):
-        model(lw.load("scara-arm"))
+        model(lw.load("four-bar"))
 
 
 def test_the_shared_ur5_names_the_pair_that_always_touches(caplog):

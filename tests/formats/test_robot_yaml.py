@@ -878,3 +878,64 @@ placed:
     assert found["spring_r"].second == elements.Point("body", (7.0, 8.0, 9.0))  # outside the chain: as written
     assert found["spring_r"].first == elements.Point("bar_r", (1.0, 2.0, -3.0))  # axes of a bar: z is its hinge
     assert found["spring_l"].first == elements.Point("bar_l", (1.0, 2.0, 3.0))
+
+
+ROUND = """
+linkwork: 1
+name: round
+variables: {reach: {value: 0.5}}
+bodies:
+  arm:
+    points: {A: [0, 0, 0], B: [0.3, 0.4, 0], C: ["${reach}", 0, 0]}
+    shapes: [%s]
+joints:
+  turn: {type: revolute, child: arm, axis: z}
+"""
+
+
+def test_a_round_shape_goes_from_one_point_to_another():
+    body = read(ROUND % "{kind: capsule, start: A, end: B, radius: 0.05}").body("arm")
+    (shape,) = body.collisions
+    assert body.visuals == body.collisions
+    assert shape.kind == "capsule"
+    np.testing.assert_allclose(shape.size, (0.05, 0.5), rtol=1e-15)
+    ends = [shape.placement.at((0.0, 0.0, sign * 0.25)) for sign in (-1.0, 1.0)]
+    np.testing.assert_allclose(ends, [[0, 0, 0], [0.3, 0.4, 0]], atol=1e-15)
+
+
+def test_a_round_shape_follows_a_live_length():
+    described = Description(ROUND % "{kind: capsule, start: [0.1, 0, 0], end: C, radius: 0.05}", "arm.robot.yaml")
+    reach = casadi.SX.sym("reach")
+    (shape,) = described.build({"reach": reach}).body("arm").collisions
+    numbers = casadi.Function("f", [reach], [casadi.vertcat(*shape.size, *shape.placement.position)])
+    np.testing.assert_allclose(numbers(0.7).full().ravel(), [0.05, 0.6, 0.4, 0, 0], atol=1e-15)
+    np.testing.assert_allclose(np.array(shape.placement.rotation, dtype=float)[:, 2], [1, 0, 0], atol=1e-15)
+    aside = Description(ROUND % "{kind: capsule, start: B, end: C, radius: 0.05}", "arm.robot.yaml")
+    with pytest.raises(InvalidFile, match="goes along x, y or z of its body"):
+        aside.build({"reach": reach})
+
+
+@pytest.mark.parametrize(
+    ("shape", "sentence"),
+    [
+        ("{kind: box, start: A, end: B, radius: 0.1}", "belong to a cylinder or capsule"),
+        ("{kind: capsule, start: A, end: B, radius: 0.1, size: [1, 1]}", "neither size nor placement"),
+        ("{kind: capsule, start: A, radius: 0.1}", "without end"),
+        ("{kind: capsule, start: A, end: D, radius: 0.1}", 'unknown point "D"'),
+        ("{kind: capsule, start: A, end: B, radius: -0.1}", "radius of the capsule is negative"),
+        ("{kind: capsule}", 'or "start", "end" and "radius"'),
+    ],
+)
+def test_a_round_shape_that_contradicts_itself_is_refused(shape, sentence):
+    with pytest.raises(InvalidFile, match=sentence):
+        read(ROUND % shape, strict=True)
+
+
+def test_rows_and_base_of_a_dh_table_have_shapes():
+    robot = lw.load("ur5e")
+    shapes = {body.name: body.collisions for body in robot.model.bodies}
+    assert [name for name, own in shapes.items() if not own] == ["upper_arm_link_axis", "forearm_link_axis"]
+    assert all(body.visuals == body.collisions for body in robot.model.bodies)
+    row = "dh: {convention: standard, parent: arm, base_shapes: [], rows: [{a: 1}]}\n"
+    with pytest.raises(InvalidFile, match='stands on body "arm"'):
+        read(ROUND % "" + row)

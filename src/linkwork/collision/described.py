@@ -11,7 +11,9 @@ import numpy as np
 from linkwork.collision.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from linkwork.errors import NotPossible
 from linkwork.model.body import Shape as DescribedShape
+from linkwork.model.number import add, norm, scale, subtract
 from linkwork.model.placement import Placement
+from linkwork.model.rotation import along
 
 
 def shape_of(shape: DescribedShape, who: str) -> Shape:
@@ -57,19 +59,9 @@ def described_shape(shape: Shape) -> DescribedShape:
         case Cylinder():
             return DescribedShape("cylinder", (shape.radius, shape.length), shape.pose, name=shape.name)
         case Capsule():
-            start, end = np.array(shape.start), np.array(shape.end)
-            T = Placement(_axes_along(end - start), tuple((0.5 * (start + end)).tolist()))
-            size = (shape.radius, float(np.linalg.norm(end - start)))
-            return DescribedShape("capsule", size, T, name=shape.name)
+            way = subtract(shape.end, shape.start)
+            T = Placement(along(way), scale(0.5, add(shape.start, shape.end)))
+            return DescribedShape("capsule", (shape.radius, norm(way)), T, name=shape.name)
         case Mesh() if shape.file is not None:
             return DescribedShape("mesh", (1.0, 1.0, 1.0), shape.pose, mesh=shape.file, name=shape.name)
     raise NotPossible(f"a shape of kind {shape.kind} cannot be written to a robot description")
-
-
-def _axes_along(u: np.ndarray) -> Any:
-    """A rotation whose z axis points along u, as nested tuples."""
-    size = float(np.linalg.norm(u))
-    z = u / size if size > 0.0 else np.array([0.0, 0.0, 1.0])
-    side = np.cross(np.eye(3)[np.argmin(np.abs(z))], z)
-    x = side / np.linalg.norm(side)
-    return tuple(map(tuple, np.stack([x, np.cross(z, x), z], axis=1).tolist()))

@@ -16,6 +16,7 @@ from linkwork.collision.fields import HeightField
 from linkwork.collision.shapes import Box, Capsule, Convex, Cylinder, HalfSpace, Mesh, Shape, Sphere, matrix_of
 from linkwork.errors import NotPossible
 from linkwork.model.placement import Placement
+from linkwork.model.rotation import along
 
 Pose = tuple[np.ndarray, np.ndarray]
 
@@ -122,8 +123,5 @@ def _surface(library: Any, vertices: np.ndarray, faces: np.ndarray) -> Any:
 
 def axes_along(u: np.ndarray) -> np.ndarray:
     """A rotation whose z axis points along u."""
-    size = float(np.linalg.norm(u))
-    z = u / size if size > 0.0 else np.array([0.0, 0.0, 1.0])
-    side = np.cross(np.eye(3)[np.argmin(np.abs(z))], z)
-    x = side / np.linalg.norm(side)
-    return np.stack([x, np.cross(z, x), z], axis=1)
+    x, y, z = u.tolist()
+    return np.array(along((x, y, z)))

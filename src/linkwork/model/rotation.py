@@ -12,7 +12,22 @@ from collections.abc import Sequence
 import numpy as np
 
 from linkwork.errors import InvalidModel
-from linkwork.model.number import IDENTITY, Matrix, Number, Vector, cos, dot, is_symbol, product, sin, sqrt, transpose
+from linkwork.model.number import (
+    IDENTITY,
+    Matrix,
+    Number,
+    Vector,
+    cos,
+    cross,
+    dot,
+    is_symbol,
+    norm,
+    product,
+    scale,
+    sin,
+    sqrt,
+    transpose,
+)
 
 _SNAP = 4.0e-16  # two roundings of a product of cosines of multiples of pi/2
 _ORTHOGONAL = 1.0e-14  # a rotation computed in double precision is that near to orthogonal
@@ -129,6 +144,18 @@ def from_axis_angle(axis: Vector, angle: Number) -> Matrix:
         (x * z * t - y * s, y * z * t + x * s, c + z * z * t),
     )
     return snapped(R)
+
+
+def along(direction: Vector) -> Matrix:
+    """A rotation whose z axis points along a direction of numbers; the identity for a zero vector."""
+    size = norm(direction)
+    if not size > 0.0:
+        return IDENTITY
+    z = scale(1.0 / size, direction)
+    least = min(range(3), key=lambda k: abs(z[k]))
+    side = cross(tuple(float(k == least) for k in range(3)), z)  # type: ignore[arg-type]
+    x = scale(1.0 / norm(side), side)
+    return snapped(transpose((x, cross(z, x), z)))
 
 
 def orthogonality_error(R: Matrix) -> float:

@@ -8,14 +8,12 @@ from collections.abc import Iterable, Iterator
 from linkwork.errors import InvalidFile, did_you_mean
 from linkwork.formats.robot_yaml.context import Build
 from linkwork.formats.robot_yaml.parts import Part, own_names
-from linkwork.formats.robot_yaml.placements import placement
 from linkwork.formats.robot_yaml.schema import Entry
+from linkwork.formats.robot_yaml.shapes import Points, read_shape
 from linkwork.formats.robot_yaml.variables import Scope, remarks
 from linkwork.model.body import Body, Shape
 from linkwork.model.inertia import MassProperties, steiner
-from linkwork.model.number import ZERO, Matrix, is_symbol, matrix_sum, scale
-
-_SIZES = {"box": 3, "sphere": 1, "cylinder": 2, "capsule": 2}
+from linkwork.model.number import ZERO, Matrix, matrix_sum, scale
 
 
 def read_bodies(build: Build) -> None:
@@ -30,13 +28,14 @@ def _body(build: Build, name: str, part: Part, entry: Entry) -> Body:
     scope, mirror = part.scope, part.mirror
     points = tuple((label, mirror.position(scope.numbers(p))) for label, p in entry.get("points", {}).items())
     both = entry.get("shapes", ())
+    named = entry.get("points", {})
     return Body(
         name,
         mirror.matter(matter(entry, scope)),
         points,
         _lines(build, entry),
-        tuple(_visuals(build, part, (*both, *entry.get("visuals", ())))),
-        tuple(_shape(build, part, s) for s in (*both, *entry.get("collisions", ()))),
+        tuple(_visuals(build, part, (*both, *entry.get("visuals", ())), named)),
+        tuple(read_shape(build, part, s, named) for s in (*both, *entry.get("collisions", ()))),
         has_inertia="mass" in entry or "inertia" in entry,
         note="\n".join(remarks(entry)),
     )
@@ -73,40 +72,12 @@ def _lines(build: Build, entry: Entry) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-def _visuals(build: Build, part: Part, entries: Iterable[Entry]) -> Iterator[Shape]:
+def _visuals(build: Build, part: Part, entries: Iterable[Entry], points: Points) -> Iterator[Shape]:
     """What is drawn: a shape that contradicts itself is passed over, the others stay."""
     for entry in entries if build.reader.visuals else ():
         try:
-            yield _shape(build, part, entry)
+            yield read_shape(build, part, entry, points)
         except InvalidFile as error:
             if build.reader.passed is None:
                 raise
             build.reader.passed.detail(error, "it is not drawn")
-
-
-def _shape(build: Build, part: Part, entry: Entry) -> Shape:
-    scope, kind, mirror = part.scope, entry["kind"], part.mirror
-    refuse = build.reader.refuse
-    mesh = None
-    if kind == "mesh":
-        if "mesh" not in entry or "size" in entry:
-            refuse(entry.place, 'a mesh has the key "mesh" with its file, and "scale" in the place of "size"')
-        mesh = build.meshes.find(entry["mesh"])
-        given = entry.get("scale", 1.0)
-        scales = scope.numbers(given) if isinstance(given, tuple) else (scope.number(given),) * 3
-        size = mirror.position(scales)
-    else:
-        if "mesh" in entry or "scale" in entry or "size" not in entry:
-            refuse(entry.place, f'a {kind} has the key "size", and neither "mesh" nor "scale"')
-        given = entry["size"]
-        size = scope.numbers(given) if isinstance(given, tuple) else (scope.number(given),)
-        if len(size) != _SIZES[kind]:
-            refuse(entry.at("size"), f"size has {len(size)} numbers, a {kind} has {_SIZES[kind]}")
-        if any(not is_symbol(x) and x < 0.0 for x in size):
-            refuse(entry.at("size"), f"a size of the {kind} is negative")
-    color = tuple(scope.plain_number(c) for c in entry.get("color", ()))
-    if color and not (len(color) in (3, 4) and all(0.0 <= c <= 1.0 for c in color)):
-        refuse(entry.at("color"), f"color is {color}, expected red, green, blue and optionally alpha from 0 to 1")
-    T = mirror.placement(placement(entry, "placement", scope, None))
-    r, g, b, a = (*color, 1.0)[:4] if color else (0.0,) * 4
-    return Shape(kind, size, T, (r, g, b, a) if color else None, mesh, entry.get("name"))

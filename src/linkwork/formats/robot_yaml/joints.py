@@ -8,13 +8,15 @@ from dataclasses import replace
 from typing import Any
 
 from linkwork.errors import did_you_mean
-from linkwork.formats.dh import Row, links
+from linkwork.formats.dh import BASE, Row, links
 from linkwork.formats.robot_yaml.bodies import matter
 from linkwork.formats.robot_yaml.context import WORLD, Build, dimension
 from linkwork.formats.robot_yaml.parts import Part, own_names
 from linkwork.formats.robot_yaml.placements import axis, placement
 from linkwork.formats.robot_yaml.schema import Entry, Value, refusal
+from linkwork.formats.robot_yaml.shapes import read_shape
 from linkwork.formats.robot_yaml.variables import Scope, remarks
+from linkwork.model.body import Shape
 from linkwork.model.joint import SIZES, Joint, Limits, Mimic
 from linkwork.model.number import is_symbol
 from linkwork.model.placement import HERE, Placement
@@ -28,12 +30,24 @@ def read_dh_table(build: Build, table: Entry | None, scope: Scope) -> None:
     base = placement(table, "base", scope, build.body_points.get(root or ""))
     rows = [_row(build, entry, i, scope) for i, entry in enumerate(table["rows"])]
     bodies, joints = links(rows, table["convention"], base, root)
+    shapes = {row.link or f"link{i + 1}": _shapes(build, table["rows"][i], "shapes") for i, row in enumerate(rows)}
+    if root is None:
+        shapes[BASE] = _shapes(build, table, "base_shapes")
+    elif "base_shapes" in table:
+        build.reader.refuse(table.at("base_shapes"), f'this table stands on body "{root}", which has shapes of its own')
     for body in bodies:
         _new(build, "body", body.name, build.bodies, table)
-        build.bodies[body.name] = body
+        drawn, colliding = shapes.get(body.name, ((), ()))
+        build.bodies[body.name] = replace(body, visuals=drawn, collisions=colliding)
     for joint in joints:
         _new(build, "joint", joint.name, build.joints, table)
         build.joints[joint.name] = joint
+
+
+def _shapes(build: Build, entry: Entry, key: str) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
+    """(visuals, collisions) of a link of a DH table, in axes of its frame."""
+    found = tuple(read_shape(build, build.all_parts[0], shape, {}) for shape in entry.get(key, ()))
+    return (found if build.reader.visuals else (), found)
 
 
 def _new(build: Build, kind: str, name: str, known: Container[str], table: Entry) -> None:

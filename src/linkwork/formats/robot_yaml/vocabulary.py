@@ -62,10 +62,14 @@ PLACEMENT = Either(
 ROTATION = Record("rotation", {key: kind for key, kind in ROTATIONS.items() if key != "dh"}, one_of=(tuple(ROTATIONS),))
 
 SHAPE_KINDS = ("box", "sphere", "cylinder", "capsule", "mesh")
+END = Either("a point of the body by its name, or a position", {"text": Name(), "list": POSITION})
 SHAPE = Record(
     "shape",
     {
         "kind": Choice("shape", SHAPE_KINDS),
+        "start": END,
+        "end": END,
+        "radius": LENGTH,
         "size": Either("a size or a list of sizes", {"text": LENGTH, "list": Numbers("length", None, 3)}),
         "scale": Either("a scale or three of them", {"text": PLAIN, "list": Numbers("number")}),
         "placement": PLACEMENT,
@@ -178,13 +182,21 @@ TABLE_ROW = Record(
         **MATTER,
         "parent": Integer(),
         "limits": LIMITS,
+        "shapes": Listed(SHAPE),
         **dict.fromkeys(("damping", "friction", "armature"), RESISTANCE),
         **REMARKS,
     },
 )
 DH_TABLE = Record(
     "DH table",
-    {"convention": CONVENTION, "base": PLACEMENT, "parent": Name(), "rows": Listed(TABLE_ROW, 1000), **REMARKS},
+    {
+        "convention": CONVENTION,
+        "base": PLACEMENT,
+        "base_shapes": Listed(SHAPE),
+        "parent": Name(),
+        "rows": Listed(TABLE_ROW, 1000),
+        **REMARKS,
+    },
     ("convention", "rows"),
 )
 
