@@ -17,7 +17,7 @@ from linkwork.actuation.layout import layout_of
 from linkwork.arguments import as_doubles, choice, whole
 from linkwork.engine.compile import CompiledFunction, compile
 from linkwork.engine.scan import Scan, scan
-from linkwork.errors import InvalidInput
+from linkwork.errors import InvalidInput, NotPossible
 from linkwork.simulation.friction import friction_of
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.plants import plant_of
@@ -123,7 +123,7 @@ class Environment:
         collision: CollisionModel | None = None,
         obstacles: Any = None,
     ) -> None:
-        self.subject: Subject = subject_of(robot, "Environment")
+        self.robot, self.subject = robot, subject_of(robot, "Environment")
         self.plant: Plant = plant_of(self.subject)
         self.friction = friction_of(friction, self.plant, "Environment")
         self.copies, self.steps = whole(copies, "Environment: copies"), whole(steps, "Environment: steps")
@@ -174,6 +174,21 @@ class Environment:
             self._renew(ended)
             observation = np.where(ended[:, None], self._judge(np.zeros_like(effort))[0], observation)
         return Step(observation, reward, terminated, truncated, flags, final)
+
+    def to_gymnasium(self, render_mode: str | None = None) -> Any:
+        """A gymnasium.Env over the only copy (needs gymnasium). render_mode: None or "rgb_array"."""
+        return self._gymnasium().GymnasiumEnv(self, render_mode)
+
+    def to_gymnasium_vector(self, render_mode: str | None = None) -> Any:
+        """A gymnasium.vector.VectorEnv over all copies (needs gymnasium); ended copies begin anew in the same step."""
+        return self._gymnasium().GymnasiumVectorEnv(self, render_mode)
+
+    def _gymnasium(self) -> Any:
+        try:
+            from linkwork.simulation import gymnasium_envs
+        except ImportError:
+            raise NotPossible("to_gymnasium needs the package gymnasium: pip install 'linkwork[gym]'") from None
+        return gymnasium_envs
 
     def _judge(self, effort: np.ndarray) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
         observation, reward, margins = self._judging(self.q, self.v, effort, self.goals, self.count * self.period)
