@@ -7,6 +7,7 @@ import pytest
 
 import linkwork as lw
 from tests.view.pages import CHROMIUM, FLAGS, ViewerPage, bluish, drawn_pose, is_drawn_at
+from tests.view.shaped import shaped_ur5e
 
 pytestmark = [
     pytest.mark.browser,
@@ -280,3 +281,44 @@ def test_frames_points_inertia_and_centre_of_mass_are_shown(page):
     assert not yellow(without)
     page.sees(yellow, "the centre of mass is not drawn where it is")
     page.keep("options")
+
+
+def test_a_dragged_goal_is_planned_to(page):
+    robot, start = shaped_ur5e(), np.array([-0.8, -1.2, 1.6, -0.4, 0.5, 0.0])
+    stand = fresh(page, robot, start)
+    plan = stand.panels["planning"].plan
+    page.open("Planning")
+    page.tick("plan a path")
+    page.until(lambda: len(plan.gizmos) == 2, "no handles came")
+    # the arrow of the goal's handle along the axis that is seen longest, which a person pulls
+    T, size = robot.pose(start, stand.tip), 0.14 * stand.scene.size
+    tips = [np.array(page.on_screen(T[:3, 3] + size * T[:3, k])) for k in range(3)]
+    middle = np.array(page.on_screen(T[:3, 3]))
+    pull = max((tip - middle for tip in tips), key=np.linalg.norm)
+    grip = middle + 0.8 * pull
+    page.drag(tuple(grip), tuple(grip + 90 * pull / np.linalg.norm(pull)))
+    page.until(lambda: plan.answer is not None and plan.answer.length > 0.05, "the path did not follow the drag")
+    page.until(lambda: plan.law is not None, "no time law came")
+    assert plan.answer.certified and len(plan.ghosts.q)
+    page.keep("planning")
+
+
+def test_a_click_on_a_vertex_shows_its_branches(page):
+    stand = fresh(page, "arm-2")
+    graph = stand.panels["planning"].graph
+    graph.resolution.value, graph.voxel.value = 5.0, 200.0
+    graph.restart()
+    counts = np.bincount(graph.graph.vertices.voxel)
+    several = np.flatnonzero(counts[graph.graph.vertices.voxel] > 1)
+    at = [page.on_screen(graph.graph.vertices.position[k]) for k in several]
+
+    def clicked() -> bool:
+        page.page.mouse.click(*at[clicked.turn % len(at)])
+        clicked.turn += 1
+        page.wait(0.3)
+        return len(graph.ghosts.q) > 1
+
+    clicked.turn = 0
+    page.until(clicked, "no click on a vertex showed branches")
+    assert "branches" in graph.status.content
+    page.keep("graph")

@@ -1,0 +1,235 @@
+"""Plan page: drag the goal, the start or an obstacle, and a path that is proved free follows."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from linkwork.collision import CollisionModel, Obstacles, Sphere, load_obstacles
+from linkwork.collision import model as collision_model
+from linkwork.errors import LinkworkError
+from linkwork.planning import Plan, plan
+from linkwork.view.dragged_obstacles import DraggedObstacles
+from linkwork.view.ghosts import Ghosts
+from linkwork.view.newest import Newest
+from linkwork.view.postures import matrix, quaternions
+
+FRAME = 1.0 / 30.0
+"""Time of the search [s] while a person drags."""
+PATIENT = 1.0
+"""Time of the search [s] when the drag has ended without a path."""
+GHOSTS, SAMPLES = 6, 80
+_KINDS = {"sphere", "capsule", "box", "cylinder", "tapered_capsule"}
+
+
+class PlanPage:
+    """A folder of a robot's tab. Nothing is computed before a person asks for it."""
+
+    def __init__(self, stand: Any) -> None:
+        self.stand, self.robot, self.server = stand, stand.robot, stand.server
+        gui = self.server.gui
+        with gui.add_folder("Planning", expand_by_default=False):
+            self.shown = gui.add_checkbox("plan a path", False)
+            self.file = gui.add_text("obstacles file", "")
+            self.ball = gui.add_button("add a ball to drag")
+            self.here = gui.add_button("start from here")
+            self.ghosts_shown = gui.add_checkbox("ghosts along the path", True)
+            self.status = gui.add_markdown("")
+            self.chart: Any = None
+            self.play = gui.add_button("play the fastest motion", disabled=True)
+            self.chart_folder = gui.add_folder("speed over time", visible=False)
+        self.model: CollisionModel | None = None
+        self.answer: Plan | None = None
+        self.law: Any = None
+        self.milliseconds = 0.0
+        self.start = self.goal = stand.scene.q
+        self.gizmos: dict[str, Any] = {}
+        self.ghosts = Ghosts(stand.scene, opacity=0.25)
+        self._line: Any = None
+        self._newest = Newest(self.follow, self.settled)
+        self.obstacles = DraggedObstacles(stand, "plan obstacle", self._newest)
+        for control in (self.shown, self.file):
+            control.on_update(lambda _: self.restart())
+        self.ghosts_shown.on_update(lambda _: self._draw())
+        self.ball.on_click(lambda _: self.add_ball())
+        self.here.on_click(lambda _: self.start_here())
+        self.play.on_click(lambda _: self.play_it())
+
+    def restart(self) -> None:
+        """Begin with the robot where it is, start and goal in one place; or take everything away."""
+        with self.stand.lock:
+            self.remove()
+            if not self.shown.value:
+                return
+            try:
+                if self.model is None:
+                    kinds = {shape.kind for body in self.robot.model.bodies for shape in body.collisions}
+                    self.model = collision_model(self.robot, "described" if kinds <= _KINDS else "capsules")
+                path = self.file.value.strip()
+                self.obstacles.show(load_obstacles(path) if path else Obstacles())
+            except LinkworkError as error:
+                self.status.content = str(error)
+                return
+            self.start = self.goal = self.stand.scene.q
+            for name in ("start", "goal"):
+                self._add_gizmo(name)
+            self.status.content = "drag the goal away from the tool"
+
+    def add_ball(self) -> None:
+        """A ball beside the tool, to drag."""
+        if not self.shown.value:
+            return
+        size = self.stand.scene.size
+        at = self.robot.pose(self.stand.scene.q, self.stand.tip)[:3, 3] + np.array([0.0, 0.0, 0.25 * size])
+        x, y, z = at.tolist()
+        with self.stand.lock:
+            self.obstacles.add(Sphere((x, y, z), 0.06 * size))
+        self._newest()
+
+    def start_here(self) -> None:
+        """The path begins where the robot stands."""
+        with self.stand.lock:
+            self.start = self.stand.scene.q
+            self._put("start", self.start)
+        self._newest()
+
+    def drag(self, name: str, position: np.ndarray, wxyz: np.ndarray) -> None:
+        """The start or the goal is elsewhere: the posture nearest to the one before, by inverse kinematics."""
+        T = np.eye(4)
+        T[:3, :3], T[:3, 3] = matrix(wxyz), position
+        with self.stand.lock:
+            before = self.goal if name == "goal" else self.start
+            try:
+                result = self.robot.inverse_kinematics(T, self.stand.tip, q0=before)
+            except LinkworkError as error:
+                self.status.content = str(error)
+                return
+            if not bool(np.all(result.success)):
+                self.status.content = f"{name} not reached: {result.reason}"
+                return
+            q = np.asarray(result.q, dtype=float)
+            if name == "goal":
+                self.goal = q
+            else:
+                self.start = q
+        self._newest()
+
+    def follow(self, time_limit: float = FRAME) -> None:
+        """Plan, shorten, certify, draw."""
+        with self.stand.lock:
+            if self.model is None or not self.shown.value:
+                return
+            start, goal, around = self.start, self.goal, self.obstacles.obstacles
+        clock = time.perf_counter()
+        try:
+            answer = plan(self.model, start, goal, around, time_limit=time_limit)
+        except LinkworkError as error:
+            self.status.content = str(error)
+            return
+        self.milliseconds = 1e3 * (time.perf_counter() - clock)
+        with self.stand.lock:
+            if self.stand.removed:
+                return
+            self.answer, self.law, self.play.disabled = answer, None, True
+            self._draw()
+            self._say()
+
+    def settled(self) -> None:
+        """The drag has ended: a patient search where there was no path, and the fastest motion along the path."""
+        if self.answer is not None and self.answer.reason.startswith("no path"):
+            self.follow(PATIENT)
+        answer = self.answer
+        if answer is None or not answer.success or len(answer.path) < 2 or answer.length < 1e-9:
+            return
+        try:
+            law = answer.timed()
+        except LinkworkError as error:
+            self.status.content += f"\n\nno time law: {error}"
+            return
+        with self.stand.lock:
+            if self.answer is answer and not self.stand.removed:
+                self.law, self.play.disabled = law, False
+                self._say()
+                self._show_law()
+
+    def play_it(self) -> None:
+        """The fastest motion as the motion of the viewer."""
+        if self.law is None:
+            return
+        instants = np.linspace(0.0, float(self.law.duration), 200)
+        q, v, a = self.law.at(instants)
+        self.stand.viewer.load_motion({"time": instants, "q": q, "v": v, "a": a}, self.stand)
+        self.stand.viewer.playing.value = True
+
+    def remove(self) -> None:
+        """Take everything away that was drawn."""
+        for handle in (*self.gizmos.values(), *([self._line] if self._line is not None else [])):
+            handle.remove()
+        self.gizmos, self._line, self.answer, self.law = {}, None, None, None
+        self.ghosts.hide()
+        self.obstacles.clear()
+        self.play.disabled, self.chart_folder.visible = True, False
+        self.status.content = ""
+
+    def _add_gizmo(self, name: str) -> None:
+        path, size = f"{self.stand.scene.root}/plan {name}", 0.14 if name == "goal" else 0.1
+        gizmo = self.server.scene.add_transform_controls(path, scale=size * self.stand.scene.size, line_width=3.0)
+        self.gizmos[name] = gizmo
+        self._put(name, self.goal if name == "goal" else self.start)
+        gizmo.on_update(lambda _: self.drag(name, np.array(gizmo.position), np.array(gizmo.wxyz)))
+
+    def _put(self, name: str, q: np.ndarray) -> None:
+        if name in self.gizmos:
+            pose = self.robot.pose(q, self.stand.tip)
+            self.gizmos[name].position, self.gizmos[name].wxyz = pose[:3, 3], quaternions(pose[:3, :3])
+
+    def _draw(self) -> None:
+        answer = self.answer
+        if answer is None or not answer.success or len(answer.path) < 2:
+            self.ghosts.hide()
+            if self._line is not None:
+                self._line.visible = False
+            return
+        points = self.robot.pose(along(answer.path, SAMPLES), self.stand.tip)[:, :3, 3]
+        self._line = self.stand.scene.trail("plan", points)
+        self.ghosts.show(along(answer.path, GHOSTS) if self.ghosts_shown.value else np.zeros((0, self.robot.nq)))
+
+    def _say(self) -> None:
+        answer = self.answer
+        if answer is None:
+            return
+        took = f"in {self.milliseconds:.1f} ms"
+        if not answer.success:
+            self.status.content = f"{answer.reason} ({took})"
+            return
+        proof = f"proved free, at least {1e3 * answer.clearance:.1f} mm clear" if answer.certified else "not proved"
+        words = f"length {answer.length:.3f}, {len(answer.path)} waypoints, {proof}, {took}"
+        self.status.content = words if self.law is None else f"{words}; fastest motion {self.law.duration:.2f} s"
+
+    def _show_law(self) -> None:
+        """The speed of the fastest motion over time, as the size of the joint velocities."""
+        instants = np.linspace(0.0, float(self.law.duration), 120)
+        _, v, _ = self.law.at(instants)
+        data = (instants, np.linalg.norm(v, axis=1))
+        if self.chart is None:
+            with self.chart_folder:
+                self.chart = self.server.gui.add_uplot(
+                    data,
+                    ({"label": "time [s]"}, {"label": "speed [rad/s]", "stroke": "#d1495b", "width": 2}),
+                    scales={"x": {"time": False}},
+                    axes=({"size": 28}, {"size": 52}),
+                    legend={"show": False},
+                    height=160,
+                )
+        else:
+            self.chart.data = data
+        self.chart_folder.visible = True
+
+
+def along(path: np.ndarray, count: int) -> np.ndarray:
+    """(count, nq): configurations at equal distances along waypoints (m, nq)."""
+    lengths = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
+    at = np.linspace(0.0, lengths[-1], count)
+    return np.stack([np.interp(at, lengths, path[:, k]) for k in range(path.shape[1])], axis=1)
