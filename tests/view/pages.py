@@ -20,8 +20,10 @@ FLAGS = [
     "--disable-background-networking",
 ]
 ARTEFACTS = Path(__file__).parents[2] / "out" / "viewer"
-PATIENCE = 120.0
-"""Seconds until something must have happened: software rendering on a busy machine is slow to begin."""
+FRAMES = 250
+"""Frames that the page draws until something must have happened: on a busy machine they come slower, too."""
+HUNG = 120.0
+"""Seconds until a browser that draws nothing at all is given up."""
 
 
 class ViewerPage:
@@ -30,7 +32,7 @@ class ViewerPage:
     def __init__(self, browser: Any, viewer: Any, size: tuple[int, int] = (900, 540)) -> None:
         self.viewer = viewer
         self.page = browser.new_page(viewport={"width": size[0], "height": size[1]})
-        self.page.set_default_timeout(1000 * PATIENCE)
+        self.page.set_default_timeout(1000 * HUNG)
         self.errors: list[str] = []
         self.page.on("console", lambda m: self._note(m.text) if m.type == "error" else None)
         self.outside: list[str] = []
@@ -49,22 +51,25 @@ class ViewerPage:
         if "non-existent component" not in text:
             self.errors.append(text)
 
-    def until(self, holds: Callable[[], bool], otherwise: str, patience: float = PATIENCE) -> None:
+    def until(self, holds: Callable[[], bool], otherwise: str, frames: int = FRAMES) -> None:
         """Wait until something holds, and until the change that made it hold is done with the rest of the scene."""
-        if not self.holds_within(holds, patience):
+        if not self.holds_within(holds, frames):
             self._shoot("failed")
             raise AssertionError(f"{otherwise}; console: {self.errors}; {ARTEFACTS / 'failed.png'} shows the page")
         with self.viewer.lock:
             pass
 
-    def holds_within(self, holds: Callable[[], bool], patience: float) -> bool:
-        """Whether something comes to hold in some seconds."""
-        end = time.monotonic() + patience
-        while not holds():
+    def holds_within(self, holds: Callable[[], bool], frames: int) -> bool:
+        """Whether something comes to hold while the page draws some frames."""
+        end = time.monotonic() + HUNG
+        for _ in range(frames):
+            if holds():
+                return True
             if time.monotonic() > end:
                 return False
-            self.page.wait_for_timeout(60)
-        return True
+            self.page.wait_for_timeout(40)
+            self.page.evaluate("() => new Promise(requestAnimationFrame)")
+        return holds()
 
     def wait(self, seconds: float) -> None:
         self.page.wait_for_timeout(1000 * seconds)
@@ -84,7 +89,7 @@ class ViewerPage:
             found[:] = [self.picture()]
             return shows(found[0])
 
-        self.until(look, otherwise)
+        self.until(look, otherwise, FRAMES // 4)  # a picture takes as long as some frames
         return found[0]
 
     def dismiss(self) -> None:

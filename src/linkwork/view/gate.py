@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
+from linkwork.view.page import dressed_response
+
 MOST_CONNECTIONS = 100
 LARGEST_MESSAGE = 32 * 1024 * 1024
 """Bytes: a picture that a browser takes for `picture` is the largest that is sent to us."""
@@ -68,7 +70,8 @@ class Gate:
                 self.count(refused)
                 headers = type(request.headers)({"Content-Length": "0", "Connection": "close"})
                 return Response(http.HTTPStatus.FORBIDDEN.value, "Forbidden", headers, b"")
-            return None if behind is None else behind(connection, request)
+            answer = None if behind is None else behind(connection, request)
+            return None if answer is None else dressed_response(answer)
 
         return given | {
             "process_request": process_request,

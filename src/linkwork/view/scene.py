@@ -106,6 +106,16 @@ class RobotScene:
         rows, k = self.postures, self.row
         return bounds(pieces, rows.rotation[k], rows.position[k]) + np.asarray(self.base.position)
 
+    def bounds_over(self, playback: Any, instants: int = 12) -> np.ndarray:
+        """The same over some instants of a motion too, if there is one."""
+        boxes = [self.bounds()]
+        if playback is not None:
+            pieces, rows = [self.solids[name] for name in self.robot.bodies], playback.postures
+            at = np.asarray(self.base.position)
+            for k in np.unique(np.linspace(0, len(rows) - 1, instants).round().astype(int)):
+                boxes.append(bounds(pieces, rows.rotation[k], rows.position[k]) + at)
+        return np.stack([np.min([b[0] for b in boxes], axis=0), np.max([b[1] for b in boxes], axis=0)])
+
     def remove(self) -> None:
         """Take everything away."""
         self.base.remove()

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from linkwork.arguments import finite
 from linkwork.robot import Robot
+from linkwork.view.page import dressed
 from linkwork.view.viewer import Viewer
 
 
@@ -43,7 +44,7 @@ def show(robot: Robot, q: ArrayLike | None = None, port: int = 8080) -> Viewer |
 
 def as_html(viewer: Viewer) -> str:
     """What a viewer shows, as one page that needs no server and no network."""
-    return str(viewer.server.get_scene_serializer().as_html())
+    return dressed(str(viewer.server.get_scene_serializer().as_html()))
 
 
 def in_notebook() -> bool:

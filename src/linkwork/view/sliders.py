@@ -21,6 +21,8 @@ from linkwork.view.postures import quaternions
 
 SPAN = {"m": 1.0, "rad": np.pi}
 """Range of a slider where nothing limits its coordinate, to both sides."""
+DECIMALS = {"m": 5, "rad": 4, "deg": 2}
+"""Of the numbers beside sliders: about a hundredth of a millimetre."""
 
 
 @dataclass(frozen=True)
@@ -63,39 +65,45 @@ def coordinates(robot: Robot) -> list[Coordinate]:
 class JointSliders:
     """A slider a coordinate in the current folder; `changed(coordinate, value)` is called when a person moves one."""
 
-    def __init__(self, gui: Any, robot: Robot, changed: Callable[[Coordinate, float], None]) -> None:
+    def __init__(
+        self, gui: Any, robot: Robot, changed: Callable[[Coordinate, float], None], degrees: bool = False
+    ) -> None:
         self.coordinates = coordinates(robot)
         self.handles: dict[str, Any] = {}
+        self._factors: dict[str, float] = {}
         for each in self.coordinates:
-            step = max((each.high - each.low) / 1000, 1e-9)
-            first = float(np.clip(0.0, each.low, each.high))
-            label = f"{each.label} [{each.unit}]"
-            slider = gui.add_slider(label, each.low, max(each.high, each.low + step), step, first)
-            slider.on_update(by_person(functools.partial(changed, each)))
-            self.handles[each.label] = slider
+            work = functools.partial(changed, each)
+            slider, factor = add_slider(gui, each.label, each.unit, each.low, each.high, work, degrees)
+            self.handles[each.label], self._factors[each.label] = slider, factor
 
     def show(self, q: np.ndarray) -> None:
         """Put the sliders where q is."""
         for each in self.coordinates:
-            put(self.handles[each.label], each.read(q))
+            put(self.handles[each.label], self._factors[each.label] * each.read(q))
+
+    def remove(self) -> None:
+        """Take them away."""
+        for slider in self.handles.values():
+            slider.remove()
 
 
 class ActuatorSliders:
     """A slider a command that is not simply a joint's own coordinate; `changed(index, value)` when one is moved."""
 
-    def __init__(self, gui: Any, robot: Robot, q: np.ndarray, changed: Callable[[int, float], None]) -> None:
+    def __init__(
+        self, gui: Any, robot: Robot, q: np.ndarray, changed: Callable[[int, float], None], degrees: bool = False
+    ) -> None:
         self.robot = robot
         self.handles: dict[str, Any] = {}
         self.entries: dict[str, int] = {}
+        self._factors: dict[str, float] = {}
         layout = layout_of(robot.subject)
         for name, entry in zip(layout.names, layout.entries, strict=True):
             if entry is None or (name in robot.joints and not layout.implicit):
                 continue
             low, high, unit = _command_limits(robot, name, float(commands_of(robot.subject, q)[0][entry]))
-            step = (high - low) / 1000
-            slider = gui.add_slider(f"{name} [{unit}]", low, high, step, float(np.clip(0.0, low, high)))
-            slider.on_update(by_person(functools.partial(changed, entry)))
-            self.handles[name], self.entries[name] = slider, entry
+            slider, factor = add_slider(gui, name, unit, low, high, functools.partial(changed, entry), degrees)
+            self.handles[name], self.entries[name], self._factors[name] = slider, entry, factor
 
     def show(self, q: np.ndarray) -> None:
         """Put the sliders where the commands of q are."""
@@ -103,7 +111,42 @@ class ActuatorSliders:
             return
         c, _, _ = commands_of(self.robot.subject, q)
         for name, slider in self.handles.items():
-            put(slider, float(c[self.entries[name]]))
+            put(slider, self._factors[name] * float(c[self.entries[name]]))
+
+    def remove(self) -> None:
+        """Take them away."""
+        for slider in self.handles.values():
+            slider.remove()
+
+
+def add_slider(
+    gui: Any, label: str, unit: str, low: float, high: float, work: Callable[[float], None], degrees: bool
+) -> tuple[Any, float]:
+    """(a slider from low to high, what its numbers are multiplied by): degrees where angles are wanted in them.
+
+    work(value) is called in the coordinate's own unit. Labels of the range have three digits, the number box as many
+    decimals as a person reads.
+    """
+    if degrees and unit == "rad":
+        unit, factor = "deg", 180.0 / np.pi
+    else:
+        factor = 1.0
+    low, high = factor * low, factor * high
+    step = nice_step(high - low)
+    high = max(high, low + step)
+    marks = tuple((end, f"{end:.3g}") for end in (low, high))
+    first = float(np.clip(0.0, low, high))
+    slider = gui.add_slider(f"{label} [{unit}]", low, high, step, first, marks=marks)
+    slider.precision = DECIMALS[unit]
+    slider.on_update(by_person(lambda value: work(value / factor)))
+    return slider, factor
+
+
+def nice_step(span: float) -> float:
+    """The largest of 1, 2, 5 times a power of ten that divides a range into a thousand steps or more."""
+    wanted = max(span / 1000.0, 1e-9)
+    power = 10.0 ** np.floor(np.log10(wanted) + 1e-9)
+    return float(max(m for m in (power, 2 * power, 5 * power) if m <= wanted * (1 + 1e-9)))
 
 
 def has_own_commands(robot: Robot) -> bool:

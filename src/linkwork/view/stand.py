@@ -14,6 +14,7 @@ from linkwork.errors import LinkworkError, UnknownName, did_you_mean
 from linkwork.loops.assembly import has_closures
 from linkwork.robot import Robot
 from linkwork.view.columns import column_names, unit
+from linkwork.view.frame_tree import FrameTree
 from linkwork.view.live_plots import LivePlot
 from linkwork.view.load_arrows import LoadArrows
 from linkwork.view.load_vectors import load_vectors
@@ -65,14 +66,41 @@ class Stand:
             self._add_options(gui)
             self._add_plots(gui)
             self.target = Target(self)
-            with gui.add_folder("Actuators", visible=has_own_commands(robot)):
-                self.actuators = ActuatorSliders(gui, robot, self.scene.q, self._command)
-            with gui.add_folder("Joints", expand_by_default=len(robot.joints) <= 8):
-                self.joints = JointSliders(gui, robot, self._joint)
+            self.frame_tree = FrameTree(self)
+            self._folders = (
+                gui.add_folder("Actuators", visible=has_own_commands(robot)),
+                gui.add_folder("Joints", expand_by_default=len(robot.joints) <= 8),
+            )
+            self._add_sliders()
             self.panels = panels_for(self)
         if self.scene.missing:
             self.status.content = f"{len(self.scene.missing)} meshes are missing, such as {self.scene.missing[0]}"
         self.sliders_follow()
+
+    @property
+    def degrees(self) -> bool:
+        """Whether angles are shown in degrees."""
+        return bool(self.viewer.angles.value == "degrees")
+
+    @property
+    def trails(self) -> tuple[str, ...]:
+        """Frames whose trail is drawn."""
+        return () if self.trail_frame.value == NOTHING else (self.trail_frame.value,)
+
+    def angles_changed(self) -> None:
+        """Sliders in the unit that is chosen now."""
+        with self.lock, self.server.atomic():
+            self.actuators.remove()
+            self.joints.remove()
+            self._add_sliders()
+            self.sliders_follow()
+
+    def _add_sliders(self) -> None:
+        gui = self.server.gui
+        with self._folders[0]:
+            self.actuators = ActuatorSliders(gui, self.robot, self.scene.q, self._command, self.degrees)
+        with self._folders[1]:
+            self.joints = JointSliders(gui, self.robot, self._joint, self.degrees)
 
     def show(self, q: np.ndarray) -> None:
         """Move the robot to q (nq,), its sliders and loads with it."""
@@ -96,6 +124,7 @@ class Stand:
             self.actuators.show(q)
         except LinkworkError:  # a posture that its struts cannot hold: their sliders stay
             pass
+        self.frame_tree.show(q)
         for panel in self.panels.values():
             panel.show(q)
 

@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,15 @@ from linkwork.robot import Robot
 from linkwork.view.gate import count_lost_tasks, gated
 from linkwork.view.live_plots import LivePlot
 from linkwork.view.palette import COLORS
+from linkwork.view.picture import viewpoint
+from linkwork.view.raster import axes_of
+from linkwork.view.saving import Saving
 from linkwork.view.sliders import by_person, put
 from linkwork.view.stand import Stand
 
 FRAMES_PER_SECOND = 50
+FIELD, MARGIN = float(np.deg2rad(45.0)), 0.06
+"""Angle of view from below to above, and the part of the picture that stays free on each side."""
 SLIDERS_PER_SECOND = 8
 """While a motion plays, sliders and plots follow at this rate: people read them no faster, and forty cost much."""
 
@@ -62,6 +68,7 @@ class Viewer:
         self._dress()
         self._add_robot_controls(robot)
         self._add_motion_controls()
+        self.saving = Saving(self)
         self.tabs = self.server.gui.add_tab_group()
         self.panel: Any = None
         self.add(robot)
@@ -101,8 +108,9 @@ class Viewer:
         self.close()
 
     def show(self, q: np.ndarray) -> None:
-        """Move the first robot, and its sliders with it."""
+        """Move the first robot, its sliders with it, and cameras that would not see the whole of it."""
         self.stands[0].show(q)
+        self.keep_in_picture()
 
     def add(self, robot: Robot | str) -> Stand:
         """One more robot beside the others: a robot, or a name that `known` has."""
@@ -138,9 +146,10 @@ class Viewer:
         """A motion for one robot (the first where none is said): a name, or arrays as `Playback` takes them."""
         with self.lock:
             (stand or self.stands[0]).load_motion(motion)
-            self.scrub.max = max(self.duration, 1e-3)
+            self.scrub.max = max(float(np.ceil(1e3 * self.duration - 1e-6)) / 1e3, 1e-3)  # a label of few digits
             self.scrub.disabled = False
         self.seek(0.0)
+        self.keep_in_picture()
 
     @property
     def duration(self) -> float:
@@ -174,24 +183,47 @@ class Viewer:
             self.panel.visible = any(stand.plots for stand in self.stands)
 
     def look(self) -> None:
-        """Turn every camera so that all robots are seen."""
-        boxes = [stand.scene.bounds() for stand in self.stands]
-        low, high = np.min([b[0] for b in boxes], axis=0), np.max([b[1] for b in boxes], axis=0)
-        middle, size = (low + high) / 2, max(float(np.linalg.norm(high - low)), 0.2)
+        """Turn every camera so that all robots are seen, over their whole motions where they have any."""
+        low, high = self._bounds()
+        size = max(float(np.linalg.norm(high - low)), 0.2)
         self.grid.position = (0.0, 0.0, min(0.0, float(low[2])) - 1e-3 * size)
         cell = float(10.0 ** np.round(np.log10(size) - 1.0))
         self.grid.cell_size, self.grid.section_size, self.grid.fade_distance = cell, 5 * cell, 8 * size
-        initial, clients = self.server.initial_camera, self.server.get_clients().values()
-        for camera, aspect in ((initial, 1.0), *((client.camera, client.camera.aspect) for client in clients)):
-            position = middle + 1.3 * size / min(1.0, aspect) * np.array([0.62, -0.80, 0.40])
-            camera.position, camera.look_at = tuple(position), tuple(middle)
+        for camera, aspect in self._cameras():
+            self._aim(camera, aspect, low, high)
+
+    def keep_in_picture(self) -> None:
+        """Turn the cameras that do not see all of the robots; others stay where a person has put them."""
+        low, high = self._bounds()
+        for k, (camera, aspect) in enumerate(self._cameras()):
+            if k == 0 or not _sees(camera, aspect, corners_of(low, high)):  # the first is that of browsers to come
+                self._aim(camera, aspect, low, high)
+
+    def _cameras(self) -> list[tuple[Any, float]]:
+        """(camera, width / height): where new browsers look first, then those that are there."""
+        clients = self.server.get_clients().values()
+        return [(self.server.initial_camera, 1.0), *((client.camera, client.camera.aspect) for client in clients)]
+
+    def _bounds(self) -> np.ndarray:
+        """(2, 3): lowest and highest coordinates [m] of all robots, now and over their motions."""
+        boxes = np.array([stand.scene.bounds_over(stand.playback) for stand in self.stands])
+        return np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)])
+
+    def _aim(self, camera: Any, aspect: float, low: np.ndarray, high: np.ndarray) -> None:
+        """The nearest place on the way from the front right from which a box is wholly in the picture."""
+        middle = (low + high) / 2
+        R = axes_of(*viewpoint(low, high))
+        x, y, z = ((corners_of(low, high) - middle) @ R).T
+        slope = np.tan(FIELD / 2) * (1 - 2 * MARGIN)
+        away = max((z + np.abs(x) / (slope * aspect)).max(), (z + np.abs(y) / slope).max(), 0.1)
+        camera.position, camera.look_at = tuple(middle + away * R[:, 2]), tuple(middle)
 
     def _dress(self) -> None:
         scene = self.server.scene
         scene.set_up_direction("+z")
         self.server.gui.configure_theme(control_width="large", show_logo=False, show_share_button=False)
         self.server.gui.main_panel.dock_right()
-        self.server.initial_camera.fov = float(np.deg2rad(45.0))
+        self.server.initial_camera.fov = FIELD
         self.grid = scene.add_grid(
             "/ground",
             infinite_grid=True,
@@ -211,8 +243,15 @@ class Viewer:
             self.other = gui.add_text("or installed", "")
             alone, beside = gui.add_button("show it"), gui.add_button("show it beside")
             self.status = gui.add_markdown("")
+            self.angles = gui.add_dropdown("angles in", ("radians", "degrees"))
+        self.angles.on_update(lambda _: self._angles_chosen())
         alone.on_click(lambda _: self._asked(self.load))
         beside.on_click(lambda _: self._asked(self.add))
+
+    def _angles_chosen(self) -> None:
+        with self.lock:
+            for stand in self.stands:
+                stand.angles_changed()
 
     def _asked(self, work: Any) -> None:
         name = self.other.value.strip() or self.names.value
@@ -276,7 +315,7 @@ class Viewer:
                 continue
             try:
                 with self.lock:
-                    self._take_motions()
+                    self.take_motions()
                     self.time = (self.time + (now - last) * self.speed.value) % max(self.duration, 1e-3)
                     self._seek(self.time)
                     if now - followed > 1.0 / SLIDERS_PER_SECOND:
@@ -286,12 +325,31 @@ class Viewer:
                 self.playing.value = False
                 self.status.content = str(error)
 
-    def _take_motions(self) -> None:
+    def take_motions(self) -> None:
         """Nothing chosen: every robot that has motions takes its first."""
         if all(stand.playback is None for stand in self.stands):
             for stand in self.stands:
                 if len(stand.robot.motions):
                     self.load_motion(next(iter(stand.robot.motions)), stand)
+
+
+def corners_of(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """(8, 3): the corners of a box."""
+    return np.array(list(product(*zip(low, high, strict=True))))
+
+
+def _sees(camera: Any, aspect: float, points: np.ndarray) -> bool:
+    """Whether a camera has all points (n, 3) in its picture."""
+    position, target = np.array(camera.position), np.array(camera.look_at)
+    forward = target - position
+    right = np.cross(forward, np.array(camera.up_direction))
+    if not np.linalg.norm(right) > 0.0:  # it looks straight down, or nowhere yet
+        return False
+    forward, right = forward / np.linalg.norm(forward), right / np.linalg.norm(right)
+    seen = points - position
+    depth, slope = seen @ forward, np.tan(camera.fov / 2)
+    across, up = np.abs(seen @ right), np.abs(seen @ np.cross(right, forward))
+    return bool(((depth > 0) & (across <= slope * aspect * depth) & (up <= slope * depth)).all())
 
 
 @contextlib.contextmanager
