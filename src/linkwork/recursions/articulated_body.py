@@ -43,7 +43,7 @@ def articulated_body(tree: Tree, q: SX, v: SX, tau: SX, forces: dict[int, Force]
     a, A = SX(tree.nv, 1), [Motion()]
     for i in tree.outward:
         node, p = tree.nodes[i], tree.parent(i)
-        carried = X[i].inv @ A[p] if p else Motion()
+        carried = X[i].inv @ A[p]
         rates = joints[i].acceleration(carried)
         for k, S in enumerate(subspace(node)):
             a[node.v + k] = rates[k]

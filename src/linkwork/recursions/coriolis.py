@@ -7,9 +7,9 @@ from casadi import SX
 
 from linkwork.model.tree import Tree
 from linkwork.recursions.carriers import carried, carriers, steps
-from linkwork.recursions.joints import inertia, joint_motion, second_moments, subspace
+from linkwork.recursions.joints import inertia, second_moments, subspace, velocities
 from linkwork.recursions.moments import Gyration, Moments
-from linkwork.spatial import Motion, Transform
+from linkwork.spatial import Transform
 
 
 def coriolis_matrix(tree: Tree, q: SX, v: SX) -> SX:
@@ -27,10 +27,7 @@ def coriolis_matrix(tree: Tree, q: SX, v: SX) -> SX:
     """
     X = carriers(tree, q)
     body = [Moments(B.m, B.h, second_moments(node)) for node in tree.nodes for B in [inertia(node)]]
-    V = [Motion()]
-    for i in tree.outward:
-        p = tree.parent(i)
-        V.append((X[i].inv @ V[p] if p else Motion()) + joint_motion(tree.nodes[i], v))
+    V = velocities(tree, X, v)
     S = [subspace(node) for node in tree.nodes]
     Sd = [[V[i].cross(s) for s in S[i]] for i in range(len(V))]
     B = [Gyration.of(matter, V[i]) for i, matter in enumerate(body)]

@@ -8,8 +8,8 @@ from casadi import SX
 from linkwork.model.tree import Tree
 from linkwork.recursions.carriers import carriers
 from linkwork.recursions.center_of_mass import first_moments
-from linkwork.recursions.joints import inertia, joint_motion
-from linkwork.spatial import Motion, vector
+from linkwork.recursions.joints import inertia, velocities
+from linkwork.spatial import vector
 
 
 def energy(tree: Tree, q: SX, v: SX) -> tuple[SX, SX]:
@@ -18,11 +18,9 @@ def energy(tree: Tree, q: SX, v: SX) -> tuple[SX, SX]:
     The potential energy is zero at the world's origin; every described body counts, those fixed in the world too.
     """
     X = carriers(tree, q)
-    V, kinetic = [Motion()], SX(0)
+    V, kinetic = velocities(tree, X, v), SX(0)
     for i in tree.outward:
-        node, p = tree.nodes[i], tree.parent(i)
-        # flip: equivalent, because with every velocity reversed the energy is the same
-        V.append((X[i].inv @ V[p] if p else Motion()) + joint_motion(node, v))
+        node = tree.nodes[i]
         kinetic = kinetic + V[i].dot(inertia(node) @ V[i]) / 2
         for k in range(node.nv):
             kinetic = kinetic + SX(node.armature[k]) * v[node.v + k] ** 2 / 2

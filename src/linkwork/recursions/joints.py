@@ -40,6 +40,14 @@ def transforms(tree: Tree, q: SX) -> list[Transform]:
     return X
 
 
+def velocities(tree: Tree, X: list[Transform], v: SX) -> list[Motion]:
+    """V_i = X_i^-1 V_p + S_i v_i of every node, in its own axes; the world stands still."""
+    V = [Motion()]
+    for i in tree.outward:
+        V.append(X[i].inv @ V[tree.parent(i)] + joint_motion(tree.nodes[i], v))
+    return V
+
+
 def subspace(node: Node) -> list[Motion]:
     """S_i: the motion of the child, in child axes, for unit velocity of each of the node's coordinates."""
     n = vector(node.axis)

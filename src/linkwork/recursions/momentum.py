@@ -8,11 +8,11 @@ from casadi import SX
 from linkwork.model.tree import Tree
 from linkwork.recursions.carriers import carried, carriers
 from linkwork.recursions.center_of_mass import first_moments, total_mass
-from linkwork.recursions.joints import inertia, joint_motion, second_moments, subspace
+from linkwork.recursions.joints import inertia, second_moments, subspace, velocities
 from linkwork.recursions.moments import Moments
 from linkwork.recursions.newton_euler import gathered
 from linkwork.recursions.poses import poses
-from linkwork.spatial import Force, Motion, cross
+from linkwork.spatial import Force, cross
 
 
 def momentum(tree: Tree, q: SX, v: SX) -> SX:
@@ -22,10 +22,8 @@ def momentum(tree: Tree, q: SX, v: SX) -> SX:
     Source: [Orin2013], linear part first.
     """
     X = carriers(tree, q)
-    V, F = [Motion()], [Force()]
+    V, F = velocities(tree, X, v), [Force()]
     for i in tree.outward:
-        p = tree.parent(i)
-        V.append((X[i].inv @ V[p] if p else Motion()) + joint_motion(tree.nodes[i], v))
         F.append(inertia(tree.nodes[i]) @ V[i])
     total = gathered(tree, X, F)[0]
     m, h = first_moments(tree, X)
