@@ -69,6 +69,9 @@ def test_extended_state_observer_has_its_poles_and_finds_a_disturbance() -> None
         (lambda: LevantDifferentiator(1.0, 1e-3).update(np.nan), "sample is nan"),
         (lambda: LevantDifferentiator(1.0, 1e-3).update(np.array(np.nan)), "not taken"),
         (lambda: ExtendedStateObserver(10.0, 1e-3).update(np.inf), "not taken"),
+        (lambda: ExtendedStateObserver(10.0, 1e-3).update(np.ones((1, 1))), "expected a number"),
+        (lambda: ExtendedStateObserver(10.0, 1e-3).update(0.1, [1.0, 2.0]), "u has shape"),
+        (lambda: LevantDifferentiator([1.0, 1.0], 1e-3).update([1.0, 2.0, 3.0]), r"shape \(3,\), expected \(2,\)"),
     ],
 )
 def test_refusals_name_the_number(call, words: str) -> None:

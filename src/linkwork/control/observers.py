@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork import quantities
-from linkwork.arguments import as_doubles, finite
+from linkwork.arguments import as_doubles, finite, number, shown
 from linkwork.control.checks import positive, positive_array
 from linkwork.errors import InvalidInput
 from linkwork.subject import Subject
@@ -88,6 +88,9 @@ class LevantDifferentiator:
         x = as_doubles(sample, "LevantDifferentiator: sample")
         if not np.isfinite(x).all():
             raise InvalidInput(f"LevantDifferentiator: sample is {x.tolist()}: it is not taken")
+        known = self.bound if self.value is None else self.value
+        if known.ndim and x.shape != known.shape:
+            raise InvalidInput(f"LevantDifferentiator: sample has shape {x.shape}, expected {known.shape}")
         if self.value is None:
             self.value = x.copy()
         e = self.value - x
@@ -105,7 +108,8 @@ class ExtendedStateObserver:
 
     def __init__(self, bandwidth: float, period: float, gain: float = 1.0) -> None:
         w = positive(bandwidth, "ExtendedStateObserver: bandwidth")
-        self.period, self.b = positive(period, "ExtendedStateObserver: period"), float(gain)
+        self.period = positive(period, "ExtendedStateObserver: period")
+        self.b = number(gain, "ExtendedStateObserver: gain")
         T, z = self.period, float(np.exp(-w * self.period))
         self.A = np.array([[1.0, T, T * T / 2], [0.0, 1.0, T], [0.0, 0.0, 1.0]])
         self.B = np.array([T * T / 2, T, 0.0]) * self.b
@@ -114,8 +118,10 @@ class ExtendedStateObserver:
 
     def update(self, x: float, u: float = 0.0) -> np.ndarray:
         """(x, x', d) after a sample x; u acts from now on."""
-        if not np.isfinite(x):
-            raise InvalidInput(f"ExtendedStateObserver: sample is {x}: it is not taken")
-        corrected = self.state + self.L * (x - self.state[0])
-        self.state = self.A @ corrected + self.B * u
+        sample = as_doubles(x, "ExtendedStateObserver: sample")
+        if sample.shape != () or not np.isfinite(sample):
+            raise InvalidInput(f"ExtendedStateObserver: sample is {shown(x)}, expected a number: it is not taken")
+        force = number(u, "ExtendedStateObserver: u")
+        corrected = self.state + self.L * (float(sample) - self.state[0])
+        self.state = self.A @ corrected + self.B * force
         return corrected
