@@ -47,7 +47,7 @@ def small_motion(law, offset, periods, period, **options):
 def linear_motion(loop, offset, periods):
     x = np.zeros(len(loop.A))
     x[:2] = offset
-    for name, place in loop._parts.builder.places.items():
+    for name, place in loop._maps.trace.places.items():
         if name.endswith("_sensed"):  # sample number, two readings, the filter's speed
             x[place] = [0.0, *offset, *offset, 0.0, 0.0]
     rows = [x]
@@ -195,6 +195,22 @@ def test_a_map_of_radii_follows_the_configurations():
     found = stability_map(arm(), law, rows)
     assert found.shape == (2, 2)
     assert found[1, 0] == pytest.approx(closed_loop(arm(), law, rows[1, 0]).radius, rel=1e-12)
+
+
+def test_a_map_of_radii_over_gains_is_that_of_each_set():
+    """A PID with delay (memory, queue) and a law beside it that runs continuously: every kind of state at once."""
+    kp, kd = np.array([5.0, 20.0, 80.0])[:, None, None], np.array([0.5, 3.0])[None, :, None]
+
+    def law(kp, kd):
+        return PD(0.3 * kp, 0.0, Q) + Sampled(PID(kp, 3.0, kd, Q), 2e-3, 3e-3)
+
+    found = stability_map(arm(), law(kp, kd), Q)
+    alone = [[closed_loop(arm(), law(float(a), float(b)), Q).radius for b in kd.ravel()] for a in kp.ravel()]
+    np.testing.assert_allclose(found, alone, rtol=1e-11)
+    places = np.stack([Q, Q + 0.4, Q - 0.4])[:, None, :]  # configurations and gains broadcast
+    assert stability_map(arm(), law(kp, kd), places)[0, 1] == pytest.approx(found[0, 1], rel=1e-12)
+    with pytest.raises(InvalidInput, match="do not broadcast"):
+        stability_map(arm(), law(kp, kd), np.stack([Q] * 5))
 
 
 def test_refusals_name_what_is_wrong():

@@ -11,7 +11,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.engine import kernel
-from linkwork.errors import InvalidInput
+from linkwork.errors import InvalidInput, NotPossible
 from linkwork.model import Body, Joint, MassProperties, Model, Placement
 from linkwork.simulation import (
     PD,
@@ -283,3 +283,26 @@ def test_batches_that_do_not_fit_are_refused(case):
     with pytest.raises(InvalidInput) as caught:
         call()
     assert words in str(caught.value)
+
+
+def test_live_variables_are_numbers_of_a_run():
+    """Every length of the batch equals a robot built with it; nothing is compiled for another value."""
+    live = lw.load("rehabilitation-arm", live=["l1", "l2"])
+    lengths, start = np.array([0.25, 0.325, 0.4]), np.array([0.4, 0.9])
+    options = {"duration": 0.2, "step": 1e-3, "control": PD(5.0, 0.5, start + 0.2) + GravityCompensation()}
+    runs = lw.simulate(live, start, variables={"l1": lengths}, **options)
+    for k, l1 in enumerate(lengths):
+        alone = lw.simulate(lw.load("rehabilitation-arm").with_variables(l1=float(l1)), start, **options)
+        np.testing.assert_allclose(runs.q[k], alone.q, rtol=1e-11)
+        np.testing.assert_allclose(runs["energy.balance"][k], alone["energy.balance"], atol=1e-12)
+    known = len(fixed.built(live.subject))
+    lw.simulate(live, start, variables={"l1": 0.31, "l2": 0.2}, **options)
+    assert len(fixed.built(live.subject)) == known
+    with pytest.raises(InvalidInput, match="no live variables"):
+        lw.simulate(lw.load("ur5e"), np.zeros(6), duration=0.1, variables={"l1": 0.3})
+    with pytest.raises(InvalidInput, match="finite"):
+        lw.simulate(live, start, duration=0.1, variables={"l1": np.nan})
+    name = next(iter(dict(lw.load("scara-arm").model.variables)))
+    sprung = lw.load("scara-arm", live=[name])
+    with pytest.raises(NotPossible, match="with_variables"):
+        lw.simulate(sprung, duration=0.1, variables={name: 0.3})

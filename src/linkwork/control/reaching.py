@@ -38,6 +38,7 @@ class ReachingLaw:
     """
 
     names: ClassVar[tuple[str, ...]] = ("gain",)
+    of_a_run: ClassVar[tuple[str, ...]] = ("gain", "offset", "alpha", "power", "exponent", "width")
 
     def __init__(self, gain: ArrayLike) -> None:
         self.gain = positive_array(gain, f"{type(self).__name__}: gain")

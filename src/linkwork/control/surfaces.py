@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +26,7 @@ class Surface:
     """
 
     states = 0
+    of_a_run: ClassVar[tuple[str, ...]] = ("slope", "integral", "exponent", "power")
     slope: Any
     integral: Any
 
@@ -43,12 +44,12 @@ class Surface:
     def value(self, p: Numbers, e: Any, ed: Any, z: Any, n: int) -> Any:
         """nu; z is the integral of e."""
         nu = ed + times(p["slope"], n, e)
-        return nu if self.integral is None else nu + times(p["integral"], n, z)
+        return nu if not self.states else nu + times(p["integral"], n, z)
 
     def drift(self, p: Numbers, e: Any, ed: Any, n: int) -> Any:
         """What nu' has besides e'': nu' = e'' + drift."""
         found = times(p["slope"], n, ed)
-        return found if self.integral is None else found + times(p["integral"], n, e)
+        return found if not self.states else found + times(p["integral"], n, e)
 
 
 class TerminalSurface(Surface):
@@ -116,6 +117,8 @@ def _rows(given: Any, n: int, who: str) -> np.ndarray:
     gains = finite_doubles(given, who)
     if gains.ndim < 2 or gains.shape == (n, n):
         return definite(gains, n, who).reshape(n * n)
+    if gains.shape[-1] == 1:  # one number for all joints, of several gain sets
+        gains = np.broadcast_to(gains, (*gains.shape[:-1], n))
     if gains.shape[-1] != n:
         raise InvalidInput(f"{who} has shape {gains.shape}, expected a number, (..., {n}) or ({n}, {n})")
     positive_array(gains, who)

@@ -22,6 +22,7 @@ class MemoryLaw:
     """
 
     names: ClassVar[tuple[str, ...]] = ()
+    of_a_run: ClassVar[tuple[str, ...]] = ("gain", "adaptation", "dead", "k1", "k2")
 
     @property
     def numbers(self) -> dict[str, np.ndarray]:
@@ -127,6 +128,7 @@ class Twisting:
     """
 
     names = ("k1", "k2")
+    of_a_run: ClassVar[tuple[str, ...]] = ("k1", "k2")
     states = 0
 
     def __init__(self, k1: ArrayLike, k2: ArrayLike) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.lagrange.system import System
 from linkwork.loops.dynamics import has_loop_dynamics
 from linkwork.model.payload import Payload
@@ -17,12 +17,18 @@ from linkwork.simulation.system_plant import SystemPlant
 from linkwork.subject import Subject
 
 
-def plant_of(mechanism: Any, payload: Payload | Sequence[Payload] | None = None) -> Plant:
-    """The plant of a robot, its subject, or a System."""
+def plant_of(
+    mechanism: Any,
+    payload: Payload | Sequence[Payload] | None = None,
+    variables: Mapping[str, Any] | None = None,
+) -> Plant:
+    """The plant of a robot, its subject, or a System; variables: live ones as numbers of the run."""
     payloads = carried(payload, "simulate")
     if isinstance(mechanism, System):
         if payloads:
             raise InvalidInput("simulate: a System takes no payload; add a body instead")
+        if variables is not None:
+            raise InvalidInput("simulate: variables are those of a robot's description; a System has parameters")
         return SystemPlant(mechanism)
     subject = getattr(mechanism, "subject", mechanism)
     if not isinstance(subject, Subject):
@@ -30,8 +36,14 @@ def plant_of(mechanism: Any, payload: Payload | Sequence[Payload] | None = None)
     payloads = on_bodies(subject, payloads)
     for held in payloads:
         _check_payload(held, subject)
-    kind = LoopPlant if has_loop_dynamics(subject) else RobotPlant
-    return kind(subject, payloads)
+    if not has_loop_dynamics(subject):
+        return RobotPlant(subject, payloads, variables)
+    if variables is not None:
+        raise NotPossible(
+            f'simulate: variables of robot "{subject.model.name}": with loops, springs or dampers they cannot differ '
+            "between runs of one compiled loop; use robot.with_variables(...)"
+        )
+    return LoopPlant(subject, payloads)
 
 
 def _check_payload(payload: Payload, subject: Subject) -> None:

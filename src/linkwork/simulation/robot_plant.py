@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import casadi
@@ -22,11 +22,21 @@ from linkwork.subject import Subject
 
 
 class RobotPlant(Plant):
-    """A robot: its quantities traced and inlined, live variables at their present values, payloads as parameters."""
+    """A robot: its quantities traced and inlined, payloads as parameters.
 
-    def __init__(self, subject: Subject, payloads: Sequence[Payload] = ()) -> None:
+    variables   values of live variables, which then are parameters of a run too; left out: their present values are
+                constants of the equations
+    """
+
+    def __init__(
+        self, subject: Subject, payloads: Sequence[Payload] = (), variables: Mapping[str, Any] | None = None
+    ) -> None:
         self.subject, self.bodies = subject, tuple(held.body for held in payloads)
-        self.parameters = {f"payload{k}": _flat(held) for k, held in enumerate(payloads)}
+        self.loads = tuple(f"payload{k}" for k in range(len(payloads)))
+        self.parameters = {name: _flat(held) for name, held in zip(self.loads, payloads, strict=True)}
+        self.varies = variables is not None
+        if variables is not None:
+            self.parameters["variables"] = _values(subject, variables)
         self.who = f'robot "{subject.model.name}"'
         if subject.model.kinematic_only:
             raise NotPossible(f"simulate: {self.who} is kinematic only: no mass properties are published for it")
@@ -127,10 +137,11 @@ class RobotPlant(Plant):
 
     def diagnosis(self, q: np.ndarray, v: np.ndarray, t: float) -> str:
         state = {"q": q, "v": v, "tau": np.zeros(self.nv)}
-        loads = zip(self.bodies, self.parameters.values(), strict=True)
+        loads = [(body, self.parameters[name]) for body, name in zip(self.bodies, self.loads, strict=True)]
         held = [Payload(body, x[0], x[1:4], x[4:].reshape(3, 3)) for body, x in loads]
+        own = dict(zip(self.subject.live, self.parameters["variables"], strict=True)) if self.varies else None
         try:
-            quantities.evaluate(self.subject, "forward_dynamics", state, payload=held)
+            quantities.evaluate(self.subject, "forward_dynamics", state, payload=held, variables=own)
         except ComputationError as error:
             reason = quantities.explained(error, self.subject, "forward_dynamics", q, payload=held)
             return "" if reason is error else str(reason)
@@ -140,12 +151,14 @@ class RobotPlant(Plant):
 
     @property
     def identity(self) -> tuple[Any, str]:
-        return self.subject, repr((self.subject.variable_values(None), self.bodies))
+        values = "live" if self.varies else self.subject.variable_values(None)
+        return self.subject, repr((values, self.bodies))
 
     @property
     def key(self) -> str | None:
         known = keys.is_own(type(self))
-        return keys.key(type(self), self.subject.identity, self.bodies) if known else None
+        # numbers of variables that vary are none of the equations'
+        return keys.key(type(self), self.subject.identity, self.bodies, self.varies) if known else None
 
     def force_size(self, name: str, size: int) -> None:
         self.subject.place_of(name)
@@ -164,11 +177,30 @@ class RobotPlant(Plant):
         if key not in self._functions:
             bodies = self.bodies if dynamic else ()
             self._functions[key] = quantities.trace(self.subject, name, frame, forces, bodies)
-        given: list[Any] = [*arguments, *self.subject.variable_values(None), *(wrenches or {}).values()]
-        for x in self.parameters.values() if dynamic else ():
+        values = (
+            casadi.vertsplit(SX(self.parameters["variables"])) if self.varies else self.subject.variable_values(None)
+        )
+        given: list[Any] = [*arguments, *values, *(wrenches or {}).values()]
+        for name_of_load in self.loads if dynamic else ():
+            x = self.parameters[name_of_load]
             given += [x[0], x[1:4], casadi.reshape(x[4:], 3, 3).T]  # CasADi counts by columns
         results = self._functions[key].call([SX(x) for x in given])
         return results[: len(quantities.quantity(name).outputs)]
+
+
+def _values(subject: Subject, variables: Mapping[str, Any]) -> np.ndarray:
+    """Live variables (..., n) in their order."""
+    if not subject.live:
+        raise InvalidInput(
+            f'simulate: variables: robot "{subject.model.name}" has no live variables; load it with live=[...]'
+        )
+    named = zip(subject.live, subject.variable_values(variables), strict=True)
+    values = {name: as_doubles(x, f'simulate: variables["{name}"]') for name, x in named}
+    for name, x in values.items():
+        if not np.isfinite(x).all():
+            raise InvalidInput(f'simulate: variables["{name}"] is not finite')
+    lead = broadcast({name: x.shape for name, x in values.items()}, "simulate: variables")
+    return np.stack([np.broadcast_to(x, lead) for x in values.values()], axis=-1)
 
 
 def _flat(payload: Payload) -> np.ndarray:

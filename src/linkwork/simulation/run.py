@@ -54,6 +54,7 @@ def simulate(
     forces: Mapping[str, Any] | None = None,
     disturbance: Any = None,
     payload: Payload | Sequence[Payload] | None = None,
+    variables: Mapping[str, Any] | None = None,
     friction: Any = True,
     sensors: Encoder | None = None,
     drives: Any = None,
@@ -84,6 +85,7 @@ def simulate(
     payload   a Payload or several, the same for all samples or a batch that broadcasts with the states; new numbers
               compile nothing. GravityCompensation and ComputedTorque know what their sample carries; a function
               tau(t, q, v) knows what it is told.
+    variables {name: (...)}: live variables of the robot, also batches; new values compile nothing
     friction  damping and dry friction of the robot's description; False leaves them out; Viscous, Coulomb, Stribeck,
               LuGre, or several of them, take their place. Fixed steps hold dry friction
               exactly (a joint that sticks stands still); adaptive methods smooth it below 1e-4 rad/s or m/s
@@ -100,7 +102,7 @@ def simulate(
     time_limit  seconds after which it ends with NotPossible; None: as long as it takes
     progress  True shows a bar while it runs, on the error stream; a function is called with (rows done, all rows)
     """
-    plant = plant_of(mechanism, payload)
+    plant = plant_of(mechanism, payload, variables)
     if not plant.nv:
         raise NotPossible(f"simulate: {plant.who} has no joint that moves")
     start = number(start, "simulate: start")

@@ -71,6 +71,8 @@ class Viewer:
         self.saving = Saving(self)
         self.tabs = self.server.gui.add_tab_group()
         self.panel: Any = None
+        self._plot_tab: Any = None
+        self._side_tabs = 0
         self.add(robot)
         self._player = threading.Thread(target=self._play, daemon=True)
         self._player.start()
@@ -166,21 +168,39 @@ class Viewer:
     def add_plot(self, title: str, times: np.ndarray, values: np.ndarray) -> LivePlot:
         """A curve in the panel beside the scene."""
         with self.lock:
-            if self.panel is None:
-                self.panel = self.server.gui.add_panel()
-                self._plot_tab = self.panel.add_tab("Plots")
-                self.panel.dock_left()
-                self.panel.set_width(340)
+            if self._plot_tab is None:
+                self._plot_tab = self._left_panel().add_tab("Plots")
             self.panel.visible = True
             with self._plot_tab:
                 plot = LivePlot(self.server.gui, title, times, values)
             plot.show(self.time)
             return plot
 
+    def side_tab(self, title: str) -> Any:
+        """A tab of its own in the panel beside the scene, for a room's curves; `tab_removed` when it is gone."""
+        with self.lock:
+            self._side_tabs += 1
+            self._left_panel().visible = True
+            return self.panel.add_tab(title)
+
+    def tab_removed(self, tab: Any) -> None:
+        """Take such a tab away."""
+        with self.lock:
+            tab.remove()
+            self._side_tabs -= 1
+            self.plots_changed()
+
     def plots_changed(self) -> None:
         """The panel of plots is there as long as there are plots."""
         if self.panel is not None:
-            self.panel.visible = any(stand.plots for stand in self.stands)
+            self.panel.visible = self._side_tabs > 0 or any(stand.plots for stand in self.stands)
+
+    def _left_panel(self) -> Any:
+        if self.panel is None:
+            self.panel = self.server.gui.add_panel()
+            self.panel.dock_left()
+            self.panel.set_width(340)
+        return self.panel
 
     def look(self) -> None:
         """Turn every camera so that all robots are seen, over their whole motions where they have any."""
