@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import linkwork as lw
 from linkwork.cli.application import app, load_commands
 from linkwork.errors import InvalidFile, InvalidInput, NotPossible
-from linkwork.synthesis import PlanarTask, burmester, plates, read_task, svg, traced_path, write_task
+from linkwork.synthesis import PlanarTask, burmester, fit, plates, read_task, svg, traced_path, write_task
 from linkwork.synthesis.task_files import EXAMPLE, task_of
 from tests.synthesis.examples import CRANK_ROCKER, TABLE_4
 from tests.synthesis.test_linkages import crank_rocker
@@ -35,8 +35,36 @@ def test_a_written_task_is_the_same_task(tmp_path):
         assert np.array_equal(getattr(again, name), getattr(task, name), equal_nan=True)
 
 
+def test_pairs_of_a_function_are_read_in_their_units(tmp_path):
+    text = "linkwork: 1\nname: f\nunits: {length: mm, angle: deg}\n"
+    file = task_of(text + "output: slider\npairs: [[0, 0], [90, 5]]")
+    assert file.task.output == "slider" and list(file.task.outputs) == [0, 0.005]
+    assert file.task.inputs == pytest.approx([0, np.pi / 2], abs=0)
+    scaled = task_of(text + "scale: [0.1, 0.2]\npairs: [[0, 0], [90, 5]]").task
+    assert list(scaled.inputs) == [0, 90] and scaled.output == "rocker" and list(scaled.scale) == [0.1, 0.2]
+    write_task(tmp_path / "f.task.yaml", "f", scaled)
+    again = read_task(tmp_path / "f.task.yaml").task
+    assert list(again.inputs) == [0, 90] and list(again.scale) == [0.1, 0.2]
+
+
+def test_options_of_a_fit_are_read(tmp_path):
+    text = "linkwork: 1\nname: f\nunits: {length: mm, angle: deg}\npositions: "
+    text += "[{at: [0, 0], velocity: [100, 0, 90]}, {at: [1, 0]}]\n"
+    file = task_of(text + "topology: Watt I\nbounds: {length: [20, 500], ratio: 9}\nbest: 3")
+    assert file.options["topology"] == "Watt I" and file.options["best"] == 3
+    assert list(file.options["bounds"]["length"]) == [0.02, 0.5] and list(file.options["bounds"]["ratio"]) == [9]
+    assert file.task.velocities[0] == pytest.approx([0.1, 0, np.pi / 2]) and np.isnan(file.task.velocities[1]).all()
+    write_task(tmp_path / "v.task.yaml", "v", file.task)
+    again = read_task(tmp_path / "v.task.yaml").task
+    assert np.array_equal(again.velocities, file.task.velocities, equal_nan=True)
+
+
 WRONG = [
     ("", "empty"),
+    ("linkwork: 1\nname: x\npairs: [[0, 0]]", "1 pairs"),
+    ("linkwork: 1\nname: x\npairs: [[0, 0, 1]]", "3:.*2 numbers"),
+    ("linkwork: 1\nname: x\noutput: rocker\npositions: [{at: [0, 0]}, {at: [1, 0]}]", 'belongs to "pairs"'),
+    ("linkwork: 1\nname: x\ntopology: Watt 1\npositions: [{at: [0, 0]}, {at: [1, 0]}]", "3:.*did you mean"),
     ("linkwork: 1\nname: x\n", "positions"),
     ("linkwork: 1\nname: x\npositions: [{at: [0, 0]}]", "at least 2"),
     ("linkwork: 2\nname: x\npositions: [{at: [0, 0]}, {at: [1, 0]}]", "expected 1"),
@@ -116,6 +144,48 @@ def test_commands_from_a_new_task_to_a_robot(run, tmp_path):
     assert run("check", "hatch.task.yaml", "--ground", "0 0 1 0", "--moving", "0 1 1 1").exit_code == 0
     assert run("solve", "hatch.task.yaml", "--out", "x.robot.yaml", "--pick", "99").exit_code != 0
     assert run("solve", "nothing.task.yaml").exit_code != 0
+
+
+SIX_POSES = """\
+linkwork: 1
+name: flap
+units: {length: mm, angle: deg}
+starts: 60
+best: 3
+positions:
+  - {at: [0, 0], angle: 0}
+  - {at: [150, 120], angle: 20}
+  - {at: [270, 200], angle: 45}
+  - {at: [360, 220], angle: 70}
+  - {at: [420, 200], angle: 90}
+  - {at: [460, 150], angle: 110}
+"""
+
+
+def test_every_topology_and_kind_of_task_from_the_command_line(run, tmp_path):
+    """What `fit` takes in Python a file takes too, and a report tells of it."""
+    (tmp_path / "flap.task.yaml").write_text(SIX_POSES)
+    file = read_task("flap.task.yaml")
+    for topology in ("four-bar", "Watt I", "Stephenson III"):
+        answer = run("fit", "flap.task.yaml", "--topology", topology, "--json", "--out", "flap.html")
+        assert answer.exit_code == 0, answer.output
+        told = json.loads(answer.stdout)["linkages"]
+        direct = fit(file.task, topology, starts=60, best=3)
+        assert [row["rms"] for row in told] == list(direct.rms) and told[0]["topology"] == topology
+        assert told[0]["angle"] == pytest.approx(np.degrees(direct.angle_worst[0]))
+    assert run("fit", "flap.task.yaml", "--topology", "Watt I", "--out", "six.robot.yaml").exit_code == 0
+    assert lw.load(tmp_path / "six.robot.yaml").mobility().degrees == 1
+    page = (tmp_path / "flap.html").read_text()  # the last fit: Stephenson III
+    assert page.count('<td class="number" data-value=') >= 6 * 3 + 3 * len(told)
+    assert page.count("<h2>") == 3 + len(told) and page.count("transmission angle") == len(told)
+    assert page.count('class="verdict') == len(told) and "http" not in page.replace("http://www.w3.org", "")
+    (tmp_path / "f.task.yaml").write_text("linkwork: 1\nname: f\nstarts: 50\npairs: [[0, 0], [0.3, 0.2], [0.6, 0.5]]\n")
+    for command in ("solve", "fit"):
+        answer = run(command, "f.task.yaml", "--json", "--out", "f.html")
+        assert answer.exit_code == 0 and json.loads(answer.stdout)["linkages"][0]["rms"] < 1e-12
+    assert "<h2>Pairs</h2>" in (tmp_path / "f.html").read_text()
+    assert run("search", "f.task.yaml").exit_code != 0
+    assert run("fit", "f.task.yaml", "--topology", "Watt I").exit_code != 0
 
 
 def test_the_page_follows_a_drag():

@@ -16,11 +16,13 @@ from linkwork.formats.files import write_atomically
 
 GROUP = "synthesis"
 """Its commands are written `linkwork synthesis solve`."""
-SHOWN = 25
+SHOWN, REPORTED = 25, 200
 TaskPath = Annotated[Path, typer.Argument(help="A .task.yaml file; `linkwork synthesis new` writes one.")]
 Out = Annotated[
     Path | None,
-    typer.Option(help="Write the chosen linkage: .robot.yaml, .urdf, .xml, .dxf, .svg, or .html for a report."),
+    typer.Option(
+        help="Write the picked linkage: .robot.yaml, .urdf, .xml, .dxf, .svg; .html: a report of all of them."
+    ),
 ]
 Pick = Annotated[int, typer.Option(help="Which linkage of the table --out writes, from 1.")]
 
@@ -43,13 +45,15 @@ def new(
 
 
 def solve(task: TaskPath, out: Out = None, pick: Pick = 1) -> Answer:
-    """Every four-bar that meets the positions exactly, judged and ranked.
+    """Every four-bar that meets the positions exactly, or makers of a function; judged and ranked.
 
     Example:  linkwork synthesis solve hatch.task.yaml --out hatch.robot.yaml
     """
-    from linkwork.synthesis import check, four_bars, read_task
+    from linkwork.synthesis import FunctionTask, check, four_bars, read_task
 
     file = read_task(task)
+    if isinstance(file.task, FunctionTask):
+        return _of_function(file, file.options.get("starts", 400), file.options.get("seed", 0), out, pick)
     with working("solving"):
         found = four_bars(file.task, driver=file.options.get("driver", "crank"))
         verdict = check(found.linkages, file.task)
@@ -59,26 +63,53 @@ def solve(task: TaskPath, out: Out = None, pick: Pick = 1) -> Answer:
 
 def fit(
     task: TaskPath,
+    topology: Annotated[
+        str | None, typer.Option(help='"four-bar", "Stephenson III", "Watt I"; left out: the file\'s, or four-bar.')
+    ] = None,
     starts: Annotated[int | None, typer.Option(help="Random starts; left out: the file's, or 4096.")] = None,
     seed: Annotated[int | None, typer.Option(help="Same seed, same answer.")] = None,
     out: Out = None,
     pick: Pick = 1,
 ) -> Answer:
-    """The best four-bars for more positions than one can meet.
+    """The best four-bars or six-bars for more positions, or pairs of a function, than one can meet.
 
-    Example:  linkwork synthesis fit leg.task.yaml --starts 8000
+    Example:  linkwork synthesis fit leg.task.yaml --topology "Watt I" --out leg.html
     """
-    from linkwork.synthesis import check, read_task
+    from linkwork.synthesis import FunctionTask, check, read_task
     from linkwork.synthesis import fit as fitted
 
     file = read_task(task)
-    count = file.options.get("starts", 4096) if starts is None else starts
+    options = file.options
+    count = options.get("starts", 4096) if starts is None else starts
+    chosen = options.get("topology", "four-bar") if topology is None else topology
+    first = options.get("seed", 0) if seed is None else seed
+    if isinstance(file.task, FunctionTask):
+        if chosen != "four-bar":
+            raise NotPossible(f'synthesis fit: pairs of a function are fitted by four-bars, topology is "{chosen}"')
+        return _of_function(file, min(count, 4096), first, out, pick)
     with working("fitting"):
-        found = fitted(file.task, starts=count, seed=file.options.get("seed", 0) if seed is None else seed)
+        found = fitted(file.task, chosen, count, first, bounds=options.get("bounds"), best=options.get("best", 10))
         verdict = check(found.linkages)
-    extra = {"rms": found.rms, "worst": found.worst}
-    title = f"{file.name}: {len(found)} optima of {found.starts} starts"
+    extra = {"rms [m]": found.rms, "worst [m]": found.worst}
+    if file.task.oriented.any():
+        extra["angle [deg]"] = np.degrees(found.angle_worst)
+    title = f"{file.name}: {len(found)} optima of {found.starts} starts, {chosen}"
     return _answer(title, file, found.linkages, verdict, extra, out, pick)
+
+
+def _of_function(file: Any, starts: int, seed: int, out: Path | None, pick: int) -> Answer:
+    from linkwork.synthesis import check, function_generator
+
+    task = file.task
+    with working("fitting"):
+        found = function_generator(task.inputs, task.outputs, task.scale, starts, seed, output=task.output)
+        verdict = check(found.linkages)
+    unit = "m" if task.output == "slider" else "rad"
+    met = "every pair met" if found.exact else "least squares"
+    title = f"{file.name}: {len(found)} linkages for {len(task.inputs)} pairs, {met}"
+    return _answer(
+        title, file, found.linkages, verdict, {f"rms [{unit}]": found.rms, f"worst [{unit}]": found.error}, out, pick
+    )
 
 
 def search(
@@ -95,7 +126,7 @@ def search(
     from linkwork.synthesis import read_task
     from linkwork.synthesis import search as searched
 
-    file = read_task(task)
+    file = _positions(read_task(task), "search")
     count = file.options.get("samples", 10_000) if samples is None else samples
     with working("searching") as tick:
         found = searched(
@@ -122,7 +153,7 @@ def check(
     from linkwork.synthesis import four_bar, read_task
     from linkwork.synthesis.linkage import Linkages
 
-    file = read_task(task)
+    file = _positions(read_task(task), "check")
     fixed, carried = _pivots(ground, "--ground"), _pivots(moving, "--moving")
     linkage = four_bar(fixed, carried, file.task.positions[0], driver=file.options.get("driver", "crank"))
     many = Linkages(linkage.topology, linkage.points[None])
@@ -142,7 +173,7 @@ def page(
     from linkwork.synthesis import read_task
     from linkwork.view.synthesis_page import SynthesisPage
 
-    file = read_task(task)
+    file = _positions(read_task(task), "page")
     shown = SynthesisPage(file.task, file.name, port=port, picture=background, picture_width=picture_width)
     address = f"http://127.0.0.1:{shown.port}"
     return Answer({"task": file.name, "address": address}, [f"{address}  (Ctrl-C ends it)"], then=shown.wait)
@@ -185,6 +216,15 @@ def starts(
     return Answer({"family": family, **facts}, [table], [] if out is None else [out])
 
 
+def _positions(file: Any, command: str) -> Any:
+    """The same file, if it has positions."""
+    from linkwork.synthesis import PlanarTask
+
+    if not isinstance(file.task, PlanarTask):
+        raise NotPossible(f"synthesis {command}: the task has pairs of a function, expected positions; see solve, fit")
+    return file
+
+
 def _pivots(text: str, name: str) -> np.ndarray:
     try:
         values = [float(x) for x in text.replace(",", " ").split()]
@@ -199,53 +239,62 @@ def _answer(title: str, file: Any, links: Any, verdict: Any, extra: dict, out: A
     """Linkages in the order of their verdicts; the one that is picked is written where --out says."""
     degrees = np.degrees(verdict.transmission_min)
     rank = np.lexsort((-degrees, ~verdict.good)) if not extra else np.arange(len(degrees))
-    if out is not None:
-        if not 1 <= pick <= len(rank):
-            raise NotPossible(f"synthesis: --pick is {pick}, there are {len(rank)} linkages")
-        _write(out, title, file, links[int(rank[pick - 1])])
+    fixed = links.topology.bodies[links.topology.ground]
+    pins = [point for point, *_ in links.topology.pins]
+    place = lambda k, name: links.points[k, links.names.index(name)]
+    pair = lambda z: [float(z.real), float(z.imag)]
     linkages = [
         {
-            "ground": [[p.real, p.imag] for p in links.points[k, :2]],
-            "moving": [[p.real, p.imag] for p in links.points[k, 2:4]],
-            "tracer": [links.points[k, 4].real, links.points[k, 4].imag],
+            "topology": links.topology.name,
+            "points": {name: pair(place(k, name)) for name in links.names},
+            "ground": [pair(place(k, name)) for name in fixed],
+            "moving": [pair(place(k, name)) for name in pins if name not in fixed],
+            "tracer": pair(links.tracer[k]),
             "kind": str(verdict.kind[k]),
             "defect": str(verdict.reasons[k]),
             "transmission_min_deg": float(degrees[k]),
             "rotates": bool(verdict.rotates[k]),
-            **{name: float(x[k]) for name, x in extra.items()},
+            **{name.split(" ")[0]: float(x[k]) for name, x in extra.items()},
         }
         for k in rank
     ]
-    header = ("#", "ground A", "ground D", "moving B", "moving C", "kind", "transmission [deg]", *extra, "defect")
-    place = lambda p: f"{p.real:.5g} {p.imag:.5g}"
+    # in tables every pin by its name; of six-bars and larger ones only the ground
+    shown = pins if len(pins) <= 4 else [name for name in fixed if name in pins]
+    label = lambda name: f"{'ground' if name in fixed else 'moving'} {name}"
+    header = ("#", *(label(name) for name in shown), "kind", "transmission [deg]", *extra, "defect")
+    text = lambda p: f"{p.real:.5g} {p.imag:.5g}"
     rows = [
         (
             n + 1,
-            *(place(p) for p in links.points[k, :4]),
+            *(text(place(k, name)) for name in shown),
             str(verdict.kind[k]),
             float(degrees[k]),
             *(float(x[k]) for x in extra.values()),
             str(verdict.reasons[k]),
         )
-        for n, k in enumerate(rank[:SHOWN])
+        for n, k in enumerate(rank)
     ]
-    table = Table(title + (f", {SHOWN} shown" if len(rank) > SHOWN else ""), header, rows)
+    if out is not None:
+        if out.suffix == ".html":
+            from linkwork.view.synthesis_report import write_synthesis_report
+
+            write_synthesis_report(out, title, file.task, links, verdict, header, rows[:REPORTED], rank)
+        else:
+            if not 1 <= pick <= len(rank):
+                raise NotPossible(f"synthesis: --pick is {pick}, there are {len(rank)} linkages")
+            _write(out, file, links.one(int(rank[pick - 1])))
+    table = Table(title + (f", {SHOWN} shown" if len(rank) > SHOWN else ""), header, rows[:SHOWN])
     facts = {"task": file.name, "title": title, "linkages": linkages}
     return Answer(facts, [table], [] if out is None else [out])
 
 
-def _write(out: Path, title: str, file: Any, linkage: Any) -> None:
-    from linkwork.synthesis import plates
-    from linkwork.synthesis.drawings import svg
+def _write(out: Path, file: Any, linkage: Any) -> None:
+    from linkwork.synthesis import PlanarTask, plates
 
-    ending = out.suffix
-    if ending in (".dxf", ".svg"):
+    if out.suffix in (".dxf", ".svg"):
         size = float(linkage.size)
         width, hole = file.options.get("width", 0.05 * size), file.options.get("hole", 0.02 * size)
         plates(linkage, width, hole).save(out)
-    elif ending == ".html":
-        picture = svg(linkage, file.task)
-        body = f"<h1>{title}</h1>\n{picture}\n<p>{linkage!r}</p>".replace("<Linkage", "&lt;Linkage")
-        write_atomically(out, f'<!doctype html><html lang="en"><meta charset="utf-8"><body>{body}</body></html>\n')
     else:
-        lw.save(lw.Robot.from_linkage(linkage, file.task), out)
+        task = file.task if isinstance(file.task, PlanarTask) else None
+        lw.save(lw.Robot.from_linkage(linkage, task), out)

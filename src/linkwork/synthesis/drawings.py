@@ -6,23 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.synthesis.circuit_verdicts import circuits_of
-from linkwork.synthesis.kinematics import pairs_of_points, posture_kernel
-from linkwork.synthesis.linkage import Linkage, Linkages
+from linkwork.synthesis.linkage import Linkage
+from linkwork.synthesis.motions import motion_of
 from linkwork.synthesis.plates import COLOURS
 from linkwork.synthesis.task import PlanarTask
 
 PIXELS = 720
+FAR = 5.0
+"""Curves end so far away [sizes of the picture]."""
 
 
 def traced_path(linkage: Linkage) -> np.ndarray:
     """(k,) the tracer along the whole circuit of position 1, complex [m]."""
-    around = circuits_of(Linkages(linkage.topology, linkage.points[None]))
-    x = around.x[0][np.isfinite(around.x[0]).all(axis=-1)]
-    # slider travels are in sizes of the linkage there
-    scale = np.array([1.0 if edge.along is None else float(linkage.size) for edge in linkage.topology.tree[0]])
-    pose = posture_kernel(linkage.topology)(x * scale, pairs_of_points(linkage.points))[2]
-    return np.concatenate([[linkage.tracer], pose[:, 0] + 1j * pose[:, 1]])
+    return np.concatenate([[linkage.tracer], motion_of(linkage).path])
 
 
 def svg(linkage: Linkage | None = None, task: PlanarTask | None = None, curves: Any = None) -> str:
@@ -31,8 +27,8 @@ def svg(linkage: Linkage | None = None, task: PlanarTask | None = None, curves: 
     if curves is not None:
         for piece in np.unique(curves.piece):
             own = curves.piece == piece
-            strokes.append((curves.center[own], "#999999", "line"))
-            strokes.append((curves.circle[own], "#cccccc", "line"))
+            strokes.append((curves.center[own], "#777777", "line"))
+            strokes.append((curves.circle[own], "#bbbbbb", "line"))
     if linkage is not None:
         strokes.append((traced_path(linkage), "#222222", "dashed"))
         for k, (body, names) in enumerate(linkage.topology.bodies.items()):
@@ -46,15 +42,20 @@ def svg(linkage: Linkage | None = None, task: PlanarTask | None = None, curves: 
     frame = [p for p, _, kind in strokes if kind != "line"] or [p for p, _, _ in strokes]
     z = np.concatenate(frame) if frame else np.zeros(1)
     size = max(np.ptp(z.real), np.ptp(z.imag), 1e-9)
-    left, high = z.real.min() - 0.1 * size, z.imag.max() + 0.1 * size
-    scale = PIXELS / (1.2 * size)
+    # the picture is square, with the middle of all in its middle; curves alone get room about the positions
+    half = (0.6 if linkage is not None or curves is None else 1.5) * size
+    left, high = (z.real.min() + z.real.max()) / 2 - half, (z.imag.min() + z.imag.max()) / 2 + half
+    scale = PIXELS / (2 * half)
     place = lambda p: f"{(p.real - left) * scale:.2f},{(high - p.imag) * scale:.2f}"
-    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{PIXELS}" height="{PIXELS}" style="background:white">']
+    box = f'width="{PIXELS}" height="{PIXELS}" viewBox="0 0 {PIXELS} {PIXELS}"'
+    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" {box} style="background:white">']
     for points, colour, kind in strokes:
         text = " ".join(place(p) for p in points if np.isfinite(p) and abs(p) < 1e6 * size)
         if kind in ("line", "dashed"):
             dash = ' stroke-dasharray="6 4"' if kind == "dashed" else ""
-            lines.append(f'<polyline points="{text}" fill="none" stroke="{colour}"{dash}/>')
+            for run in _near(points, complex(left, high), FAR * half):
+                text = " ".join(place(p) for p in run)
+                lines.append(f'<polyline points="{text}" fill="none" stroke="{colour}"{dash}/>')
         elif kind == "body":
             lines.append(
                 f'<polygon points="{text}" fill="{colour}" fill-opacity="0.3" stroke="{colour}" stroke-width="3"/>'
@@ -72,6 +73,13 @@ def svg(linkage: Linkage | None = None, task: PlanarTask | None = None, curves: 
             lines.append(f'<circle cx="{x}" cy="{y}" r="5" fill="none" stroke="#c8553d" stroke-width="2"/>')
             lines.append(f'<text x="{float(x) + 7:.1f}" y="{float(y) - 7:.1f}" font-size="14">{j + 1}</text>')
     return "\n".join([*lines, "</svg>", ""])
+
+
+def _near(points: np.ndarray, corner: complex, reach: float) -> list[np.ndarray]:
+    """Runs of a line within reach: through an asymptote it comes back from the other side."""
+    far = np.flatnonzero(~(np.isfinite(points) & (np.abs(points - corner) < reach)))
+    runs = np.split(points, np.unique(np.concatenate([far, far + 1])))
+    return [run for run in runs if len(run) > 1]
 
 
 def draw(axes: Any, linkage: Linkage | None = None, task: PlanarTask | None = None, curves: Any = None) -> None:

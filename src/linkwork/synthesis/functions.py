@@ -24,6 +24,8 @@ from linkwork.synthesis.linkage import FOUR_BAR, SLIDER_CRANK, Linkages
 MOST_STARTS = 1_000_000
 MOST = 20
 """How many linkages come back."""
+EXACT = 1e-9
+"""Pairs nearer than this are met [rad; travels of a slider]."""
 
 
 @dataclass(frozen=True)
@@ -189,11 +191,11 @@ def _sliders(
 
     error, rms, fine, first = _best_side(phi, psi, len(a), travelled, np.abs)
     B, C = a * np.exp(1j * phi0), s0 + first + 1j * e  # where the slider is, not where it should be: the loop closes
-    kept = _distinct(B, C, np.where(fine, rms, np.inf))
+    kept = _distinct(B, C, np.where(fine, rms, np.inf), error)
     zero = np.zeros(len(kept))
     parts = [zero, C[kept], C[kept] + 1.0, B[kept], 0.5 * (B[kept] + C[kept])]
     points = travel * np.stack(parts, axis=-1).astype(complex)
-    exact = bool(len(kept)) and float(rms[kept].min()) < 1e-9
+    exact = bool(len(kept)) and float(rms[kept].min()) < EXACT
     return FunctionGenerators(Linkages(SLIDER_CRANK, points), travel * error[kept], travel * rms[kept], exact)
 
 
@@ -218,17 +220,17 @@ def _finished(
 
     error, rms, fine, first = _best_side(phi, psi, len(a), turned, lambda x: np.abs(np.angle(np.exp(1j * x))))
     B, C = a * np.exp(1j * phi0), 1.0 + c * np.exp(1j * (psi0 + first))  # where the link is: the loop closes
-    kept = _distinct(B, C, np.where(fine, rms, np.inf))
+    kept = _distinct(B, C, np.where(fine, rms, np.inf), error)
     zero = np.zeros(len(kept))
     points = np.stack([zero, zero + 1.0, B[kept], C[kept], 0.5 * (B[kept] + C[kept])], axis=-1)
-    exact = bool(len(kept)) and float(rms[kept].min()) < 1e-9
+    exact = bool(len(kept)) and float(rms[kept].min()) < EXACT
     return FunctionGenerators(Linkages(FOUR_BAR["crank"], points.astype(complex)), error[kept], rms[kept], exact)
 
 
-def _distinct(B: np.ndarray, C: np.ndarray, rms: np.ndarray) -> list[int]:
-    """The best rows that differ in a moving pivot."""
+def _distinct(B: np.ndarray, C: np.ndarray, rms: np.ndarray, error: np.ndarray) -> list[int]:
+    """The best rows that differ in a moving pivot; between exact ones the error over the range decides."""
     kept: list[int] = []
-    for r in np.argsort(rms, kind="stable"):
+    for r in np.lexsort((error, np.maximum(rms, EXACT))):
         if not np.isfinite(rms[r]) or len(kept) == MOST:
             break
         if all(max(abs(B[r] - B[q]), abs(C[r] - C[q])) > 1e-5 for q in kept):

@@ -8,11 +8,18 @@ positions:
   - {at: [120, 40], angle: 25, tolerance: [2, 2, 1]}
   - {at: [200, 90]}                  # a point: without an angle
 driver: crank
+topology: Watt I                     # of a fit; left out: four-bar
+bounds: {length: [20, 500]}          # of a fit: ground [xmin, ymin, xmax, ymax], length [least, most], ratio
+
+Instead of positions a task may have `pairs: [[input, output], ...]` of a function, in the file's units of angle (of
+length for the output of a slider), with `output: rocker | slider`; `scale: [a, b]` makes radians (metres) of other
+numbers.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +42,8 @@ from linkwork.formats.robot_yaml.schema import (
     Text,
 )
 from linkwork.formats.robot_yaml.units import ANGLES, LENGTHS, Units
+from linkwork.synthesis.chains import CHAINS
+from linkwork.synthesis.functions import FunctionTask
 from linkwork.synthesis.task import PlanarTask
 
 ENDING = ".task.yaml"
@@ -45,7 +54,9 @@ POSITION: dict[str, Kind] = {
     "tolerance": Numbers("number", 3),
     "weight": Number("number"),
     "timing": Number("angle"),
+    "velocity": Numbers("number", 3),
 }
+BOUNDS = Record("bounds", {"ground": Numbers("length", 4), "length": Numbers("length", 2), "ratio": Number("number")})
 TASK = Record(
     "task",
     {
@@ -54,6 +65,12 @@ TASK = Record(
         "description": Text(),
         "units": UNITS,
         "positions": Listed(Record("position", POSITION, ("at",))),
+        "pairs": Listed(Numbers("number", 2)),
+        "output": Choice("output", ("rocker", "slider")),
+        "scale": Numbers("number", 2),
+        "topology": Choice("topology", tuple(CHAINS)),
+        "bounds": BOUNDS,
+        "best": Integer(),
         "driver": Choice("driver", ("crank", "rocker")),
         "samples": Integer(),
         "starts": Integer(),
@@ -61,8 +78,10 @@ TASK = Record(
         "width": Number("length"),
         "hole": Number("length"),
     },
-    ("linkwork", "name", "positions"),
+    ("linkwork", "name"),
+    (("positions", "pairs"),),
 )
+OPTIONS = ("driver", "topology", "bounds", "best", "samples", "starts", "seed", "width", "hole")
 EXAMPLE = """\
 linkwork: 1
 name: {name}
@@ -83,7 +102,7 @@ class TaskFile:
     """What a .task.yaml says: the task, and options of the commands by name."""
 
     name: str
-    task: PlanarTask
+    task: PlanarTask | FunctionTask
     options: dict[str, Any]
 
 
@@ -101,10 +120,21 @@ def task_of(text: str | bytes, source: str = "task.yaml text") -> TaskFile:
     entry = TASK.read(node, "", Reader(source, units))
     if entry["linkwork"] != 1:
         raise InvalidFile(f"{source}: linkwork is {entry['linkwork']}, expected 1")
+    number = lambda x, what: _plain(x, what, source)
+    options = {name: entry[name] for name in OPTIONS if name in entry}
+    if "bounds" in options:
+        limits = options["bounds"]
+        options["bounds"] = {k: np.array([number(x, k) for x in np.atleast_1d(limits[k])]) for k in limits}
+    if "pairs" in entry:
+        return TaskFile(entry["name"], _function(entry, units, number, source), options)
+    for name in ("output", "scale"):
+        if name in entry:
+            raise InvalidFile(f'{source}: {name} belongs to "pairs" of a function')
+    if "positions" not in entry:
+        raise InvalidFile(f'{source}: a task needs "positions" or "pairs"')
     rows = entry["positions"]
     if len(rows) < 2:
         raise InvalidFile(f"{source}: there are {len(rows)} positions, expected at least 2")
-    number = lambda x, what: _plain(x, what, source)
     at = [complex(number(row["at"][0], "at"), number(row["at"][1], "at")) for row in rows]
     angle = [number(row["angle"], "angle") if "angle" in row else np.nan for row in rows]
     parts: dict[str, Any] = {}
@@ -118,13 +148,33 @@ def task_of(text: str | bytes, source: str = "task.yaml text") -> TaskFile:
         if not all("timing" in row for row in rows):
             raise InvalidFile(f"{source}: timing is given for some positions only, expected all or none")
         parts["timing"] = [number(row["timing"], "timing") for row in rows]
-    known = ("driver", "samples", "starts", "seed", "width", "hole")
-    options = {name: entry[name] for name in known if name in entry}
+    if any("velocity" in row for row in rows):
+        units_of = [units.unit(d) for d in ("length", "length", "angle")]
+        rate = lambda row: [u.to_si(number(x, "velocity")) for u, x in zip(units_of, row["velocity"])]
+        parts["velocities"] = [rate(row) if "velocity" in row else [np.nan] * 3 for row in rows]
     return TaskFile(entry["name"], PlanarTask(at, angle, **parts), options)
 
 
-def write_task(path: str | Path, name: str, task: PlanarTask) -> None:
+def _function(entry: Any, units: Units, number: Callable[[Any, str], float], source: str) -> FunctionTask:
+    """Pairs in radians and metres, or as they are where there is a scale."""
+    if len(entry["pairs"]) < 2:
+        raise InvalidFile(f"{source}: there are {len(entry['pairs'])} pairs, expected at least 2")
+    x, y = np.array([[number(v, "pairs") for v in pair] for pair in entry["pairs"]]).T
+    output = entry["output"] if "output" in entry else "rocker"
+    if "scale" in entry:
+        return FunctionTask(x, y, [number(v, "scale") for v in entry["scale"]], output)
+    driven = units.unit("angle" if output == "rocker" else "length")
+    return FunctionTask(units.unit("angle").to_si(x), driven.to_si(y), None, output)
+
+
+def write_task(path: str | Path, name: str, task: PlanarTask | FunctionTask) -> None:
     """A .task.yaml in metres and radians that reads as the same task."""
+    if isinstance(task, FunctionTask):
+        pairs = [f"  - [{float(x)!r}, {float(y)!r}]" for x, y in zip(task.inputs, task.outputs, strict=True)]
+        lines = ["linkwork: 1", f"name: {name}", f"output: {task.output}", "pairs:", *pairs]
+        lines += [] if task.scale is None else [f"scale: [{', '.join(repr(float(x)) for x in task.scale)}]"]
+        Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return
     lines = ["linkwork: 1", f"name: {name}", "positions:"]
     for j in range(task.n):
         p = complex(task.positions[j])
@@ -137,6 +187,8 @@ def write_task(path: str | Path, name: str, task: PlanarTask) -> None:
             parts.append(f"weight: {float(task.weights[j])!r}")
         if task.timing is not None:
             parts.append(f"timing: {float(task.timing[j])!r}")
+        if task.velocities is not None and np.isfinite(task.velocities[j]).all():
+            parts.append(f"velocity: [{', '.join(repr(float(x)) for x in task.velocities[j])}]")
         lines.append("  - {" + ", ".join(parts) + "}")
     Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
 

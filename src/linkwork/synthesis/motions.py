@@ -1,0 +1,56 @@
+"""Motions: a linkage along its whole circuit, with transmission angle and torque of the driver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from linkwork.synthesis.circuit_verdicts import circuits_of
+from linkwork.synthesis.kinematics import pairs_of_points, posture_kernel
+from linkwork.synthesis.linkage import Linkage, Linkages
+
+LARGEST_TORQUE = 5.0
+"""Torque for a unit weight [linkage sizes] where curves end: at dead points it has no bound."""
+
+
+@dataclass(frozen=True)
+class Motion:
+    """k postures from position 1 all round.
+
+    x              (k, bodies) rotations of the moving bodies [rad], travels of sliders [linkage sizes]
+    path           (k,) the tracer, complex [m]
+    driver         (k,) rotation of the driver [rad]
+    transmission   (k,) [rad], 0 .. pi/2
+    torque         (k,) of the driver against a unit weight at the tracer, pulling along -y [linkage sizes]
+    """
+
+    x: np.ndarray
+    path: np.ndarray
+    driver: np.ndarray
+    transmission: np.ndarray
+    torque: np.ndarray
+
+    @property
+    def share(self) -> np.ndarray:
+        """(k,) how much of the circuit is done, 0 .. 1."""
+        return np.arange(len(self.x)) / max(1, len(self.x) - 1)
+
+
+def motion_of(linkage: Linkage) -> Motion:
+    """The circuit of position 1.
+
+    By virtual work torque = dy / dtheta: how far the tracer rises for a turn of the driver.
+    """
+    around = circuits_of(Linkages(linkage.topology, linkage.points[None]))
+    known = np.isfinite(around.x[0]).all(axis=-1)
+    x = around.x[0][known]
+    size = float(linkage.size)
+    scale = np.array([1.0 if edge.along is None else size for edge in linkage.topology.tree[0]])
+    pose = posture_kernel(linkage.topology)(x * scale, pairs_of_points(linkage.points))[2]
+    path = pose[:, 0] + 1j * pose[:, 1]
+    driver = np.unwrap(x[:, linkage.topology.moving.index(linkage.topology.driver)])
+    rate, lift = np.gradient(driver), np.gradient(path.imag)
+    torque = np.divide(lift, rate, out=np.full(len(rate), np.inf), where=np.abs(rate) > 1e-9) / size
+    angle = np.arcsin(np.clip(around.sine[0][known], 0.0, 1.0))
+    return Motion(x, path, driver, angle, np.clip(torque, -LARGEST_TORQUE, LARGEST_TORQUE))
