@@ -208,7 +208,7 @@ def test_the_page_follows_a_drag():
 
 def test_known_linkages_follow_points_by_newton():
     from linkwork.synthesis import check, four_bar
-    from linkwork.view.synthesis_page import _newton
+    from linkwork.synthesis.following import followed
     from tests.synthesis.test_four_bars import sampled
 
     positions, angles = sampled(9, 6)
@@ -219,6 +219,6 @@ def test_known_linkages_follow_points_by_newton():
     known = type(linkage)(linkage.topology, linkage.points, turns[:, np.argsort(order)])
     moved = positions.copy()
     moved[4] += 1e-3
-    other = _newton(known, PlanarTask(moved))
+    other = followed(known, PlanarTask(moved))
     assert other is not None
     assert not check(other, PlanarTask(moved)).circuit

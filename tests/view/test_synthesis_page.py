@@ -13,15 +13,25 @@ pytestmark = [
 ]
 
 
+WIDTH = 0.9
+"""Of the picture behind the plane [m]: 90 x 60 pixels, blue above, red and green below."""
+
+
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
     pytest.importorskip("playwright")
+    import imageio.v3 as iio
     from playwright.sync_api import sync_playwright
 
     from linkwork.view.synthesis_page import SynthesisPage
     from tests.synthesis.examples import CRANK_ROCKER
 
-    page = SynthesisPage(CRANK_ROCKER, str(tmp_path_factory.mktemp("page") / "hatch"), port=0)
+    folder = tmp_path_factory.mktemp("page")
+    colours = np.zeros((60, 90, 3), dtype=np.uint8)
+    colours[:30], colours[30:], colours[30:, :45] = (30, 60, 250), (30, 220, 60), (220, 40, 30)
+    iio.imwrite(folder / "behind.png", colours)
+    name = str(folder / "hatch")
+    page = SynthesisPage(CRANK_ROCKER[:4], name, port=0, picture=folder / "behind.png", picture_width=WIDTH)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         seen = ViewerPage(chromium, page)
@@ -67,18 +77,81 @@ def test_dragging_a_position_moves_the_drawn_curve(shown):
     shown.sees(lambda picture: (grey(picture) != grey(before)).sum() > 50, "the drawn curve did not move")
 
 
-def test_two_picked_dyads_make_a_linkage_that_moves(shown, monkeypatch):
+def test_the_picture_behind_lies_to_scale(shown):
+    """Its lower left corner at the origin, its width as told, its upper half above."""
+    shown.dismiss()
+
+    def colour(x, y):
+        row, column = shown.projected(np.array([x, y, 0.0]))
+        return shown.picture()[row, column]
+
+    shown.until(lambda: np.ptp(colour(0.6 * WIDTH, 0.1)) > 0.3, "no picture is behind the plane")
+    high = WIDTH * 60 / 90
+    for x, y, strongest in ((0.4, 0.7, 2), (0.9, 0.2, 1), (0.2, 0.2, 0)):
+        here = colour(x * WIDTH, y * high)
+        assert here.argmax() == strongest and np.ptp(here) > 0.3, (x, y, here)
+    for x, y in ((1.1 * WIDTH, 0.1), (-0.1 * WIDTH, 0.1), (0.5 * WIDTH, 0.75 * WIDTH)):
+        outside = colour(x, y)
+        assert np.ptp(outside) < 0.15, (x, y, outside)
+
+
+def test_clicks_on_the_curve_pick_dyads_that_make_a_linkage(shown):
+    """A person clicks on the drawn curve at two places: the linkage has its pivots there, and it moves."""
     page = shown.viewer
-    shown.choose("first dyad", "1")
-    shown.choose("second dyad", "2")
-    shown.until(lambda: page.linkage is not None, "no linkage was made")
-    assert abs(complex(page.linkage.at("A")) - complex(page.dyads.ground[0])) < 1e-12
+    shown.dismiss()
+    free = clear_places(shown, page)
+    for n, k in enumerate(free):
+        z = complex(page.curves.center[k])
+        shown.page.mouse.click(*shown.on_screen(np.array([z.real, z.imag, 0.0])))
+        shown.until(lambda n=n: len(page.picks) > n, "the click on the curve picked nothing")
+        ground = page.picks[-1][0]
+        near_moving = np.abs(page.picks[-1][1] - z)
+        assert min(abs(ground - z), near_moving) < 0.06 * page._scale  # some pixels
+    shown.until(lambda: page.linkage is not None, "two picked dyads made no linkage")
+    A, D = (complex(page.linkage.at(name)) for name in "AD")
+    assert [A, D] == [ground for ground, _ in page.picks]
+    pink = lambda picture: (picture[..., 0] > picture[..., 1] + 0.3) & (picture[..., 2] > picture[..., 1] + 0.1)
+    shown.sees(lambda picture: pink(picture).sum() > 30, "the picked dyads are not shown")
     first = shown.sees(lambda picture: coloured(picture).sum() > 300, "the linkage was not drawn")
     shown.sees(lambda picture: (coloured(picture) != coloured(first)).sum() > 300, "the linkage does not move")
+    shown.keep("synthesis_page")
+
+
+def clear_places(shown, page):
+    """Two samples of the centre curve on the screen, away from handles, labels and the edge."""
+    z = page.curves.center
+    box = shown._canvas()
+    usable = np.flatnonzero(page.curves.valid)
+    far = np.abs(z[usable, None] - page.task.positions).min(axis=-1) > 0.5 * page._scale
+    inside = []
+    for k in usable[far]:
+        x, y = shown.on_screen(np.array([z[k].real, z[k].imag, 0.0]))
+        inside.append(box["x"] + 40 < x < box["x"] + 0.6 * box["width"] and box["y"] + 40 < y < box["height"] - 40)
+    rows = usable[far][np.array(inside)]
+    assert len(rows) > 20
+    return rows[[len(rows) // 5, 4 * len(rows) // 5]]
+
+
+def test_rows_of_the_ranked_table_choose_a_linkage(shown):
+    page = shown.viewer
+    angles = np.where(page.verdicts["good"], page.verdicts["transmission_min"], -1.0)
+    assert (np.diff(angles) <= 0).all()  # without defect first, then by transmission
+    label = page.rows[1].label
+    shown.page.get_by_role("button", name=label, exact=True).click()
+    shown.until(lambda: page.linkage is page.known[1], "the row chose no linkage")
+    assert str(page.verdicts["kind"][1]) in label and str(page.verdict.kind) == str(page.verdicts["kind"][1])
+
+
+def test_two_dyads_by_number_make_a_linkage_that_is_plotted(shown):
+    page = shown.viewer
+    shown.choose("first dyad", "3")
+    shown.choose("second dyad", "9")
+    shown.until(lambda: len(page.picks) == 2, "no linkage was made")
+    assert abs(complex(page.linkage.at("A")) - complex(page.dyads.ground[2])) < 1e-12
     # what is plotted: the transmission angle over the circuit, and torques without gaps
     angle, torque = page.transmission_plot.data[1], page.torque_plot.data[1]
     assert len(angle) == len(torque) > 50 and np.isfinite(torque).all()
-    assert 0 <= angle.min() <= np.degrees(float(page.verdict.transmission_min)) + 0.5
+    assert 0 <= angle.min() <= np.degrees(float(page.verdict.transmission_cycle)) + 0.5
     assert shown.page.locator(".uplot").count() >= 2
 
 

@@ -21,6 +21,7 @@ from linkwork.engine.traced import traced
 from linkwork.errors import NotPossible
 from linkwork.polynomials.complex_pair import Complex, numbers, pairs
 from linkwork.synthesis.compatibility import four_bar_of
+from linkwork.synthesis.dyads import Dyads
 from linkwork.synthesis.task import PlanarTask, as_task, check_poses, troubles
 
 MOST_SAMPLES = 1_000_000
@@ -174,3 +175,23 @@ def curve_kernel() -> Kernel:
 
 def _apart_from_zero(x: SX) -> Complex:
     return Complex(x + 1e-280)
+
+
+def dyads_along(curves: Curves, task: PlanarTask, most: int) -> Dyads:
+    """Dyads evenly along the curve of four poses."""
+    rows = np.flatnonzero(curves.valid)
+    rows = rows[np.linspace(0, len(rows) - 1, most).astype(int)]
+    ground, moving = curves.center[rows], curves.circle[rows]
+    count = np.zeros(len(rows))
+    return Dyads(
+        W=moving - ground,
+        Z=task.positions[0] - moving,
+        beta=curves.beta[rows],
+        ground=ground,
+        moving=moving,
+        residual=count,
+        condition=count + 1.0,
+        near_trivial=count > 0,
+        valid=count == 0,
+        reason=np.array("", dtype=object),
+    )

@@ -54,3 +54,26 @@ def motion_of(linkage: Linkage) -> Motion:
     torque = np.divide(lift, rate, out=np.full(len(rate), np.inf), where=np.abs(rate) > 1e-9) / size
     angle = np.arcsin(np.clip(around.sine[0][known], 0.0, 1.0))
     return Motion(x, path, driver, angle, np.clip(torque, -LARGEST_TORQUE, LARGEST_TORQUE))
+
+
+def bodies_at(linkage: Linkage, x: np.ndarray) -> dict[str, np.ndarray]:
+    """Where the points of every moving body are, complex, for rotations x of the bodies (travels in linkage sizes)."""
+    topology = linkage.topology
+    turn: dict[str, complex] = {topology.ground: 1.0 + 0j}
+    shift: dict[str, tuple[complex, complex]] = {topology.ground: (0j, 0j)}
+    for k, edge in enumerate(topology.tree[0]):
+        joint = complex(linkage.at(edge.point))
+        old, new = shift[edge.parent]
+        now = new + (joint - old) * turn[edge.parent]
+        if edge.along is None:
+            turn[edge.child] = complex(np.exp(1j * x[k]))
+        else:
+            line = complex(linkage.at(edge.along)) - joint
+            turn[edge.child] = turn[edge.parent]
+            now += line / abs(line) * turn[edge.parent] * x[k] * float(linkage.size)
+        shift[edge.child] = (joint, now)
+    found = {}
+    for body in topology.moving:
+        old, new = shift[body]
+        found[body] = np.array([new + (complex(linkage.at(p)) - old) * turn[body] for p in topology.bodies[body]])
+    return found

@@ -1,8 +1,9 @@
 """SynthesisPage: positions dragged in the plane, with dyads, curves, four-bars and verdicts that follow.
 
 The plane is the browser's x-y plane, seen from above. Poses follow in a few milliseconds; points by Newton from the
-linkages that are known, and by the complete solve when the hand lets go. Two dyads picked by their numbers, or a line
-of the list, make a linkage: it moves, draws its path, is judged and plotted; buttons save it.
+linkages that are known, and by the complete solve when the hand lets go. Two dyads, picked by clicks on a curve (or by
+their numbers), or a row of the ranked table make a linkage: it moves, draws its path, is judged and plotted, and
+follows what is dragged; buttons save it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ from linkwork import synthesis
 from linkwork.errors import InvalidInput, LinkworkError, NotPossible
 from linkwork.robot import Robot
 from linkwork.synthesis import PlanarTask
-from linkwork.synthesis.linkage import Linkage
+from linkwork.synthesis.burmester import dyads_along
+from linkwork.synthesis.following import followed
+from linkwork.synthesis.linkage import FOUR_BAR, Linkage
+from linkwork.synthesis.motions import Motion, bodies_at, motion_of
 from linkwork.view.gate import gated
 from linkwork.view.viewer import _free_port, _quiet
 
@@ -28,13 +32,16 @@ RATE = 30.0
 """Frames a second of what moves."""
 COLOURS = {"crank": (59, 110, 165), "coupler": (200, 85, 61), "rocker": (88, 129, 87)}
 CENTER, CIRCLE, PATH = (110, 110, 110), (190, 190, 190), (40, 40, 40)
-DYAD, POLE = (230, 140, 30), (150, 60, 160)
+DYAD, POLE, PICKED = (230, 140, 30), (150, 60, 160), (200, 30, 120)
+GOOD, DEFECT = "green", "gray"
 HANDLE = 0.3
 """Length of a position's handles [task sizes]."""
 ALONG_CURVE = 24
 """Dyads of a four-pose task that can be picked, evenly along its curve."""
-LARGEST_TORQUE = 5.0
-"""Torque for a unit force [linkage sizes] where the plot ends: at dead points it has no bound."""
+ROWS, MOST = 8, 40
+"""Rows of the ranked table, and linkages that are kept."""
+NEAR = 0.12
+"""A click so near to a curve or a pivot means it [task sizes]."""
 
 
 class SynthesisPage:
@@ -70,8 +77,11 @@ class SynthesisPage:
         self.linkage: Linkage | None = None
         self.dyads: Any = None
         self.known: list[Linkage] = []
+        self.verdicts: dict[str, np.ndarray] | None = None
+        self.count = self.good = 0
         self.verdict: Any = None
-        self._motion: tuple[np.ndarray, np.ndarray] | None = None
+        self.picks: list[tuple[complex, complex]] = []  # ground and moving pivots of the dyads that are picked
+        self._motion: Motion | None = None
         self._scale = float(task.size)
         self._handles: list[Any] = []
         self._drawn: dict[str, Any] = {}
@@ -116,37 +126,58 @@ class SynthesisPage:
                     self._solve_poses(task)
                 elif complete:
                     found = synthesis.four_bars(task)
-                    self.known = [found.linkages.one(k) for k in range(min(40, len(found)))]
+                    self.known = [found.linkages.one(k) for k in range(len(found))]
                 else:
-                    self._follow(task)
+                    self.known = [m for m in (followed(linkage, task) for linkage in self.known) if m is not None]
+                self._rank()
                 self.status.content = self._words()
+                self._follow_choice()
             except LinkworkError as error:
-                self.known, self.dyads = [], None
+                self.known, self.dyads, self.picks = [], None, []
+                self.verdicts = None
                 self.status.content = str(error)
             self._list()
             self._draw()
 
-    def _solve_poses(self, task: PlanarTask) -> None:
-        self.curves = synthesis.burmester(task[:4], CURVE_POINTS)
-        if task.n == 4:
-            self.dyads = _along(self.curves, task)
-            pairs = [(i, (i + ALONG_CURVE // 3) % len(self.dyads)) for i in range(0, len(self.dyads), 3)]
-        else:
-            self.dyads = synthesis.dyads(task)
-            pairs = [(i, j) for i in range(len(self.dyads)) for j in range(i)]
-        self.known = [synthesis.from_dyads(task, self.dyads[i], self.dyads[j]) for i, j in pairs if i != j]
+    def _rank(self) -> None:
+        """Known linkages in order: without defect first, then by their transmission angle."""
+        if not self.known:
+            self.verdicts = None
+            return
+        topology = self.known[0].topology
+        many = synthesis.Linkages(topology, np.stack([linkage.points for linkage in self.known]))
+        verdict = synthesis.check(many, self.task)
+        order = np.lexsort((-verdict.transmission_min, ~verdict.good))[:MOST]
+        self.known = [self.known[k] for k in order]
+        self.count, self.good = len(many), int(verdict.good.sum())
+        fields = ("kind", "good", "transmission_min", "reasons")
+        self.verdicts = {name: np.asarray(getattr(verdict, name))[order] for name in fields}
 
-    def _follow(self, task: PlanarTask) -> None:
-        """Linkages that are known, by Newton: their pivots move so that all positions are met again."""
-        self.known = [moved for moved in (_newton(linkage, task) for linkage in self.known) if moved is not None]
+    def _follow_choice(self) -> None:
+        """The picked dyads and the chosen linkage go where the new ones nearest to them are."""
+        self.picks = [pick for pick in (self._nearest_dyad(*pick) for pick in self.picks) if pick is not None]
+        if self.linkage is None:
+            return
+        if len(self.picks) == 2:
+            self._join()
+        elif self.known:
+            off = [np.abs(linkage.points - self.linkage.points).sum() for linkage in self.known]
+            self._take(self.known[int(np.argmin(off))])
+
+    def _solve_poses(self, task: PlanarTask) -> None:
+        """Curves, dyads, and every ordered pair of dyads as a four-bar."""
+        self.curves = synthesis.burmester(task[:4], CURVE_POINTS)
+        self.dyads = dyads_along(self.curves, task, ALONG_CURVE) if task.n == 4 else synthesis.dyads(task)
+        ground, moving = self.dyads.ground, self.dyads.moving
+        i, j = np.nonzero(~np.eye(len(ground), dtype=bool))
+        tracer = np.full(len(i), task.positions[0])
+        points = np.stack([ground[i], ground[j], moving[i], moving[j], tracer], axis=-1)
+        self.known = [Linkage(FOUR_BAR["crank"], row) for row in points]
 
     def _words(self) -> str:
-        if not self.known:
+        if self.verdicts is None:
             return "no real linkage meets these positions"
-        verdicts = [synthesis.check(linkage, self.task) for linkage in self.known]
-        self.verdicts = verdicts
-        good = sum(bool(v.good) for v in verdicts)
-        words = f"{len(self.known)} linkages, {good} without defect"
+        words = f"{self.count} linkages, {self.good} without defect"
         if self.task.oriented.all() and self.task.n >= 4:
             degrees = [np.degrees(pair) for pair in synthesis.compatibility(self.task).ranges]
             words += ". Rotation of the crank at position 2: "
@@ -154,11 +185,13 @@ class SynthesisPage:
         return words
 
     def choose(self, number: int) -> None:
-        """Take a linkage of the list (from 1): it moves, draws its path and is judged."""
+        """Take a linkage of the ranked table (from 1): it moves, draws its path and is judged."""
         with self.lock:
             if not 1 <= number <= len(self.known):
                 raise InvalidInput(f"page: linkage {number} is chosen, there are {len(self.known)}")
+            self.picks = []
             self._take(self.known[number - 1])
+            self._draw()
 
     def pick(self, first: int, second: int) -> None:
         """Make a linkage of two dyads by their numbers (from 1)."""
@@ -166,32 +199,63 @@ class SynthesisPage:
             count = 0 if self.dyads is None else len(self.dyads)
             if not (1 <= first <= count and 1 <= second <= count) or first == second:
                 raise InvalidInput(f"page: dyads {first} and {second} are picked, expected two of 1 .. {count}")
-            self._take(synthesis.from_dyads(self.task, self.dyads[first - 1], self.dyads[second - 1]))
+            pair = lambda k: (complex(self.dyads.ground[k - 1]), complex(self.dyads.moving[k - 1]))
+            self.picks = [pair(first), pair(second)]
+            self._join()
+            self._draw()
+
+    def click(self, place: complex) -> bool:
+        """Pick the dyad whose curve, or of five poses whose pivot, is at a place of the plane; whether there is one.
+
+        The last two that were picked make a linkage.
+        """
+        with self.lock:
+            ground, moving = self._all_dyads()
+            if not len(ground):
+                return False
+            off = np.minimum(np.abs(ground - place), np.abs(moving - place))
+            k = int(np.nanargmin(off))
+            if off[k] > NEAR * self._scale:
+                return False
+            dyad = (complex(ground[k]), complex(moving[k]))
+            self.picks = [*(pick for pick in self.picks if pick != dyad), dyad][-2:]
+            if len(self.picks) == 2:
+                self._join()
+            self._draw()
+            return True
+
+    def _all_dyads(self) -> tuple[np.ndarray, np.ndarray]:
+        """(ground, moving) of all dyads that can be picked: those of a curve, or of five poses."""
+        if self.dyads is None:
+            return np.zeros(0, complex), np.zeros(0, complex)
+        if self.task.n == 4:
+            return self.curves.center[self.curves.valid], self.curves.circle[self.curves.valid]
+        return self.dyads.ground, self.dyads.moving
+
+    def _nearest_dyad(self, ground: complex, moving: complex) -> tuple[complex, complex] | None:
+        """The dyad nearest to one that was."""
+        grounds, movings = self._all_dyads()
+        if not len(grounds):
+            return None
+        k = int(np.nanargmin(np.abs(grounds - ground) + np.abs(movings - moving)))
+        return complex(grounds[k]), complex(movings[k])
+
+    def _join(self) -> None:
+        """The four-bar of both picked dyads."""
+        (A, B), (D, C) = self.picks
+        if abs(A - D) + abs(B - C) < 1e-9 * self._scale:
+            return
+        linkage = synthesis.four_bar([A, D], [B, C], self.task.positions[0])
+        assert isinstance(linkage, Linkage)
+        self._take(linkage)
 
     def _take(self, linkage: Linkage) -> None:
-        self.linkage = linkage
-        self.verdict = synthesis.check(self.linkage, self.task)
-        around = synthesis.circuit_verdicts.circuits_of(
-            synthesis.Linkages(self.linkage.topology, self.linkage.points[None])
-        )
-        x = around.x[0][np.isfinite(around.x[0]).all(axis=-1)]
-        path = synthesis.traced_path(self.linkage)
-        self._motion = (x, path)
-        self._plot(x, path[1:], np.degrees(np.arcsin(np.clip(around.sine[0][: len(x)], 0.0, 1.0))))
+        motion = motion_of(linkage)
+        self.linkage, self._motion = linkage, motion
+        self.verdict = synthesis.check(linkage, self.task)
+        self.transmission_plot.data = (motion.share, np.degrees(motion.transmission))
+        self.torque_plot.data = (motion.share, motion.torque)
         self.report.content = self._report()
-        self._draw()
-
-    def _plot(self, x: np.ndarray, path: np.ndarray, transmission: np.ndarray) -> None:
-        """Transmission angle, and torque of the driver for a unit weight at the tracer, along the circuit."""
-        assert self.linkage is not None
-        driver = np.unwrap(x[:, self.linkage.topology.moving.index(self.linkage.topology.driver)])
-        rate, lift = np.gradient(driver), np.gradient(path.imag)
-        size = float(self.linkage.size)
-        torque = np.divide(lift, rate, out=np.full(len(rate), np.inf), where=np.abs(rate) > 1e-9) / size
-        torque = np.clip(torque, -LARGEST_TORQUE, LARGEST_TORQUE)
-        turn = np.arange(len(x)) / max(1, len(x) - 1)
-        self.transmission_plot.data = (turn, transmission)
-        self.torque_plot.data = (turn, torque)
 
     def save(self, ending: str) -> Path:
         """Write the chosen linkage beside the task: ".robot.yaml", ".dxf" or ".svg"."""
@@ -216,7 +280,7 @@ class SynthesisPage:
         if picture is not None:
             import imageio.v3 as iio
 
-            image = np.asarray(iio.imread(picture))
+            image = np.asarray(iio.imread(picture))[::-1]  # viser's pictures have their first row below
             height = width * image.shape[0] / image.shape[1]
             scene.add_image("/background", image, width, height, position=(width / 2, height / 2, -1e-3))
         centre = complex(self.task.positions.mean())
@@ -227,8 +291,11 @@ class SynthesisPage:
         for j in range(self.task.n):
             self._add_handle(j)
         self.status = gui.add_markdown("")
-        self.choices = gui.add_dropdown("linkage", ("none",))
-        self.choices.on_update(lambda _: self._chosen())
+        scene.on_click()(self._clicked)
+        with gui.add_folder("linkages, ranked"):
+            self.rows = [gui.add_button(str(k + 1), visible=False) for k in range(ROWS)]
+        for k, row in enumerate(self.rows):
+            row.on_click(lambda _, n=k + 1: self._chosen(n))
         self.first = gui.add_dropdown("first dyad", ("none",))
         self.second = gui.add_dropdown("second dyad", ("none",))
         for choice in (self.first, self.second):
@@ -269,15 +336,27 @@ class SynthesisPage:
             self.frame()
 
     def _list(self) -> None:
-        names = ("none", *(str(k + 1) for k in range(len(self.known))))
-        if tuple(self.choices.options) != names:
-            self.choices.options = names
-
+        for k, row in enumerate(self.rows):
+            shown = self.verdicts is not None and k < len(self.known)
+            if shown:
+                label, colour = self._row(k)
+                if row.label != label:
+                    row.label, row.color = label, colour
+            if row.visible != shown:
+                row.visible = shown
         count = 0 if self.dyads is None else len(self.dyads)
         numbers = ("none", *(str(k + 1) for k in range(count)))
         for choice in (self.first, self.second):
             if tuple(choice.options) != numbers:
                 choice.options = numbers
+
+    def _row(self, k: int) -> tuple[str, str]:
+        """(a row of the table, its colour)."""
+        assert self.verdicts is not None
+        good = bool(self.verdicts["good"][k])
+        angle = np.degrees(float(self.verdicts["transmission_min"][k]))
+        words = f"{angle:.0f} deg" if good else "defect"
+        return f"{k + 1}: {self.verdicts['kind'][k]}, {words}", GOOD if good else DEFECT
 
     def _picked(self) -> None:
         picks = (self.first.value, self.second.value)
@@ -285,10 +364,17 @@ class SynthesisPage:
             with contextlib.suppress(LinkworkError):
                 self.pick(int(picks[0]), int(picks[1]))
 
-    def _chosen(self) -> None:
-        if self.choices.value != "none" and self.choices.value in self.choices.options:
+    def _chosen(self, number: int) -> None:
+        with contextlib.suppress(LinkworkError):
+            self.choose(number)
+
+    def _clicked(self, event: Any) -> None:
+        """Where the ray of a click meets the plane."""
+        origin, ray = np.asarray(event.ray_origin), np.asarray(event.ray_direction)
+        if abs(ray[2]) > 1e-9:
+            at = origin - ray * (origin[2] / ray[2])
             with contextlib.suppress(LinkworkError):
-                self.choose(int(self.choices.value))
+                self.click(complex(at[0], at[1]))
 
     def _saved(self, ending: str) -> None:
         try:
@@ -302,32 +388,35 @@ class SynthesisPage:
         defect = str(v.reasons) or "no defect"
         return f"**{v.kind}**: {defect}. Transmission angle at least {angle:.1f} deg."
 
-    def _line(self, name: str, points: np.ndarray, colour: tuple[int, int, int], width: float = 2.0) -> None:
-        near = np.isfinite(points) & (np.abs(points - self.task.positions[0]) < 20 * self._scale)
-        joined = near[1:] & near[:-1]
-        ends = np.stack([points[:-1][joined], points[1:][joined]], axis=-1)
-        if not len(ends):
-            ends = np.zeros((1, 2), complex)
+    def _line(self, name: str, strokes: list[tuple[np.ndarray, tuple[int, int, int]]], width: float = 2.0) -> None:
+        """Lines (points (k,) complex, colour) as one node: a frame is few messages."""
+        pieces, colours = [np.zeros((1, 2), complex)], [np.zeros((1, 2, 3), np.uint8)]
+        for points, colour in strokes:
+            near = np.isfinite(points) & (np.abs(points - self.task.positions[0]) < 20 * self._scale)
+            joined = near[1:] & near[:-1]
+            pieces.append(np.stack([points[:-1][joined], points[1:][joined]], axis=-1))
+            colours.append(np.broadcast_to(np.array(colour, dtype=np.uint8), (len(pieces[-1]), 2, 3)))
+        ends = np.concatenate(pieces)
         segments = np.stack([ends.real, ends.imag, np.zeros(ends.shape)], axis=-1)
-        colours = np.broadcast_to(np.array(colour, dtype=np.uint8), (len(segments), 2, 3))
-        self._drawn[name] = self.server.scene.add_line_segments(name, segments, colours, line_width=width)
+        thick = {"thickness": width, "thickness_units": "screen"}
+        self._drawn[name] = self.server.scene.add_line_segments(name, segments, np.concatenate(colours), **thick)
 
     def _draw(self) -> None:
         if self.dyads is not None and getattr(self, "curves", None) is not None:
-            for piece in range(int(self.curves.piece.max()) + 1):
-                own = self.curves.piece == piece
-                self._line(f"/curves/center_{piece}", self.curves.center[own], CENTER)
-                self._line(f"/curves/circle_{piece}", self.curves.circle[own], CIRCLE)
+            own = [self.curves.piece == piece for piece in range(int(self.curves.piece.max()) + 1)]
+            dark = [(self.curves.center[rows], CENTER) for rows in own]
+            self._line("/curves", dark + [(self.curves.circle[rows], CIRCLE) for rows in own])
             self._draw_dyads()
+        self._line("/picked", [(np.array(pick), PICKED) for pick in self.picks], 6.0)
         if self._motion is not None:
-            self._line("/path", self._motion[1], PATH)
+            self._line("/path", [(self._motion.path, PATH)])
         if self.linkage is not None:
             self._draw_linkage(np.zeros(len(self.linkage.topology.moving)))
 
     def _draw_dyads(self) -> None:
         """Links from ground to moving pivots, and the poles of the positions."""
-        limbs = np.stack([self.dyads.ground, self.dyads.moving, np.full(len(self.dyads), np.nan)], axis=-1).ravel()
-        self._line("/dyads", limbs, DYAD, 3.0)
+        limbs = np.stack([self.dyads.ground, self.dyads.moving], axis=-1)
+        self._line("/dyads", [(limb, DYAD) for limb in limbs], 3.0)
         poles = synthesis.poles(self.task)
         found = np.array([poles[i, j] for j in range(1, self.task.n + 1) for i in range(1, j)])
         near = found[np.isfinite(found) & (np.abs(found - self.task.positions[0]) < 20 * self._scale)]
@@ -336,9 +425,9 @@ class SynthesisPage:
 
     def _draw_linkage(self, x: np.ndarray) -> None:
         assert self.linkage is not None
-        for body, corners in postures(self.linkage, x).items():
-            colour = COLOURS.get(body, (90, 90, 160))
-            self._line(f"/linkage/{body}", np.append(corners, corners[0]), colour, 5.0)
+        places = bodies_at(self.linkage, x)
+        outline = lambda body: (np.append(places[body], places[body][0]), COLOURS.get(body, (90, 90, 160)))
+        self._line("/linkage", [outline(body) for body in places], 5.0)
 
     def _play(self) -> None:
         k = 0
@@ -346,104 +435,7 @@ class SynthesisPage:
             with self.lock:
                 if self._motion is None or not self.playing.value:
                     continue
-                x = self._motion[0]
+                x = self._motion.x
                 k = (k + 1) % len(x)
                 self._draw_linkage(x[k])
             time.sleep(0)
-
-
-def postures(linkage: Linkage, x: np.ndarray) -> dict[str, np.ndarray]:
-    """Where the points of every moving body are, complex, for rotations x of the bodies (travels in linkage sizes)."""
-    topology = linkage.topology
-    turn: dict[str, complex] = {topology.ground: 1.0 + 0j}
-    shift: dict[str, tuple[complex, complex]] = {topology.ground: (0j, 0j)}
-    for k, edge in enumerate(topology.tree[0]):
-        joint = complex(linkage.at(edge.point))
-        old, new = shift[edge.parent]
-        now = new + (joint - old) * turn[edge.parent]
-        if edge.along is None:
-            turn[edge.child] = complex(np.exp(1j * x[k]))
-        else:
-            line = complex(linkage.at(edge.along)) - joint
-            turn[edge.child] = turn[edge.parent]
-            now += line / abs(line) * turn[edge.parent] * x[k] * float(linkage.size)
-        shift[edge.child] = (joint, now)
-    found = {}
-    for body in topology.moving:
-        old, new = shift[body]
-        found[body] = np.array([new + (complex(linkage.at(p)) - old) * turn[body] for p in topology.bodies[body]])
-    return found
-
-
-def _along(curves: Any, task: PlanarTask) -> Any:
-    """Dyads evenly along the curve of four poses."""
-    rows = np.flatnonzero(curves.valid)
-    rows = rows[np.linspace(0, len(rows) - 1, ALONG_CURVE).astype(int)]
-    ground, moving = curves.center[rows], curves.circle[rows]
-    count = np.zeros(len(rows))
-    return synthesis.Dyads(
-        W=moving - ground,
-        Z=task.positions[0] - moving,
-        beta=curves.beta[rows],
-        ground=ground,
-        moving=moving,
-        residual=count,
-        condition=count + 1.0,
-        near_trivial=count > 0,
-        valid=count == 0,
-        reason=np.array("", dtype=object),
-    )
-
-
-def _newton(linkage: Linkage, task: PlanarTask) -> Linkage | None:
-    """The four-bar nearby whose pivots keep their distances at all positions; None where there is none."""
-    P = task.positions
-    size = float(task.size)
-    coupler = linkage.topology.moving.index("coupler")
-    turns = np.zeros(task.n) if linkage.rotations is None else linkage.rotations[:, coupler].copy()
-    free = ~np.isfinite(task.angles)
-    free[0] = False
-    turns = np.where(np.isfinite(task.angles), task.angles - np.where(task.oriented[0], task.angles[0], 0.0), turns)
-    shift = P[0] - complex(linkage.at("P"))
-    z = np.array([complex(linkage.at(n)) for n in "ADBC"]) + shift
-    where = np.flatnonzero(free)
-    for _ in range(12):
-        f, J = _distances_and_slopes(P, z, turns, where, size)
-        step = np.linalg.lstsq(J, -f, rcond=1e-12)[0]
-        z = z + (step[0:8:2] + 1j * step[1:8:2]) * size
-        turns[where] += step[8:]
-        if np.abs(step).max() < 1e-13:
-            break
-    f, _ = _distances_and_slopes(P, z, turns, where, size)
-    if not np.abs(f).max() < 1e-9:
-        return None
-    A, D, B, C = z
-    points = np.array([A, D, B, C, P[0]])
-    arms = np.exp(1j * turns)
-    crank = np.angle((P + (B - P[0]) * arms - A) / (B - A))
-    rocker = np.angle((P + (C - P[0]) * arms - D) / (C - D))
-    rotations = {"crank": crank, "coupler": turns, "rocker": rocker}
-    return Linkage(linkage.topology, points, np.stack([rotations[b] for b in linkage.topology.moving], axis=-1))
-
-
-def _distances_and_slopes(
-    P: np.ndarray, z: np.ndarray, turns: np.ndarray, where: np.ndarray, size: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Half the squared changes of both distances at positions 2 .. n [sizes], by pivots and free angles."""
-    A, D, B, C = z / size
-    P = P / size
-    u = np.exp(1j * turns)
-    rows, values = [], []
-    for pivot, arm, columns in ((A, B - P[0], (0, 4)), (D, C - P[0], (2, 6))):
-        first = P[0] + arm - pivot
-        for j in range(1, len(P)):
-            e = P[j] + arm * u[j] - pivot
-            values.append(0.5 * (abs(e) ** 2 - abs(first) ** 2))
-            row = np.zeros(8 + len(where))
-            by_pivot, by_arm = -(e - first), e * np.conj(u[j]) - first
-            row[columns[0]], row[columns[0] + 1] = by_pivot.real, by_pivot.imag
-            row[columns[1]], row[columns[1] + 1] = by_arm.real, by_arm.imag
-            for at in np.flatnonzero(where == j)[:1]:
-                row[8 + at] = (np.conj(e) * 1j * arm * u[j]).real
-            rows.append(row)
-    return np.array(values), np.array(rows)
