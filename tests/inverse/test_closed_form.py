@@ -46,7 +46,8 @@ def test_whole_turns_follow_the_start(ur):
     assert inside.success and np.abs(inside.q).max() <= PI
     none = ur.inverse_kinematics(ur.pose(q, "tool0"), "tool0", q, method="analytic", limits=(6.0, 6.2))
     assert not none.success
-    assert none.reason.startswith("8 postures, none within the limits; the start is ")
+    assert none.reason.startswith("8 postures, none within the limits: the nearest one breaks the limit of ")
+    assert "; the start is " in none.reason
 
 
 def test_seven_axes_turn_their_elbow_into_the_limits():

@@ -17,6 +17,7 @@ from linkwork.inverse.analytic.classify import classified
 from linkwork.inverse.analytic.solutions import Solutions
 from linkwork.inverse.analytic.solve import inverse_kinematics_all
 from linkwork.inverse.analytic.solve import solver as family_of
+from linkwork.inverse.blocking import MOST, nearest_outside
 from linkwork.inverse.numeric import Limits, Solver
 from linkwork.inverse.result import InverseKinematics
 from linkwork.inverse.seeds import box
@@ -107,7 +108,7 @@ def settled(
         answer.iterations,
         joined(answer.code, last.code),
         limits,
-        solver.explain,
+        answer.explain,
     )
     return _with_reasons(solver, whole, reasons, limits)
 
@@ -138,6 +139,8 @@ def _chosen(solver: Solver, target: np.ndarray, start: np.ndarray, limits: Limit
     reasons = [""] * len(target)
     for i in np.flatnonzero(np.isnan(x).any(axis=-1)):
         some = f"{count[i]} posture{'s' if count[i] > 1 else ''}, none within the limits"
+        if count[i] and len(target) <= MOST and solutions.valid[i].any():
+            some += f": {nearest_outside(solver, solutions.q[i][solutions.valid[i]], limits)}"
         reasons[i] = some if count[i] else solutions.reason[i]
     return Chosen(x, count, reasons)
 
@@ -172,7 +175,7 @@ def _with_reasons(
     def explain(result: InverseKinematics, index: tuple[int, ...]) -> str:
         why = reasons[int(np.ravel_multi_index(index, batch)) if batch else 0]
         if not why or np.asarray(result.success)[index]:
-            return solver.explain(result, index)
+            return answer.explain(result, index)
         position, turn = (np.asarray(x)[index] for x in (result.position_error, result.rotation_error))
         return f"{why}; {given_back} is {position:.4g} m and {turn:.4g} rad away"
 

@@ -20,6 +20,7 @@ from linkwork import configurations
 from linkwork.engine.kernel import Context, Kernel, Signature
 from linkwork.engine.scan import Scan
 from linkwork.engine.traced import traced
+from linkwork.inverse.blocking import MOST, blocked_by
 from linkwork.inverse.mechanism import mechanism, stroke
 from linkwork.inverse.residual import errors
 from linkwork.inverse.result import InverseKinematics
@@ -130,6 +131,24 @@ class Solver(Keeper):
         numbers, checks, bad, beyond = self.pack.call(targets, None, self.context)
         if np.any(bad):
             self.refuse(checks)
+        x, steps, limits = self._search(numbers, beyond, q0, settings)
+        return self.judged(x, numbers, q0, beyond, steps, limits, settings.tolerance)
+
+    def searched(self, numbers: np.ndarray, q0: np.ndarray, limits: Limits, restarts: int) -> np.ndarray | None:
+        """The configuration (nq,) that reaches one packed target from q0 within other limits, or None."""
+        settings = SearchSettings(limits, restarts=restarts)
+        x, _, _ = self._search(numbers, False, q0, settings)
+        position, turn = self.verify.call((x, numbers), None, self.context)
+        if not (position <= settings.tolerance[0] and turn <= settings.tolerance[1]):
+            return None
+        q = q0.copy()
+        q[self.moving] = x
+        return q
+
+    def _search(
+        self, numbers: np.ndarray, beyond: Any, q0: np.ndarray | None, settings: SearchSettings
+    ) -> tuple[np.ndarray, np.ndarray, Limits]:
+        """(best coordinates, steps, limits) for packed targets."""
         loop = self.loop(settings.limits is not None, settings.prefer is not None)
         limits = self.limits if settings.limits is None else settings.limits
         floor, ceiling = (x[self.moving] for x in limits)
@@ -156,7 +175,7 @@ class Solver(Keeper):
             steps=(settings.restarts + 1) * LONG_PATIENCE,
         )
         x = self.unwound(found.state["best"], None if q0 is None else q0[..., self.moving], self.endless(limits))
-        return self.judged(x, numbers, q0, beyond, found.steps, limits, settings.tolerance)
+        return x, found.steps, limits
 
     def judged(
         self,
@@ -174,10 +193,11 @@ class Solver(Keeper):
         q[..., self.moving] = x
         success = (position <= tolerance[0]) & (turn <= tolerance[1])
         code = np.where(success, REACHED, np.where(beyond, BEYOND, NOT_REACHED))
+        explain = functools.partial(self.explain, numbers)
         if success.shape:
-            return InverseKinematics(q, success, position, turn, steps, code, limits, self.explain)
+            return InverseKinematics(q, success, position, turn, steps, code, limits, explain)
         numbers_ = bool(success), float(position), float(turn), int(steps), int(code)
-        return InverseKinematics(q, *numbers_, limits, self.explain)
+        return InverseKinematics(q, *numbers_, limits, explain)
 
     def endless(self, limits: Limits) -> np.ndarray:
         """Which of the mechanism's coordinates turn without end."""
@@ -198,8 +218,8 @@ class Solver(Keeper):
         for k, goal in enumerate(self.goals):
             refuse(self.who, goal, checks[..., 4 * k : 4 * k + 4])
 
-    def explain(self, result: InverseKinematics, index: tuple[int, ...]) -> str:
-        """The reason in words."""
+    def explain(self, numbers: np.ndarray, result: InverseKinematics, index: tuple[int, ...]) -> str:
+        """The reason in words; numbers: the packed targets."""
         code, position, turn = (
             np.asarray(x)[index] for x in (result.code, result.position_error, result.rotation_error)
         )
@@ -208,6 +228,10 @@ class Solver(Keeper):
         nearest = f"the nearest configuration found is {position:.4g} m and {turn:.4g} rad away"
         if code == BEYOND:
             return f"out of reach: the chain is {self.mechanism.reach:.4g} m long; {nearest}"
+        if np.size(result.success) <= MOST:
+            own = np.broadcast_to(numbers, (*np.shape(result.success), self.size))[index]
+            blocked = blocked_by(self, np.ascontiguousarray(own), np.array(result.q)[index], result.limits)
+            return f"no configuration within the limits was found; {nearest}; {blocked}"
         names = [joint.name for joint, q, _ in configurations.places(self.subject) for _ in range(q.start, q.stop)]
         stands = list(dict.fromkeys(n for n, limit in zip(names, result.on_limit[index], strict=True) if limit))
         held = f", with {', '.join(stands)} on a limit" if stands else ""
@@ -252,7 +276,8 @@ class Plain:
         success = bool(position <= TOLERANCE and turn <= TOLERANCE)
         code = REACHED if success else BEYOND if beyond else NOT_REACHED
         errors = float(position), float(turn)
-        return InverseKinematics(q, success, *errors, int(final[0]), code, solver.limits, solver.explain)
+        explain = functools.partial(solver.explain, numbers)
+        return InverseKinematics(q, success, *errors, int(final[0]), code, solver.limits, explain)
 
 
 def solver_of(who: str, subject: Subject, goals: tuple[Goal, ...], formats: tuple[Format, ...]) -> Solver:

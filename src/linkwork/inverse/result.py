@@ -22,7 +22,7 @@ class InverseKinematics(Tabular):
     on_limit    (..., nq) bool: coordinates that stand on a limit
     """
 
-    __slots__ = ("_explain", "_limits", "code", "iterations", "position_error", "q", "rotation_error", "success")
+    __slots__ = ("_limits", "code", "explain", "iterations", "position_error", "q", "rotation_error", "success")
 
     def __init__(
         self,
@@ -37,25 +37,30 @@ class InverseKinematics(Tabular):
     ) -> None:
         self.q, self.success, self.iterations, self.code = q, success, iterations, code
         self.position_error, self.rotation_error = position_error, rotation_error
-        self._limits, self._explain = limits, explain
+        self._limits, self.explain = limits, explain
 
     @property
     def error(self) -> Any:
         return np.maximum(self.position_error, self.rotation_error)
 
     @property
+    def limits(self) -> tuple[np.ndarray, np.ndarray]:
+        """(lower, upper) of q that the search kept."""
+        return self._limits
+
+    @property
     def on_limit(self) -> np.ndarray:
-        lower, upper = self._limits
+        lower, upper = self.limits
         return (self.q <= lower) | (self.q >= upper)
 
     @property
     def reason(self) -> Any:
         shape = np.shape(self.success)
         if not shape:
-            return self._explain(self, ())
+            return self.explain(self, ())
         out = np.empty(shape, dtype=object)
         for index in np.ndindex(shape):
-            out[index] = self._explain(self, index)
+            out[index] = self.explain(self, index)
         return out
 
     def __repr__(self) -> str:
