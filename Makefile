@@ -62,7 +62,8 @@ format: .venv/installed-dev
 
 # A million configurations, distances of 100 000 placements a pair of kinds, 10 000 motions: some ten minutes.
 truth: .venv/installed-test
-	@LINKWORK_TRUTH=1 $(BIN)/python -m pytest -q -n $(WORKERS) tests/collision/test_many.py
+	@LINKWORK_TRUTH=1 $(BIN)/python -m pytest -q -n $(WORKERS) tests/collision/test_many.py \
+	    tests/inverse/test_analytic_peers.py
 
 # Hostile calls and files for as long as it takes: about 250 000 calls, 20 000 files of each of five formats, bombs. The
 # tests run the same with a small budget.

@@ -11,9 +11,11 @@ lists the public names, so it may import everything, and nobody below the comman
 from __future__ import annotations
 
 import ast
+import functools
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -87,12 +89,26 @@ class Import:
     name: str
 
 
+@functools.cache
+def statements(text: str) -> list[ast.stmt]:
+    """Every statement of a source, also inside others; imports are statements, so no expression is looked at."""
+    waiting: list[Any] = [ast.parse(text)]
+    seen: list[ast.stmt] = []
+    while waiting:
+        node = waiting.pop()
+        below = [getattr(node, part, ()) for part in ("body", "orelse", "finalbody", "handlers", "cases")]
+        inner = [each for part in below for each in part]
+        seen += [each for each in inner if isinstance(each, ast.stmt)]
+        waiting += inner
+    return seen
+
+
 def own_imports(file: Path, root: Path) -> list[Import]:
     """Every import of linkwork in a file, also inside functions and TYPE_CHECKING, relative ones made absolute."""
     parts = ("linkwork", *file.relative_to(root).with_suffix("").parts)
     package = parts[:-1]
     found = []
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"), filename=str(file))):
+    for node in statements(file.read_text(encoding="utf-8")):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -175,7 +191,7 @@ def module_graph(root: Path) -> dict[str, set[str]]:
     graph: dict[str, set[str]] = {}
     for name, file in known.items():
         typing_only = set()
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in statements(file.read_text(encoding="utf-8")):
             if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
                 typing_only |= {child.lineno for child in node.body}
         graph[name] = set()
