@@ -355,7 +355,7 @@ def test_what_is_wrong_is_named_with_its_line(text, sentence):
 
 
 def test_wrong_options_are_refused():
-    with pytest.raises(InvalidInput, match="mimic is 'none', expected one of follow, independent"):
+    with pytest.raises(InvalidInput, match="mimic is 'none', expected one of 'follow', 'independent'"):
         read_mjcf_text(robot(BALL), mimic="none")
     with pytest.raises(InvalidInput, match="text is a int"):
         read_mjcf_text(3)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-from linkwork.errors import InvalidFile, InvalidInput, InvalidModel, did_you_mean, listed
+from linkwork.errors import InvalidFile, InvalidInput, InvalidModel, listed
 from linkwork.formats.files import file_name, read_bounded
 from linkwork.formats.mjcf.assets import Assets
 from linkwork.formats.mjcf.attach import assembled
@@ -27,32 +27,16 @@ from linkwork.formats.mjcf.orientation import between, placement
 from linkwork.formats.mjcf.replicate import replicate
 from linkwork.formats.mjcf.settings import CompilerSettings, settings
 from linkwork.formats.mjcf.springs import springs
+from linkwork.formats.options import ReadOptions
 from linkwork.formats.strictness import Passed
 from linkwork.formats.xml import Element
 from linkwork.model.body import Body, Shape
 from linkwork.model.elements import TorsionSpring
-from linkwork.model.inertia import LEVELS, MassProperties
+from linkwork.model.inertia import MassProperties
 from linkwork.model.joint import Joint, resolved_mimic
 from linkwork.model.model import Frame, Model
 from linkwork.model.placement import HERE, Placement
 from linkwork.model.validation import validated
-
-CHOICES = {"check": LEVELS, "mimic": ("follow", "independent")}
-
-
-@dataclass(frozen=True)
-class _Options:
-    check: str
-    mimic: str
-    strict: bool | None = None
-    visuals: bool = True
-
-    def __post_init__(self) -> None:
-        for label, choices in CHOICES.items():
-            value = getattr(self, label)
-            if value not in choices:
-                near = did_you_mean(str(value), choices)
-                raise InvalidInput(f"read_mjcf: {label} is {value!r}, expected one of {', '.join(choices)}{near}")
 
 
 def read_mjcf(
@@ -79,7 +63,7 @@ def read_mjcf(
     the world a body "world" without a joint.
     A free joint's coordinates are its pose in the world; MuJoCo's reference is the configuration "qpos0".
     """
-    options = _Options(check, mimic, strict, visuals)
+    options = ReadOptions("read_mjcf", check, mimic, strict=strict, visuals=visuals)
     content = read_bounded(path)
     source = Path(os.path.abspath(file_name(path)))
     return _model(content, str(source), source.stem, options, Folders(source.parent, folders))
@@ -98,13 +82,13 @@ def read_mjcf_text(
 
     Without `folders` nothing is included and no mesh is opened; with them names are looked for in each.
     """
-    options = _Options(check, mimic, strict, visuals)
+    options = ReadOptions("read_mjcf", check, mimic, strict=strict, visuals=visuals)
     if not isinstance(text, (str, bytes)):
         raise InvalidInput(f"read_mjcf_text: text is a {type(text).__name__}, expected str or bytes")
     return _model(text, name, name, options, Folders(None, folders))
 
 
-def _model(content: str | bytes, source: str, stem: str, options: _Options, folders: Folders) -> Model:
+def _model(content: str | bytes, source: str, stem: str, options: ReadOptions, folders: Folders) -> Model:
     passed = Passed(options.strict, source)
     root = assembled(content, source, folders)
     reader = _Reader(root, options, folders, passed)
@@ -116,7 +100,7 @@ def _model(content: str | bytes, source: str, stem: str, options: _Options, fold
 class _Reader:
     """The parts of one file, in the order in which they need each other."""
 
-    def __init__(self, root: Element, options: _Options, folders: Folders, passed: Passed) -> None:
+    def __init__(self, root: Element, options: ReadOptions, folders: Folders, passed: Passed) -> None:
         self.root, self.options, self.passed = root, options, passed
         self.settings: CompilerSettings = settings(root)
         replicate(root, self.settings)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
-from linkwork.arguments import choice
 from linkwork.errors import InvalidFile, InvalidInput, InvalidModel, did_you_mean
 from linkwork.formats.meshes import MeshFinder
+from linkwork.formats.options import ReadOptions
 from linkwork.formats.sdf.poses import MODEL, WORLD, Poses, number, numbers, only_model, placement
 from linkwork.formats.sdf.shapes import Shapes
 from linkwork.formats.strictness import Passed
@@ -18,7 +18,7 @@ from linkwork.formats.xml import Element, parse_xml, read_xml
 from linkwork.model import elements as loops
 from linkwork.model.body import Body
 from linkwork.model.edit import with_base
-from linkwork.model.inertia import LEVELS, MassProperties
+from linkwork.model.inertia import MassProperties
 from linkwork.model.joint import Joint, Limits, Mimic
 from linkwork.model.model import GRAVITY, Frame, Model
 from linkwork.model.number import ZERO, Vector, dot, scale, subtract, times, transpose
@@ -30,23 +30,6 @@ _CLOSURES = {"revolute": "hinge", "continuous": "hinge", "ball": "point", "fixed
 _ON_AXIS = 1e-12
 UNBOUNDED = 1e16
 """What SDF writes for no limit."""
-
-
-@dataclass(frozen=True)
-class _Options:
-    check: str = "any"
-    mimic: str = "follow"
-    root: str = "fixed"
-    strict: bool | None = None
-    visuals: bool = True
-    model: str | None = None
-
-    def __post_init__(self) -> None:
-        choice(self.check, LEVELS, "read_sdf: check")
-        choice(self.mimic, ("follow", "independent"), "read_sdf: mimic")
-        choice(self.root, ("fixed", "floating"), "read_sdf: root")
-        if self.model is not None and not isinstance(self.model, str):
-            raise InvalidInput(f"read_sdf: model is {self.model!r}, expected the name of a model")
 
 
 def read_sdf(
@@ -65,9 +48,9 @@ def read_sdf(
     hinge beside the origin of its link carries a massless body "link/joint". A second joint of a link closes a loop
     (revolute, ball and fixed ones). Without a joint to the world the model stands where its <pose> puts it.
     """
-    options = _Options(check, mimic, root, strict, visuals, model)
+    options = ReadOptions("read_sdf", check, mimic, root, strict, visuals)
     document = read_xml(path, content=True)
-    return _read(document, options, MeshFinder(Path(document.source).parent, package_dirs))
+    return _read(document, options, MeshFinder(Path(document.source).parent, package_dirs), model)
 
 
 def read_sdf_text(
@@ -82,19 +65,21 @@ def read_sdf_text(
     model: str | None = None,
 ) -> Model:
     """The robot that SDF text describes; `name` is what errors call the text. Options as in `read_sdf`."""
-    options = _Options(check, mimic, root, strict, visuals, model)
+    options = ReadOptions("read_sdf", check, mimic, root, strict, visuals)
     if not isinstance(text, (str, bytes)):
         raise InvalidInput(f"read_sdf_text: text is a {type(text).__name__}, expected str or bytes")
-    return _read(parse_xml(text, name, content=True), options, MeshFinder(None, package_dirs))
+    return _read(parse_xml(text, name, content=True), options, MeshFinder(None, package_dirs), model)
 
 
-def _read(document: Element, options: _Options, meshes: MeshFinder) -> Model:
+def _read(document: Element, options: ReadOptions, meshes: MeshFinder, wanted: str | None) -> Model:
     passed = Passed(options.strict, document.source)
+    if wanted is not None and not isinstance(wanted, str):
+        raise InvalidInput(f"read_sdf: model is {wanted!r}, expected the name of a model")
     if document.tag != "sdf":
         other = {"robot": " (this is URDF)", "mujoco": " (this is MJCF)"}
         what = f"the root element is <{document.tag[:60]}>{other.get(document.tag, '')}, expected <sdf>"
         raise InvalidFile(f"{document.source}:{document.line}: {what}")
-    element, world = only_model(document, options.model)
+    element, world = only_model(document, wanted)
     model = _Reader(element, world, _version(document), options, meshes, passed).model()
     passed.say()
     return model if options.root == "fixed" else with_base(model, floating=True)
@@ -115,7 +100,7 @@ class _Reader:
         element: Element,
         world: Element | None,
         version: tuple[int, int],
-        options: _Options,
+        options: ReadOptions,
         meshes: MeshFinder,
         passed: Passed,
     ) -> None:

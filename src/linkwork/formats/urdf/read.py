@@ -6,17 +6,18 @@ import math
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from linkwork.errors import InvalidFile, InvalidInput, InvalidModel, did_you_mean, listed
 from linkwork.formats.meshes import MeshFinder
+from linkwork.formats.options import ReadOptions
 from linkwork.formats.strictness import Passed
 from linkwork.formats.urdf.geometry import Shapes, placement
 from linkwork.formats.urdf.vocabulary import EXPAND, JOINT_TYPES, NAMESPACE, check_words, is_xacro
 from linkwork.formats.xml import Element, parse_xml, read_xml
 from linkwork.model.body import Body
-from linkwork.model.inertia import LEVELS, MassProperties
+from linkwork.model.inertia import MassProperties
 from linkwork.model.joint import Joint, Limits, Mimic
 from linkwork.model.model import Frame, Model
 from linkwork.model.number import ZERO
@@ -24,24 +25,6 @@ from linkwork.model.validation import validated
 
 ROOT_JOINT = "root_joint"
 """Name of the floating joint that root="floating" puts under the root link (Pinocchio's name for it)."""
-
-CHOICES = {"check": LEVELS, "mimic": ("follow", "independent"), "root": ("fixed", "floating")}
-
-
-@dataclass(frozen=True)
-class _Options:
-    check: str
-    mimic: str
-    root: str
-    strict: bool | None = None
-    visuals: bool = True
-
-    def __post_init__(self) -> None:
-        for label, choices in CHOICES.items():
-            value = getattr(self, label)
-            if value not in choices:
-                near = did_you_mean(str(value), choices)
-                raise InvalidInput(f"read_urdf: {label} is {value!r}, expected one of {', '.join(choices)}{near}")
 
 
 def read_urdf(
@@ -66,7 +49,7 @@ def read_urdf(
     A mesh that cannot be found keeps its name. <limit> without lower and upper means zero for both, as URDF says;
     without velocity or effort that one is unlimited; a revolute or prismatic joint without <limit> is unlimited.
     """
-    options = _Options(check, mimic, root, strict, visuals)
+    options = ReadOptions("read_urdf", check, mimic, root, strict, visuals)
     robot = read_xml(path)
     file = Path(robot.source)
     return _model(robot, file.stem, options, MeshFinder(file.parent, package_dirs))
@@ -87,14 +70,14 @@ def read_urdf_text(
 
     folder   where meshes with relative names lie; None: they keep their names
     """
-    options = _Options(check, mimic, root, strict, visuals)
+    options = ReadOptions("read_urdf", check, mimic, root, strict, visuals)
     if not isinstance(text, (str, bytes)):
         raise InvalidInput(f"read_urdf_text: text is a {type(text).__name__}, expected str or bytes")
     place = None if folder is None else Path(folder)
     return _model(parse_xml(text, name), name, options, MeshFinder(place, package_dirs))
 
 
-def _model(robot: Element, default_name: str, options: _Options, meshes: MeshFinder) -> Model:
+def _model(robot: Element, default_name: str, options: ReadOptions, meshes: MeshFinder) -> Model:
     passed = Passed(options.strict, robot.source)
     _check_root_tag(robot)
     if not options.visuals:
