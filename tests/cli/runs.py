@@ -41,6 +41,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "collide": ("lever.robot.yaml", "--motion", "lift", "--steps", "5"),
     "pairs": ("lever.robot.yaml", "--samples", "100", "--out", "{out}.srdf"),
     "plan": ("swing.robot.yaml", "--from", "0 0", "--to", "0.5 0.2", "--time", "--out", "{out}.csv"),
+    "avoid": ("iiwa14", "--scene", "person.obstacles.yaml", "--q", "0 0.8 0 -1.4 0 0.9 0"),
     "graph": ("swing.robot.yaml", "--resolution", "30deg", "--voxel", "0.2"),
     "fit": ("lever.robot.yaml", "--spheres", "--out", "{out}.robot.yaml"),
     "synthesis new": ("{out}",),
@@ -58,7 +59,7 @@ WRITING = [name for name, words in COMMANDS.items() if any("{out}" in word for w
 
 def words(name: str, for_machines: bool = True) -> list[str]:
     """The words of a command of the table above."""
-    here = {file.name: str(file) for file in LEVER.parent.glob("*.robot.yaml")}
+    here = {file.name: str(file) for file in LEVER.parent.glob("*.yaml")}
     given = (here.get(w, w.replace("{out}", "out")) for w in COMMANDS[name])
     return [*name.split(), *given, *(["--json"] if for_machines else [])]
 

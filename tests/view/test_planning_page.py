@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from urllib.request import urlopen
+
 import numpy as np
 import pytest
 
 import linkwork as lw
 from linkwork.collision import Box, Obstacles, Sphere, save_obstacles
-from linkwork.view.plan_page import along
+from linkwork.errors import InvalidInput
+from linkwork.view.path_samples import along
 from linkwork.view.postures import quaternions
 from tests.view.shaped import shaped_ur5e
 
@@ -126,3 +130,30 @@ def panels_of(name):
 
     with Viewer(lw.load(name), port=0) as viewer:
         return set(viewer.stands[0].panels)
+
+
+def test_the_command_writes_a_report_and_opens_the_page(tmp_path):
+    from linkwork.planning.commands import plan
+
+    save_obstacles(Obstacles({"ball": Sphere((0.3, 0.3, 0.0), 0.04)}), tmp_path / "cell.obstacles.yaml")
+    report, robot = tmp_path / "plan.html", Path(__file__).parents[1] / "cli" / "swing.robot.yaml"
+    answer = plan(
+        str(robot),
+        start="-0.5 0",
+        to=["1.6 0.2"],
+        obstacles=tmp_path / "cell.obstacles.yaml",
+        report=report,
+        view=True,
+        port=0,
+        seconds=0.0,
+    )
+    page = report.read_text()
+    assert answer.code == 0 and answer.facts["certified"] and "proved free" in page
+    assert 'class="clearance"' in page and page.count("data:image/png;base64") == 3
+    assert "postures along the path" in page and "torque of every joint over time" in page
+    assert answer.facts["address"].startswith("http://127.0.0.1:")
+    with urlopen(answer.facts["address"]) as shown:
+        assert shown.status == 200
+    answer.then()
+    with pytest.raises(InvalidInput, match="a plan that has a path"):
+        lw.view.write_plan_report(None, report)

@@ -46,6 +46,14 @@ def plan(
     seed: Annotated[int, typer.Option(help="Another seed, another path.")] = 0,
     time_limit: Annotated[float, typer.Option(help="Of the search \\[s].")] = 1.0,
     timed: Annotated[bool, typer.Option("--time", help="The fastest motion along it, within the limits.")] = False,
+    report: Annotated[
+        Path | None, typer.Option(help="A page (.html) with picture, clearance and torque over the fastest motion.")
+    ] = None,
+    view: Annotated[
+        bool, typer.Option("--view", help="Show path, obstacles and motion in the browser; Ctrl-C ends.")
+    ] = False,
+    port: Annotated[int, typer.Option(help="Of --view; 0 takes a free one.")] = 8080,
+    seconds: Annotated[float | None, typer.Option(help="End --view after this long; left out: until Ctrl-C.")] = None,
     out: Annotated[
         Path | None, typer.Option(help="A CSV file: waypoints, or with --time 501 instants of time, q, v, a.")
     ] = None,
@@ -72,11 +80,13 @@ def plan(
     facts |= {"clearance": answer.clearance, "iterations": answer.iterations, "seconds": dict(answer.seconds)}
     shown: list[Any] = [_told(loaded.name, answer), _waypoints(loaded, answer.path)]
     columns = {f"q.{name}": answer.path[:, k] for k, name in enumerate(loaded.joints)}
-    if timed:
+    law: Any = None
+    if timed or report is not None or view:
         with working("timing"):
             law = answer.timed()
         facts["duration"] = law.duration
         shown.append(f"the fastest motion within the limits takes {law.duration:.4g} s")
+    if timed:
         instants = np.linspace(0.0, float(law.duration), 501)
         parts = zip(("q", "v", "a"), law.at(instants), strict=True)
         columns = {"time": instants} | {
@@ -84,7 +94,22 @@ def plan(
         }
     if out is not None:
         write_atomically(out, csv_text(columns))
-    return Answer(facts, shown, [] if out is None else [out])
+    if report is not None:
+        from linkwork.view.plan_report import write_plan_report
+
+        with working("report"):
+            write_plan_report(answer, report, law)
+    wrote = [file for file in (out, report) if file is not None]
+    if not view:
+        return Answer(facts, shown, wrote)
+    viewer = _opened(loaded, answer, law, obstacles, port)
+    facts["address"] = viewer.address
+
+    def wait() -> None:
+        with viewer:
+            viewer.wait(seconds)
+
+    return Answer(facts, [*shown, f"open {viewer.address} (Ctrl-C ends)"], wrote, then=wait)
 
 
 def graph(
@@ -100,6 +125,9 @@ def graph(
     start: Annotated[str | None, typer.Option("--from", help="A configuration, as in --q of `fk`.")] = None,
     to: Annotated[str | None, typer.Option("--to", help='A position of the point: "0.4 0.1 0.3".')] = None,
     cost: Annotated[str, typer.Option(help="task, joint or manipulability.")] = "task",
+    obstacles: Annotated[
+        Path | None, typer.Option(help=".obstacles.yaml: nodes that touch are left out, steps of a way are proved.")
+    ] = None,
 ) -> Answer:
     """Every branch of a positioning task and how branches hang together; with --from and --to the cheapest way.
 
@@ -117,9 +145,14 @@ def graph(
             None if limits is None else np.tile(vector(limits, 2, "--limits"), (len(moving), 1)),
             joints or None,
         )
+    if obstacles is not None:
+        with working("obstacles"):
+            around = lw.collision.load_obstacles(obstacles)
+            built = built.with_obstacles(lw.collision.model(loaded), around)
     counts = {"nodes": len(built.nodes), "vertices": len(built.vertices), "edges": len(built.edges)}
     facts: dict[str, Any] = {"robot": loaded.name, "point": frame, **counts, "voxels": len(built.voxels)}
-    rows = [(name, facts[name]) for name in ("nodes", "voxels", "vertices", "edges")]
+    facts["blocked"] = 0 if built.blocked is None else int(built.blocked.sum())
+    rows = [(name, facts[name]) for name in ("nodes", "blocked", "voxels", "vertices", "edges")]
     shown: list[Any] = [Table(f"{loaded.name}: where {frame} can be", ("what", "how many"), rows)]
     if (start is None) != (to is None):
         raise InvalidInput("graph: --from and --to belong together, expected both or none")
@@ -143,6 +176,20 @@ def _pose_goal(robot: lw.Robot, text: str, frame: str | None) -> PoseGoal:
         return PoseGoal(name, vector(text, 3, "--pose"))
     x, y, z, roll, pitch, yaw = vector(text, 6, "--pose").tolist()
     return PoseGoal(name, lw.pose((x, y, z), rpy=(roll, pitch, yaw)))
+
+
+def _opened(robot: lw.Robot, answer: Any, law: Any, obstacles: Path | None, port: int) -> Any:
+    """A viewer with the path, its obstacles and its motion, playing."""
+    from linkwork.view.viewer import Viewer
+
+    viewer = Viewer(robot, port=port)
+    stand = viewer.stands[0]
+    stand.show(answer.path[0])
+    panel: Any = stand.panels.get("planning")
+    if panel is not None and panel.plan is not None:
+        panel.plan.begin(answer, law, obstacles)
+        panel.plan.play_it()
+    return viewer
 
 
 def _told(name: str, answer: Any) -> str:

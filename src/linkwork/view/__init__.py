@@ -4,6 +4,7 @@ from linkwork.doors import open_doors
 from linkwork.view.drawing import draw_columns, draw_motion, draw_robot
 from linkwork.view.film import record
 from linkwork.view.picture import picture, robot_html
+from linkwork.view.plan_report import write_plan_report
 from linkwork.view.playback import Playback
 from linkwork.view.report import report_html, write_report
 from linkwork.view.report_figures import write_figures
@@ -24,6 +25,7 @@ __all__ = [
     "robot_html",
     "show",
     "write_figures",
+    "write_plan_report",
     "write_report",
 ]
 

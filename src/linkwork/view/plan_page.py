@@ -14,6 +14,7 @@ from linkwork.planning import Plan, plan
 from linkwork.view.dragged_obstacles import DraggedObstacles
 from linkwork.view.ghosts import Ghosts
 from linkwork.view.newest import Newest
+from linkwork.view.path_samples import along
 from linkwork.view.postures import matrix, quaternions
 
 FRAME = 1.0 / 30.0
@@ -56,6 +57,22 @@ class PlanPage:
         self.ball.on_click(lambda _: self.add_ball())
         self.here.on_click(lambda _: self.start_here())
         self.play.on_click(lambda _: self.play_it())
+
+    def begin(self, answer: Plan, law: Any, file: Any = None) -> None:
+        """Show a plan that was made elsewhere, with the obstacles of a file; from there on it can be dragged."""
+        self.model = answer.model
+        self.file.value, self.shown.value = "" if file is None else str(file), True
+        self.restart()
+        with self.stand.lock:
+            self.start, self.goal, self.answer, self.law = answer.path[0], answer.path[-1], answer, law
+            for name, q in (("start", self.start), ("goal", self.goal)):
+                self._put(name, q)
+            self.milliseconds = 1e3 * sum(answer.seconds.values())
+            self.play.disabled = law is None
+            self._draw()
+            self._say()
+            if law is not None:
+                self._show_law()
 
     def restart(self) -> None:
         """Begin with the robot where it is, start and goal in one place; or take everything away."""
@@ -226,10 +243,3 @@ class PlanPage:
         else:
             self.chart.data = data
         self.chart_folder.visible = True
-
-
-def along(path: np.ndarray, count: int) -> np.ndarray:
-    """(count, nq): configurations at equal distances along waypoints (m, nq)."""
-    lengths = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
-    at = np.linspace(0.0, lengths[-1], count)
-    return np.stack([np.interp(at, lengths, path[:, k]) for k in range(path.shape[1])], axis=1)

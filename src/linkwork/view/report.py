@@ -37,11 +37,12 @@ def write_report(robot: Robot, path: str | Path, analysis: Analysis | None = Non
     return Path(path)
 
 
-def report_html(robot: Robot, analysis: Analysis | None = None, title: str = "") -> str:
+def report_html(robot: Robot, analysis: Analysis | None = None, title: str = "", parts: Sequence[str] = ()) -> str:
     """The page: animation, balance of power, sections of rooms, curves, description, assumptions, versions.
 
     A room with a part of its own in reports has a file `section.py` with section(robot, analysis) -> str: HTML that
-    starts with its heading, or "" where it has nothing to say; analysis is None for the description alone.
+    starts with its heading, or "" where it has nothing to say; analysis is None for the description alone. `parts` are
+    further sections, which come first.
     """
     kept = np.zeros(1, int) if analysis is None else _kept(len(analysis))
     q = _at_rest(robot)[None] if analysis is None else analysis.q[kept]
@@ -61,7 +62,7 @@ def report_html(robot: Robot, analysis: Analysis | None = None, title: str = "")
         ],
         "tree": [{"name": name, "values": values} for name, values in tree_table(robot.model).items()],
     }  # fmt: skip
-    sections = [_head(robot, analysis, title), _scene(analysis, figure.kinds)]
+    sections = [_head(robot, analysis, title), *parts, _scene(analysis, figure.kinds)]
     if analysis is not None:
         sections.append(_self_check(robot, analysis))
     sections += [module.section(robot, analysis) for module in rooms.parts("section").values()]
