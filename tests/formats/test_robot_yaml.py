@@ -939,3 +939,39 @@ def test_rows_and_base_of_a_dh_table_have_shapes():
     row = "dh: {convention: standard, parent: arm, base_shapes: [], rows: [{a: 1}]}\n"
     with pytest.raises(InvalidFile, match='stands on body "arm"'):
         read(ROUND % "" + row)
+
+
+def test_every_key_of_the_schema_says_what_it_means_and_says_it_once():
+    """Words stand beside the fields of elements, in the vocabulary, or in words.py, never twice."""
+    from linkwork.formats.robot_yaml.schema import Record
+    from linkwork.formats.robot_yaml.vocabulary import ROBOT
+    from linkwork.formats.robot_yaml.words import WORDS
+
+    silent, records = [], []
+
+    def walk(schema: dict) -> None:
+        for key, part in schema.get("properties", {}).items():
+            if not part.get("description") and key != "type":
+                silent.append((schema["title"], key))
+            walk(part)
+        for word in ("anyOf", "oneOf"):
+            for part in schema.get(word, ()):
+                walk(part)
+        for word in ("items", "additionalProperties"):
+            if isinstance(schema.get(word), dict):
+                walk(schema[word])
+
+    def gather(kind) -> None:
+        if isinstance(kind, Record):
+            records.append(kind)
+        inner = getattr(kind, "fields", None) or getattr(kind, "choices", None) or getattr(kind, "kinds", None) or {}
+        for each in inner.values():
+            gather(each)
+        if hasattr(kind, "kind"):
+            gather(kind.kind)
+
+    walk(json_schema())
+    gather(ROBOT)
+    assert not silent
+    assert not [(r.what, key) for r in records for key in r.keys if key in WORDS.get(r.what, ("", {}))[1]]
+    assert all(r.about or r.what in WORDS for r in records)

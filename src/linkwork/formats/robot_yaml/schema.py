@@ -17,6 +17,7 @@ from linkwork.errors import InvalidFile, did_you_mean
 from linkwork.formats.expressions import Expression, ExpressionError, parse_expression
 from linkwork.formats.robot_yaml.document import Node
 from linkwork.formats.robot_yaml.units import POWERS, Unit, Units, parse_unit
+from linkwork.formats.robot_yaml.words import WORDS, described
 from linkwork.formats.strictness import Passed
 
 LONGEST_NAME = 200
@@ -381,7 +382,7 @@ class Record:
     def json(self) -> dict[str, Any]:
         return {
             "title": self.what,
-            **({"description": self.about} if self.about else {}),
+            **({"description": about} if (about := self.about or WORDS.get(self.what, ("",))[0]) else {}),
             "type": "object",
             "properties": {key: self._described(key) for key in self.fields},
             "required": list(self.needed),
@@ -390,7 +391,8 @@ class Record:
 
     def _described(self, key: str) -> dict[str, Any]:
         schema = self.fields[key].json()
-        return {**schema, "description": self.keys[key]} if key in self.keys else schema
+        words = self.keys.get(key) or described(self.what, key)
+        return {**schema, "description": words} if words else schema
 
 
 @dataclass(frozen=True)
