@@ -6,6 +6,7 @@ from linkwork.planning.constraints import Constraint
 from linkwork.planning.goals import PoseGoal
 from linkwork.planning.graph_plan import GraphPlan
 from linkwork.planning.kinematic_graph import KinematicGraph
+from linkwork.planning.optimising import optimise
 from linkwork.planning.options import PlanOptions
 from linkwork.planning.paths import project, shorten, smooth
 from linkwork.planning.plan_result import Plan, Plans
@@ -29,6 +30,7 @@ __all__ = [
     "Replanner",
     "Roadmap",
     "cartesian",
+    "optimise",
     "plan",
     "plan_many",
     "project",

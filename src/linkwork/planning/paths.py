@@ -13,7 +13,16 @@ from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.planning.blends import blended
 from linkwork.planning.constraints import manifold_of
-from linkwork.planning.questions import SHORTCUTS, Question, search_of, settings_of, shift_of, shortened, space_of
+from linkwork.planning.questions import (
+    SHORTCUTS,
+    Question,
+    refuse_loops,
+    search_of,
+    settings_of,
+    shift_of,
+    shortened,
+    space_of,
+)
 from linkwork.trajectory.path import Path
 
 
@@ -55,9 +64,10 @@ def smooth(
 def free_path(
     model: CollisionModel, path: Any, obstacles: Any, who: str, step: float
 ) -> tuple[np.ndarray, Obstacles | None]:
-    """A path within the limits that touches nothing."""
+    """A path within the limits that touches nothing, of a robot without closed loops."""
     around = obstacles if obstacles is None or isinstance(obstacles, Obstacles) else Obstacles(obstacles)
     rows = space_of(model, None, None, who).configuration(path, f"{who}: path")
+    refuse_loops(model.subject, who)
     if rows.ndim != 2 or len(rows) < 2:
         raise InvalidInput(f"{who}: path has shape {rows.shape}, expected (m, {model.subject.nq}) with m >= 2")
     free = np.atleast_1d(model.motion_is_free(rows[:-1], rows[1:], around, step))

@@ -12,11 +12,13 @@ from numpy.typing import ArrayLike
 from linkwork.arguments import number, whole
 from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.loops.assembly import has_closures
 from linkwork.planning.constraints import Manifold
 from linkwork.planning.goals import PoseGoal
 from linkwork.planning.jobs import Job, PlannerSettings, Search
 from linkwork.planning.plan_result import Plan
 from linkwork.planning.space import Space
+from linkwork.subject import Subject
 
 SHORTCUTS = 300
 PADDING = 0.003  # [m] that a shortcut keeps away: one that grazes something is hard to prove and of no use to a robot
@@ -60,6 +62,14 @@ def search_of(model: CollisionModel, space: Space, obstacles: Obstacles | None) 
     if name not in kernels:
         kernels[name] = Search(model, space.turns, space.weights)
     return kernels[name]
+
+
+def refuse_loops(subject: Subject, who: str) -> None:
+    """Straight motions open closed loops: what knows no constraints refuses them."""
+    if has_closures(subject):
+        raise NotPossible(
+            f'{who}: robot "{subject.model.name}" has closed loops, which straight motions open; use plan'
+        )
 
 
 def one_configuration(space: Space, q: Any, label: str) -> np.ndarray:

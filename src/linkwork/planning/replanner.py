@@ -107,7 +107,8 @@ class Replanner:
             if np.any(straight):
                 k = int(np.argmax(straight))
                 return np.concatenate([here[None], tail[k:]]), "straight", ""
-            joined = plan(self.model, here, tail, self.obstacles, **{**self.options, "certify": False})
+            options: PlanOptions = {**self.options, "certify": False}
+            joined = plan(self.model, here, tail, self.obstacles, **options)
             if joined.success:
                 k = int(np.argmin(np.abs(tail - joined.path[-1]).max(axis=1)))
                 return np.concatenate([joined.path, tail[k + 1 :]]), "joined", ""

@@ -23,7 +23,7 @@ from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidFile, InvalidInput
 from linkwork.planning.anytime import length_of
 from linkwork.planning.plan_result import Plan
-from linkwork.planning.questions import failure, goals_of, one_configuration, space_of
+from linkwork.planning.questions import failure, goals_of, one_configuration, refuse_loops, space_of
 from linkwork.planning.space import Space
 
 STEP = 1.0 / 32.0
@@ -69,6 +69,7 @@ class Roadmap:
             raise InvalidInput(f"Roadmap.build: step is {step:g}, expected a positive length [rad or m]")
         around = obstacles if obstacles is None or isinstance(obstacles, Obstacles) else Obstacles(obstacles)
         space = space_of(model, None, None, "Roadmap.build")
+        refuse_loops(model.subject, "Roadmap.build")
         rows = model.free_samples(count, around, seed)
         more = round(number(spare, "Roadmap.build: spare") * count)
         if more > 0:
