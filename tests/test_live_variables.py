@@ -121,3 +121,17 @@ def test_what_follows_other_variables_is_said_to(tmp_path):
     ):
         with pytest.raises(UnknownName, match='"half" of robot "a" is the expression "long/2": set what it follows'):
             work()
+
+
+def test_robots_locked_almost_alike_do_not_share_code():
+    """Arrays print eight digits, or as many as a user likes; none of that may decide what is compiled."""
+    robot = lw.load("rehabilitation-arm", live=["l1", "l2"])
+    joint = robot.joints[0]
+    with np.printoptions(precision=1):
+        near, far = (robot.locked(**{joint: np.array([0.3 + step])}) for step in (0.0, 0.02))
+        q = np.zeros(robot.nq - 1)
+        torques = [locked.gravity_torque(q) for locked in (near, far)]
+    plain = lw.load("rehabilitation-arm")
+    expected = [plain.locked(**{joint: at}).gravity_torque(q) for at in (0.3, 0.32)]
+    assert not np.allclose(torques[0], torques[1], rtol=1e-4)
+    np.testing.assert_allclose(torques, expected, rtol=1e-13)

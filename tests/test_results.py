@@ -81,3 +81,17 @@ def test_equations_show_as_mathematics():
     assert r"\tau_{2} &=" in equations._repr_latex_()
     assert repr(equations).startswith("<Equations of ")
     assert "2 coordinates" in repr(equations)
+
+
+def test_results_of_thousands_show_in_a_line_or_two():
+    robot = lw.load("ur5e")
+    model = lw.collision.model(robot)
+    for result in (
+        robot.forward_kinematics(robot.random(1000, seed=0)),
+        robot.singularity(robot.random(1000, seed=0), "tool0"),
+        model.clearance(robot.random(1000, seed=0)),
+        lw.synthesis.PlanarTask(np.tile(np.arange(5) + 0j, (500, 1)), np.tile(np.arange(5.0), (500, 1))),
+    ):
+        assert len(repr(result)) < 600
+        assert repr(result).startswith(f"<{type(result).__name__}: ")
+    assert "distance 0." in repr(model.clearance(robot.home))

@@ -1,15 +1,54 @@
-"""Results that are more than one array: poses of all bodies, named points, limits."""
+"""Results that are more than one array: how they show, poses of all bodies, named points, limits."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sized
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
 
 import numpy as np
 
 from linkwork.errors import UnknownName, did_you_mean
 
+T = TypeVar("T", bound=type)
+FEW = 8
+"""Arrays and lists of at most so many entries are shown as they are, larger ones by their size."""
+WORDS = 60
+"""Of a value that is neither array, list nor number at most so many characters are shown."""
 
+
+def short_repr(cls: T) -> T:
+    """A dataclass that shows in a line or two: small values as they are, of large arrays the shape alone.
+
+    <Clearance: distance (1000,), body (1000,), ..., bodies 7>
+    """
+
+    def shown(self: Any) -> str:
+        parts = [f"{field.name} {_shown(getattr(self, field.name))}" for field in fields(self) if field.repr]
+        return f"<{type(self).__name__}: {', '.join(parts)}>"
+
+    cls.__repr__ = shown  # type: ignore[assignment]
+    return cls
+
+
+def _shown(value: Any) -> str:
+    """A value in few words: numbers with six digits, arrays and collections by their size unless they are small."""
+    if isinstance(value, np.ndarray):
+        if value.size > FEW or value.ndim > 1 or value.dtype == object:
+            return str(value.shape)
+        return "[" + ", ".join(_shown(entry) for entry in value.ravel()) + "]" if value.ndim else _shown(value.item())
+    if isinstance(value, float | np.floating | complex | np.complexfloating):
+        return f"{value:.6g}"
+    if isinstance(value, list | tuple) and len(value) <= FEW:
+        if all(isinstance(entry, str | int | float) for entry in value):
+            return "(" + ", ".join(map(_shown, value)) + ")"
+    if isinstance(value, Sized) and not isinstance(value, str):
+        return f"({len(value)})"
+    text = str(value) if isinstance(value, np.generic) else repr(value)
+    return text if len(text) <= WORDS else f"{type(value).__name__}(...)"
+
+
+@short_repr
 @dataclass(frozen=True)
 class Poses:
     """Poses of every described body: rotation (..., nb, 3, 3), position (..., nb, 3) [m], in the order of `bodies`."""
@@ -59,6 +98,7 @@ class Points(Mapping[str, Mapping[str, np.ndarray]]):
         return len(self._points)
 
 
+@short_repr
 @dataclass(frozen=True)
 class JointLimits:
     """lower, upper (nq,) [rad, m]; velocity (nv,) [rad/s, m/s]; effort (nv,) [N m, N]; acceleration (nv,)

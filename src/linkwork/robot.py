@@ -221,7 +221,9 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
 
     def locked(self, **joints: float | Sequence[float]) -> Robot:
         """The robot with these joints fixed at the given values."""
-        return self._edited(edit.locked, joints=dict(joints))
+        # Plain numbers: an array would be written into the key of what is compiled with eight digits only.
+        exact = {name: as_doubles(q, f"locked: {name}").tolist() for name, q in joints.items()}
+        return self._edited(edit.locked, joints=exact)
 
     def subchain(self, base: str, tip: str) -> Robot:
         """The chain of bodies from `base` (fixed to the world) to `tip` alone."""

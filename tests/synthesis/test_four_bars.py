@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from linkwork.errors import NotPossible
-from linkwork.synthesis import PlanarTask, cognates, four_bar, four_bars, mixes
+from linkwork.synthesis import PlanarTask, check, cognates, dyads, four_bar, four_bars, mixes
 from linkwork.synthesis.four_bars import starts
 from tests.synthesis.examples import CRANK_ROCKER, TABLE_4
 
@@ -151,3 +151,11 @@ BAD = [
 def test_bad_input_gets_one_sentence(task, words):
     with pytest.raises(NotPossible, match=words):
         four_bars(task)
+
+
+def test_five_poses_without_a_real_dyad_have_no_four_bar():
+    task = PlanarTask([0, 1, 2 + 1j, 3 + 1j, 3 + 2j], [0, 0.2, 0.5, 0.6, 0.9])
+    assert len(dyads(task).W) == 0
+    none = four_bars(task)
+    assert len(none.linkages) == 0
+    assert len(check(none.linkages, task).kind) == 0

@@ -28,11 +28,13 @@ from linkwork.errors import InvalidInput, NotPossible
 from linkwork.inverse.barriers import CollisionBarrier
 from linkwork.inverse.differential import differential_inverse_kinematics
 from linkwork.inverse.tasks import PostureTask, Task
+from linkwork.results import short_repr
 
 ACTIVE = 1e-6  # [m] a distance this near to its minimum holds the robot
 HEAVY = 1e6  # weight of the posture's cost of tasks that give way
 
 
+@short_repr
 @dataclass(frozen=True)
 class NullSpaceStep:
     """What one step decided.

@@ -19,6 +19,7 @@ from linkwork.avoidance.smoothing import CriticallyDampedFilter
 from linkwork.avoidance.solids import SolidVolume
 from linkwork.avoidance.volume import SafetyVolume
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.results import short_repr
 
 Status = Literal["clear", "avoiding", "lagging", "blocked", "stale"]
 ON_TARGET = 1e-3
@@ -27,6 +28,7 @@ USUAL_THRESHOLD = 0.05
 """Distance [m] to solids below which the guard slows the tool."""
 
 
+@short_repr
 @dataclass(frozen=True)
 class Step:
     """What one control step decided.
@@ -48,6 +50,7 @@ class Step:
     status: Status
 
 
+@short_repr
 @dataclass(frozen=True)
 class Steps:
     """Many steps as arrays: q (n, nq), the others (n,)."""

@@ -31,6 +31,7 @@ from linkwork.engine.keys import key
 from linkwork.engine.staged import StagedKernel, StagedSignature
 from linkwork.engine.stages import Row, Stages, Variable
 from linkwork.quantities import context_of
+from linkwork.results import short_repr
 from linkwork.spatial import cross
 from linkwork.subject import Subject
 
@@ -39,6 +40,7 @@ FAR = 1e300  # [m] nothing to come near to
 NOBODY = -1
 
 
+@short_repr
 @dataclass(frozen=True)
 class Clearance:
     """The nearest pair of one configuration or of a batch (...).

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from linkwork.collision.pair_clearances import PairClearances
+from linkwork.results import short_repr
 
 
+@short_repr
 @dataclass(frozen=True)
 class Contact:
     """A body that touches an obstacle or another body: deepest points, normal from the body towards the other."""

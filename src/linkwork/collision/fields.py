@@ -12,11 +12,13 @@ from linkwork.arguments import as_doubles, finite, number
 from linkwork.collision.shapes import _points, _set, length
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.model.placement import Placement
+from linkwork.results import short_repr
 
 MOST_POINTS = 20_000_000
 MOST_CELLS = 4_000_000
 
 
+@short_repr
 @dataclass(frozen=True, slots=True, eq=False)
 class Cloud:
     """Points (n, 3) in world axes, each a ball of `radius` [m]."""
@@ -50,6 +52,7 @@ class Cloud:
         return replace(self, radius=length(self.radius + by, "Cloud: radius"))
 
 
+@short_repr
 @dataclass(frozen=True, slots=True, eq=False)
 class HeightField:
     """Ground: `heights` (nx, ny) [m] on a grid of `cell` (x, y) [m] whose first corner is at `origin` (3,).

@@ -25,12 +25,14 @@ from linkwork.engine.staged import Packed, StagedKernel, StagedSignature
 from linkwork.engine.stages import Row, Stages, Table
 from linkwork.errors import InvalidInput
 from linkwork.quantities import context_of
+from linkwork.results import short_repr
 from linkwork.subject import Subject
 
 OPERATIONS = 30_000
 OUTPUTS = (("distance", 1), ("point", 3), ("other_point", 3), ("normal", 3))
 
 
+@short_repr
 @dataclass(frozen=True)
 class PairClearances:
     """Clearances with a pair axis (..., m); with `nearest` the pairs of each configuration, nearest first.

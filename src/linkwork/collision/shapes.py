@@ -22,6 +22,7 @@ from linkwork.formats.mesh_file import read_mesh
 from linkwork.model.number import Vector
 from linkwork.model.placement import HERE, Placement
 from linkwork.model.rotation import from_matrix
+from linkwork.results import short_repr
 
 Pose: TypeAlias = Placement | ArrayLike | None
 """Where a shape is: a 4 x 4 matrix, a position (3,), a Placement, or None for the origin."""
@@ -321,6 +322,7 @@ class _Triangles:
         return (x, y, z), float(np.linalg.norm(points - middle, axis=1).max()) + self.margin
 
 
+@short_repr
 @dataclass(frozen=True, slots=True, eq=False)
 class Convex(_Triangles):
     """The convex hull of points `vertices` (n, 3) in axes of its pose, grown by `margin` [m]."""
@@ -336,6 +338,7 @@ class Convex(_Triangles):
         _set(self, vertices=points, pose=placed(self.pose, "Convex"), margin=length(self.margin, "Convex: margin"))
 
 
+@short_repr
 @dataclass(frozen=True, slots=True, eq=False)
 class Mesh(_Triangles):
     """The surface of triangles: `vertices` (n, 3), `faces` (m, 3) indices into them, grown by `margin` [m]."""

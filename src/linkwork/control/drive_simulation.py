@@ -18,6 +18,7 @@ from linkwork.control.drives import Cascade, Inverter, Thermal
 from linkwork.control.motors import PMSM
 from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.results import short_repr
 from linkwork.simulation.signals import Source
 from linkwork.simulation.tracing import UserFunction
 
@@ -28,6 +29,7 @@ KEPT = ("u_a", "u_b", "next_a", "next_b", "w_d", "w_q", "slow", "torque_set", "s
 PARAMETERS = {"machine": 8, "loops": 9, "thermal": 2, "reference": 1, "load": 1}
 
 
+@short_repr
 @dataclass(frozen=True)
 class Spin:
     """Rows over time (..., T): speed [rad/s], angle [rad], torque [N m], current_d, current_q [A peak], temperature."""

@@ -16,6 +16,7 @@ from linkwork.arguments import as_doubles
 from linkwork.control.checks import positive, positive_array
 from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
+from linkwork.results import short_repr
 
 if TYPE_CHECKING:
     from linkwork.control.rotary_gripper import RotaryGripper
@@ -28,6 +29,7 @@ PLANT = ("i1", "i2", "phi1", "w1", "phi2", "w2")
 CONTROL = ("a1", "a2", "ad", "u1", "u2", "v_set", "i_set")
 
 
+@short_repr
 @dataclass(frozen=True)
 class GripRun(Mapping[str, np.ndarray]):
     """Rows over time: force [N], turn [rad], current1, current2 [A]; (..., T).

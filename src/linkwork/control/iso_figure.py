@@ -11,9 +11,11 @@ import numpy as np
 from linkwork.arguments import as_doubles, number
 from linkwork.control.checks import whole
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.results import short_repr
 from linkwork.simulation import Metrics, simulate
 
 
+@short_repr
 @dataclass(frozen=True)
 class IsoFigure:
     """gain (n,): the second gain for each value of the first, NaN where there is none; figures by name."""

@@ -14,6 +14,7 @@ from linkwork.control.linear_mechanism import Loads, mechanism_of
 from linkwork.control.loop_maps import LoopTrace
 from linkwork.control.state_space import StateSpace
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.results import short_repr
 from linkwork.simulation.friction import Friction
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.plants import plant_of
@@ -50,6 +51,7 @@ def _state(plant: Plant, q: Any, v: Any, who: str) -> tuple[np.ndarray, np.ndarr
     return _numbers(q, plant.nq, f"{who}: q"), speed
 
 
+@short_repr
 @dataclass(frozen=True)
 class ClosedLoop:
     """A mechanism under its control, linear about a state.

@@ -15,6 +15,7 @@ from linkwork.control.reaching import ReachingLaw
 from linkwork.control.surfaces import Surface
 from linkwork.control.twisting import AdaptiveRate, MemoryLaw, SuperTwisting, Twisting
 from linkwork.errors import InvalidInput
+from linkwork.results import short_repr
 from linkwork.simulation.algebra import clipped, joined, part, where
 from linkwork.simulation.controllers import Bound, Controller, reference, tracked
 from linkwork.simulation.own_model import OwnModel, model_or_plant
@@ -24,6 +25,7 @@ from linkwork.simulation.signals import Source
 AnyLaw = ReachingLaw | MemoryLaw | Twisting
 
 
+@short_repr
 @dataclass(frozen=True)
 class Margin:
     """Whether a law rejects a disturbance of accelerations, joint by joint.

@@ -10,10 +10,12 @@ import numpy as np
 from linkwork.control.checks import definite, positive, whole
 from linkwork.control.fractional import fractional_weights
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.results import short_repr
 from linkwork.simulation.numeric import NumericPlant
 from linkwork.simulation.plants import plant_of
 
 
+@short_repr
 @dataclass(frozen=True)
 class SampledStability:
     """A mass on a sampled law F = (K - c HD) e + D (e - e_1)/T + HD T^-order sum_j w_j e_j, held over T.

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from linkwork.arguments import finite_doubles
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.results import short_repr
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Margins:
     sensitivity: float
 
 
+@short_repr
 @dataclass(frozen=True)
 class StateSpace:
     """x' = A x + B u (period None), or x_{k+1} = A x_k + B u_k every `period` [s];  y = C x + D u."""

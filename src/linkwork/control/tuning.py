@@ -11,11 +11,13 @@ import numpy as np
 from linkwork import deadlines
 from linkwork.arguments import choice, number
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
+from linkwork.results import short_repr
 from linkwork.simulation import Metrics, simulate
 
 MOST_SAMPLES = 1_000_000
 
 
+@short_repr
 @dataclass(frozen=True)
 class Tuned:
     """Every gain set that was tried: sets {name: (n,)}, figures {name: (n,) or (n, k)}, stable (n,), best: its index.

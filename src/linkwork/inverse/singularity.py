@@ -19,6 +19,7 @@ from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.inverse.analytic.classify import classified
 from linkwork.inverse.analytic.family import Family
 from linkwork.inverse.analytic.screws import chain_of
+from linkwork.results import short_repr
 from linkwork.subject import Subject
 
 THRESHOLDS = MappingProxyType({"elbow": 1e-6, "wrist": 1e-8, "shoulder": 1e-6, "arm": 1e-6, "sigma": 1e-6})
@@ -28,6 +29,7 @@ Elbow and shoulder factors come out of square roots, where rounding takes half t
 """
 
 
+@short_repr
 @dataclass(frozen=True)
 class Singularity:
     """Measures of configurations (...), lengths in units of `length`, the chain's own.
@@ -64,6 +66,7 @@ class Singularity:
         return self.sigma.prod(axis=-1)
 
 
+@short_repr
 @dataclass(frozen=True)
 class PathSingularity:
     """Singularities along a path of N configurations.

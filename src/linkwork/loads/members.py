@@ -23,11 +23,13 @@ from linkwork.model.element_checks import about
 from linkwork.model.elements import Bar, Damper, LinearActuator, LoopClosure, Slider, Spring
 from linkwork.quantities import Inputs
 from linkwork.recursions.joints import transforms
+from linkwork.results import short_repr
 from linkwork.subject import Subject
 
 KINDS = (LinearActuator, Spring, Damper, Bar, Slider, LoopClosure)
 
 
+@short_repr
 @dataclass(frozen=True)
 class Member:
     """first, second (..., 3): its ends in world axes [m]; length (...) [m]; rate (...): of its length [m/s]."""

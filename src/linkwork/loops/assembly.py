@@ -17,6 +17,7 @@ from linkwork.loops.constraints import closure_rows
 from linkwork.model import Tree
 from linkwork.model.elements import Coupling, LoopClosure
 from linkwork.recursions.mimic import in_independent, maps
+from linkwork.results import short_repr
 from linkwork.subject import Subject
 
 CLOSED = 1e-10
@@ -28,6 +29,7 @@ _DAMPING = (0.0, 1e-4, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e4, 1e6, 1e8)
 """Levenberg's damping, in squares of the largest singular value: nothing is plain Newton."""
 
 
+@short_repr
 @dataclass(frozen=True)
 class Assembly:
     """q (..., nq) and what became of it.

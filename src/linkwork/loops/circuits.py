@@ -24,6 +24,7 @@ from linkwork.configurations import places
 from linkwork.engine.scan import Scan, scan
 from linkwork.errors import NotPossible
 from linkwork.loops.constraints import closure_rows
+from linkwork.results import short_repr
 from linkwork.subject import RobotLike, subject_of
 
 FIRST, SHORTEST, LONGEST = 0.02, 1e-6, 0.12
@@ -42,6 +43,7 @@ MOST = 6000
 Rows = Callable[[SX, SX], SX]
 
 
+@short_repr
 @dataclass(frozen=True)
 class Circuits:
     """Circuits of a batch.

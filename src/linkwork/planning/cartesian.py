@@ -16,6 +16,7 @@ from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidInput
 from linkwork.inverse.solve import inverse_kinematics
 from linkwork.planning.questions import one_configuration, space_of, touch_of
+from linkwork.results import short_repr
 from linkwork.trajectory.turns import log_of, turned_by
 
 JUMP = 0.35  # [rad, m] between neighbouring points that no continuous motion makes
@@ -23,6 +24,7 @@ NEAR_LIMIT = 1e-6
 SINGULAR = 1e-3  # least singular value of the Jacobian, of the largest
 
 
+@short_repr
 @dataclass(frozen=True)
 class CartesianPath:
     """How far a frame gets through its poses.

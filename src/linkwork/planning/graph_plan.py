@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from linkwork.results import short_repr
 
+
+@short_repr
 @dataclass(frozen=True)
 class Vertices:
     """Clusters: mean joint values (n, d), mean positions (n, 3), how many nodes, and which voxel."""
@@ -28,6 +31,7 @@ Heuristic = Callable[[Vertices, np.ndarray], np.ndarray]
 """A function of (vertices, goals (g,)) that gives a lower bound (n,) of the cost to the nearest goal."""
 
 
+@short_repr
 @dataclass(frozen=True)
 class GraphPlan:
     """A way through the graph.

@@ -39,6 +39,7 @@ from linkwork.planning.sampling import (
     whole_configurations,
 )
 from linkwork.planning.search import adjacency, admissible, cheapest_way, costs_from
+from linkwork.results import short_repr
 from linkwork.subject import RobotLike, Subject, subject_of
 
 log = logging.getLogger(__name__)
@@ -47,6 +48,7 @@ TIE = 1e-9
 COSTS = ("task", "joint", "manipulability")
 
 
+@short_repr
 @dataclass(frozen=True)
 class KinematicGraph:
     """The map; `KinematicGraph.build` makes one."""

@@ -9,12 +9,14 @@ import numpy as np
 from linkwork import quantities
 from linkwork.errors import NotPossible
 from linkwork.inverse.analytic.screws import chain_of
+from linkwork.results import short_repr
 from linkwork.subject import RobotLike, subject_of
 
 MEET = 1e-9
 """Axes that pass each other nearer than this part of the arm's length meet."""
 
 
+@short_repr
 @dataclass(frozen=True)
 class Regional:
     """A decoupled arm: the joints that place the wrist's centre, and where that stands.

@@ -21,10 +21,12 @@ from linkwork.errors import InvalidInput
 from linkwork.planning.options import PlanOptions, completed
 from linkwork.planning.planner import plan
 from linkwork.planning.questions import goals_of, one_configuration, space_of
+from linkwork.results import short_repr
 
 How = Literal["kept", "straight", "joined", "planned", "stopped"]
 
 
+@short_repr
 @dataclass(frozen=True)
 class Replan:
     """What one step decided.

@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from linkwork.errors import InvalidFile, InvalidInput
+from linkwork.results import short_repr
 
 
+@short_repr
 @dataclass(frozen=True)
 class Starts:
     """Where paths begin.

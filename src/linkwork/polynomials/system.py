@@ -17,6 +17,7 @@ from linkwork.errors import InvalidInput
 from linkwork.polynomials import monodromy, tracking
 from linkwork.polynomials.fingerprints import Symmetry, collisions
 from linkwork.polynomials.starts import Starts
+from linkwork.results import short_repr
 
 MOST_STEPS = 40_000
 FIRST_STEP = 0.05
@@ -26,6 +27,7 @@ third one is loose, for paths that pass so far out that rounding is more than th
 REASONS = np.array(["", "the path did not arrive", "the path met another one", "the start does not fit"])
 
 
+@short_repr
 @dataclass(frozen=True)
 class Solutions:
     """Ends of the paths for every member of a batch.

@@ -18,6 +18,7 @@ from linkwork.arguments import as_doubles, choice, whole
 from linkwork.engine.compile import CompiledFunction, compile
 from linkwork.engine.scan import Scan, scan
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.results import short_repr
 from linkwork.simulation.friction import friction_of
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.plants import plant_of
@@ -72,6 +73,7 @@ class StepScene:
         return self._places[frame]
 
 
+@short_repr
 @dataclass(frozen=True)
 class Step:
     """observation (n, m), reward (n,), terminated (n,): a limit was broken; truncated (n,): time was up.

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from linkwork.errors import InvalidInput
+from linkwork.results import short_repr
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.tracing import UserFunction
 
@@ -27,6 +28,7 @@ class Event:
     of_a_run: ClassVar[tuple[str, ...]] = ("name", "function")  # its trace is among the functions of `Events`
 
 
+@short_repr
 @dataclass(frozen=True)
 class Crossing:
     """An event that happened: when, and in which state; `sample` is the place in the batch."""

@@ -25,10 +25,12 @@ from linkwork.actuation.layout import layout_of
 from linkwork.arguments import as_doubles, finite_rows, mapping, name_list, number
 from linkwork.engine.compile import CompiledFunction, compile
 from linkwork.errors import ComputationError, InvalidInput, UnknownName, did_you_mean
+from linkwork.results import short_repr
 from linkwork.studies.columns import Columns, motion_of_commands, stacked
 from linkwork.subject import RobotLike, Subject, subject_of
 
 
+@short_repr
 @dataclass(frozen=True)
 class Balance:
     """variables: the best values found [SI]; effort_before, effort_after (poses, actuators) [N, N m]."""

@@ -13,10 +13,12 @@ from linkwork.arguments import mapping, number
 from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidInput
 from linkwork.quantities import evaluate
+from linkwork.results import short_repr
 
 PORTION = 2_000_000  # configurations x designs a call
 
 
+@short_repr
 @dataclass(frozen=True)
 class FreeShare:
     """Of designs (...), from the same random configurations.

@@ -20,6 +20,7 @@ from linkwork.engine.kernel import Kernel, Signature
 from linkwork.engine.traced import traced
 from linkwork.errors import NotPossible
 from linkwork.polynomials.complex_pair import Complex, numbers, pairs
+from linkwork.results import short_repr
 from linkwork.synthesis.compatibility import four_bar_of
 from linkwork.synthesis.dyads import Dyads
 from linkwork.synthesis.task import PlanarTask, as_task, check_poses, troubles
@@ -30,6 +31,7 @@ DENSE = 512
 """Points a piece by which its length is measured first."""
 
 
+@short_repr
 @dataclass(frozen=True)
 class Curves:
     """Dyads along the curves of one task, piece after piece, (samples,).

@@ -17,6 +17,7 @@ import numpy as np
 
 from linkwork.arguments import as_doubles
 from linkwork.errors import NotPossible
+from linkwork.results import short_repr
 from linkwork.synthesis.task import PlanarTask, as_task, check_count, check_poses, complex_points, troubles
 
 SCAN = 4096
@@ -75,6 +76,7 @@ class FourBar:
         return beta3, beta4
 
 
+@short_repr
 @dataclass(frozen=True)
 class Compatibility:
     """The compatibility linkage of a task.

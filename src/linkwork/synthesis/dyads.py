@@ -16,6 +16,7 @@ import numpy as np
 
 from linkwork.arguments import as_doubles, choice
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.results import short_repr
 from linkwork.synthesis import conditions, conics
 from linkwork.synthesis.compatibility import four_bar_of, scan_of_linkages
 from linkwork.synthesis.sliders import Sliders, sliders
@@ -27,6 +28,7 @@ NEAR_TRIVIAL = np.deg2rad(10.0)
 INEXACT = 1e-9
 
 
+@short_repr
 @dataclass(frozen=True)
 class Dyads:
     """Dyads of one task: (m,) arrays, real answers alone, by beta2; of a batch: slots (..., m) with `valid`.

@@ -9,6 +9,7 @@ import numpy as np
 
 from linkwork import deadlines
 from linkwork.errors import NotPossible, UnknownName, did_you_mean
+from linkwork.results import short_repr
 from linkwork.synthesis import chain_fit, descent, path_descent
 from linkwork.synthesis.chain_starts import Goal
 from linkwork.synthesis.chains import CHAINS, FOUR, parameters_of
@@ -26,6 +27,7 @@ GRID = 48
 EXACT = 1e-9
 
 
+@short_repr
 @dataclass(frozen=True)
 class Fits:
     """Distinct optima, the best first.

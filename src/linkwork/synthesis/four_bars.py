@@ -12,6 +12,7 @@ import numpy as np
 from linkwork import deadlines
 from linkwork.errors import NotPossible
 from linkwork.polynomials import Starts
+from linkwork.results import short_repr
 from linkwork.synthesis import mixes
 from linkwork.synthesis.dyads import Dyads, dyads
 from linkwork.synthesis.linkage import FOUR_BAR, Linkages, as_linkages, linkages, pairs_of
@@ -27,6 +28,7 @@ FAR = 1e4
 SAME_POINT = 1e-7
 
 
+@short_repr
 @dataclass(frozen=True)
 class FourBars:
     """Four-bars of one task: real, verified, each pair of dyads once.

@@ -19,6 +19,7 @@ import numpy as np
 from linkwork import deadlines
 from linkwork.arguments import as_doubles, choice
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.results import short_repr
 from linkwork.synthesis.linkage import FOUR_BAR, SLIDER_CRANK, Linkages
 
 MOST_STARTS = 1_000_000
@@ -28,6 +29,7 @@ EXACT = 1e-9
 """Pairs nearer than this are met [rad; travels of a slider]."""
 
 
+@short_repr
 @dataclass(frozen=True)
 class FunctionGenerators:
     """Linkages (m,) at the first pair, the best first.

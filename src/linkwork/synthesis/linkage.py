@@ -11,6 +11,7 @@ import numpy as np
 
 from linkwork.arguments import shown
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
+from linkwork.results import short_repr
 from linkwork.synthesis.dyads import Dyads
 from linkwork.synthesis.sliders import Sliders
 from linkwork.synthesis.task import PlanarTask, complex_points
@@ -115,6 +116,7 @@ class Topology:
         return tuple(order), closing
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class Linkages:
     """Many linkages of one topology: `points` (..., k) complex [m] at position 1, in the order of `names`.
@@ -270,7 +272,7 @@ def pairs_of(task: PlanarTask, found: Dyads, driver: str = "crank") -> tuple[Lin
     """(four-bars, index of the task) of every pair of valid dyads; (m, ...) over the whole batch."""
     ground, moving, valid = (np.atleast_2d(x) for x in (found.ground, found.moving, found.valid))
     slots = valid.shape[-1]
-    flat = lambda x: x.reshape(-1, slots)
+    flat = lambda x: x.reshape(int(np.prod(x.shape[:-1])), slots)  # slots may be none
     ground, moving, valid = flat(ground), flat(moving), flat(valid)
     tips = np.broadcast_to(task.positions[..., 0], task.batch or (1,)).reshape(-1)
     first, second = np.triu_indices(slots, 1)

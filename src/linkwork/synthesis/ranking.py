@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.results import short_repr
 from linkwork.synthesis import four_bar_verdicts
 from linkwork.synthesis.linkage import Linkages, as_linkages
 from linkwork.synthesis.sensitivities import sensitivity
@@ -19,6 +20,7 @@ CRITERIA = ("transmission", "size", "ratio", "region", "torque", "sensitivity")
 LARGER_IS_BETTER = frozenset({"transmission"})
 
 
+@short_repr
 @dataclass(frozen=True)
 class Ranking:
     """order (m,): indices, the best first; values: criterion -> (m,); front (m,): no other is better in everything;

@@ -19,6 +19,7 @@ from linkwork.arguments import number
 from linkwork.engine.kernel import Kernel, Signature
 from linkwork.engine.traced import traced
 from linkwork.errors import InvalidInput
+from linkwork.results import short_repr
 from linkwork.synthesis import kinematics
 from linkwork.synthesis.linkage import Linkages, Topology, as_linkages
 from linkwork.synthesis.task import PlanarTask, as_task
@@ -26,6 +27,7 @@ from linkwork.synthesis.task import PlanarTask, as_task
 MOST_SAMPLES = 1_000_000
 
 
+@short_repr
 @dataclass(frozen=True)
 class Sensitivity:
     """Derivatives at the positions of a task; dimensions are the x and y of every point, in the order of `names`.

@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 
 from linkwork.errors import NotPossible
+from linkwork.results import short_repr
 from linkwork.synthesis.task import PlanarTask, as_task, check_count, check_poses, complex_points, troubles
 
 
+@short_repr
 @dataclass(frozen=True)
 class Sliders:
     """Chains with a slider: (m,) for one task, (..., m) with `valid` for a batch.

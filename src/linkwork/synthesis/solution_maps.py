@@ -15,6 +15,7 @@ import numpy as np
 
 from linkwork import deadlines
 from linkwork.errors import NotPossible
+from linkwork.results import short_repr
 from linkwork.synthesis.burmester import Curves, burmester
 from linkwork.synthesis.linkage import FOUR_BAR, Linkage, Linkages
 from linkwork.synthesis.task import PlanarTask
@@ -36,6 +37,7 @@ STEPS = (15.0, 30.0, 45.0)
 """Transmission angles [deg] between which the colours become fuller."""
 
 
+@short_repr
 @dataclass(frozen=True)
 class SolutionMap:
     """Four-bars of every pair of dyads of the curve, (n, n): row the driving dyad, column the driven one.

@@ -20,6 +20,7 @@ import numpy as np
 
 from linkwork.arguments import as_doubles
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.results import short_repr
 from linkwork.synthesis import bilinear
 
 ORIENTATIONS, POSES = 5, 7
@@ -30,6 +31,7 @@ FAR = 1e4
 EQUAL = 1e-9
 
 
+@short_repr
 @dataclass(frozen=True)
 class SphericalDyads:
     """Directions that keep their angle: of one task (m, ...), real answers alone; of a batch slots with `valid`.
@@ -53,6 +55,7 @@ class SphericalDyads:
         return self.valid.shape[-1]
 
 
+@short_repr
 @dataclass(frozen=True)
 class Legs:
     """Links between two ball joints: of one task (m, ...), real answers alone; of a batch slots with `valid`.
@@ -76,6 +79,7 @@ class Legs:
         return self.valid.shape[-1]
 
 
+@short_repr
 @dataclass(frozen=True)
 class SphericalFourBar:
     """Axes through one centre at position 1, as unit vectors: ground (2, 3) and moving (2, 3), crank first.
@@ -90,6 +94,7 @@ class SphericalFourBar:
     radius: float = 1.0
 
 
+@short_repr
 @dataclass(frozen=True)
 class FiveLegs:
     """A body on five legs: ground (5, 3), moving (5, 3) points at position 1 [m], and the poses (n, 4, 4)."""

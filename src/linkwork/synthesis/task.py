@@ -10,11 +10,13 @@ import numpy as np
 
 from linkwork.arguments import as_doubles, broadcast, number
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.results import short_repr
 
 SAME = 1e-9
 """Positions that differ by less [of the task's size, rad] are equal."""
 
 
+@short_repr
 @dataclass(frozen=True, init=False, eq=False)
 class PlanarTask:
     """Positions of a body in the plane, for one task or a batch of them.

@@ -22,6 +22,7 @@ from linkwork.arguments import as_doubles
 from linkwork.engine import keys
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.polynomials import Complex, Starts, System
+from linkwork.results import short_repr
 from linkwork.synthesis import two_loops
 from linkwork.synthesis.compatibility import triad_deltas
 from linkwork.synthesis.dyads import Dyads, chosen_rotations, dyads, with_tail
@@ -33,6 +34,7 @@ ON_CIRCLE = 1e-5
 EXACT = 1e-9
 
 
+@short_repr
 @dataclass(frozen=True)
 class Triads:
     """Triads of one task: (m,) arrays, real answers alone, by beta2; of a batch: slots (..., m) with `valid`.

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.results import short_repr
 from linkwork.synthesis import circuit_verdicts, four_bar_verdicts
 from linkwork.synthesis.linkage import FOUR_BAR, Linkage, Linkages, as_linkages, linkages
 from linkwork.synthesis.task import PlanarTask, as_task
@@ -22,6 +23,7 @@ MET = 1e-7
 """A position is met when no link's length changes by more [of the linkage's size]."""
 
 
+@short_repr
 @dataclass(frozen=True)
 class Verdict:
     """What `check` found; every array is (...,) like the linkages, transmission (..., n).

@@ -12,10 +12,12 @@ from linkwork import quantities
 from linkwork.arguments import as_doubles, choice
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.model.payload import Payload
+from linkwork.results import short_repr
 from linkwork.subject import RobotLike, Subject, subject_of
 from linkwork.trajectory.path import Path
 
 
+@short_repr
 @dataclass(frozen=True)
 class PathCoefficients:
     """tau = m sdd + c sd^2 + d along a path, each (..., points, nv).
