@@ -6,6 +6,7 @@ python -m tests.formats.bombs 1.0     every kind with about that many megabytes;
 from __future__ import annotations
 
 import logging
+import random
 import sys
 import time
 from collections.abc import Callable
@@ -62,9 +63,47 @@ def sdf(inside: str) -> str:
     return f'<sdf version="1.9"><model name="m">{inside}</model></sdf>'
 
 
+def anagrams(word: str, count: int) -> list[str]:
+    """Different words of the letters of one, at most that many."""
+    generator = random.Random(0)
+    return list({"".join(generator.sample(word, len(word))): None for _ in range(count)})
+
+
+def followers(size: float) -> str:
+    count = int(size * 1e6 / 130)
+    row = JOINT.replace("INSIDE", '<mimic joint="j{leader}"/>')
+    return urdf(
+        JOINT.format(k=0).replace("INSIDE", "") + "".join(row.format(k=k, leader=k - 1) for k in range(1, count))
+    )
+
+
+def drawn(size: float) -> str:
+    """One body with as many points as lines between them."""
+    count = int(size * 1e6 / 42)
+    points = "".join(f"      p{k}: [0, 0, 1]\n" for k in range(count))
+    lines = f"      - [p{count - 1}, p{count - 2}]\n" * count
+    return yaml(f"  b:\n    mass: 1\n    points:\n{points}    lines:\n{lines}", "joints: {}\n")
+
+
+def yaml_chain(size: float) -> str:
+    count = int(size * 1e6 / 65)
+    bodies = "".join(f"  b{k}: {{mass: 1}}\n" for k in range(count + 1))
+    row = "  j{}: {{type: fixed, parent: b{}, child: b{}}}\n"
+    return yaml(bodies, "joints:\n" + "".join(row.format(k, k, k + 1) for k in range(count)))
+
+
+def nested(inside: str, size: float, end: str, most: int = 1900) -> str:
+    """Elements inside each other."""
+    count = min(int(size * 1e6 / (len(inside) + len(end))), most)
+    return "".join(inside.format(k=k) for k in range(count)) + end * count
+
+
 def link(inside: str) -> str:
     return urdf(f'<link name="a">{inside}</link>')
 
+
+MARKED = '<link name="f{k}" MARK/>'
+FIXED = '<joint name="j{k}" type="fixed"><parent link="base"/><child link="f{k}"/></joint>'
 
 YAML = 0.9
 """Most megabytes of a .robot.yaml that is read."""
@@ -144,6 +183,66 @@ BOMBS: dict[str, Callable[[float], str]] = {
     "mjcf: attached to itself": lambda size: mjcf(
         '<body name="x"><geom size="1"/></body>' + rows('<attach body="x" prefix="p{k}"/>', size)
     ),
+    "urdf: marked frames": lambda size: urdf(
+        rows(MARKED.replace("MARK", 'linkwork:is="frame"') + FIXED, size),
+    ),
+    "urdf: marked points": lambda size: urdf(
+        rows(MARKED.replace("MARK", 'linkwork:is="point" linkwork:point="p{k}"') + FIXED, size),
+    ),
+    "urdf: each follows the one before": followers,
+    "urdf: anagrams": lambda size: urdf("".join(f"<{word}/>" for word in anagrams("tnioj-lairetam", int(size * 6e4)))),
+    "yaml: points and lines": lambda size: drawn(min(size, YAML)),
+    "yaml: variables": lambda size: yaml(
+        "  b: {mass: 1}\n", "joints: {}\nvariables:\n" + rows("  v{k}: {{value: 1}}\n", min(size, YAML))
+    ),
+    "yaml: frames": lambda size: yaml(
+        "  b: {mass: 1}\n", "joints: {}\nframes:\n" + rows("  v{k}: {{body: b}}\n", min(size, YAML))
+    ),
+    "yaml: a chain": lambda size: yaml_chain(min(size, YAML)),
+    "sdf: joints to the world": lambda size: sdf(
+        rows(
+            '<link name="b{k}"/><joint name="j{k}" type="fixed"><parent>world</parent><child>b{k}</child></joint>', size
+        )
+    ),
+    "sdf: joints at frames": lambda size: sdf(
+        rows(
+            '<link name="b{k}"/><frame name="f{k}" attached_to="b{k}"/>'
+            '<joint name="j{k}" type="fixed"><parent>world</parent><child>f{k}</child></joint>',
+            size,
+        )
+    ),
+    "sdf: closures": lambda size: sdf(
+        '<link name="a"/><link name="b"/>'
+        + rows('<joint name="j{k}" type="ball"><parent>a</parent><child>b</child></joint>', size)
+    ),
+    "mjcf: classes of one that says much": lambda size: mjcf(
+        rows('<geom size="1" class="c{k}"/>', 0.3 * size),
+        before="<default>"
+        + rows('<geom rgba="1 1 1 1"/>', 0.3 * size)
+        + rows('<default class="c{k}"/>', 0.4 * size)
+        + "</default>",
+    ),
+    "mjcf: many main classes": lambda size: mjcf(
+        rows('<geom size="1" class="c{k}"/>', 0.3 * size),
+        before=rows('<default><geom size="2"/><default class="c{k}"/></default>', 0.7 * size),
+    ),
+    "mjcf: nested classes": lambda size: mjcf(
+        rows('<geom class="c{k}"/>', 0.3 * size, 200),
+        before="<default>" + nested('<default class="c{k}"><geom size="1"/>', 0.7 * size, "</default>") + "</default>",
+    ),
+    "mjcf: keyframes": lambda size: mjcf(
+        after="<keyframe>" + rows('<key name="k{k}" qpos="1"/>', size) + "</keyframe>"
+    ),
+    "mjcf: joints of one body": lambda size: mjcf(
+        '<body name="x"><geom size="1"/>' + rows('<joint name="i{k}"/>', size) + "</body>"
+    ),
+    "mjcf: a chain": lambda size: mjcf(
+        nested('<body name="c{k}"><joint name="i{k}"/><geom size="1"/>', size, "</body>"), count=1
+    ),
+    "mjcf: turned shapes": lambda size: mjcf(rows('<geom size="1" euler="1 2 3"/>', size)),
+    "mjcf: shapes in frames": lambda size: mjcf(rows('<frame euler="1 2 3"><geom size="1"/></frame>', size)),
+    "mjcf: welds": lambda size: mjcf(after="<equality>" + rows('<weld body1="b1" body2="b2"/>', size) + "</equality>"),
+    "mjcf: actuators": lambda size: mjcf(after="<actuator>" + rows('<motor joint="j1"/>', size) + "</actuator>"),
     "srdf: groups of nobody": lambda size: (
         '<robot name="r">' + rows('<group name="g{k:06}"><group name="h{k:06}"/></group>', size) + "</robot>"
     ),

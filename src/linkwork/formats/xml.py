@@ -17,7 +17,7 @@ from typing import NoReturn
 from xml.parsers import expat
 
 from linkwork.errors import InvalidFile, listed
-from linkwork.formats.files import LARGEST, file_name, read_bounded
+from linkwork.formats.files import LARGEST, collected_later, file_name, read_bounded
 from linkwork.formats.strictness import Passed
 
 DEEPEST = 200
@@ -67,7 +67,7 @@ class Element:
 
     def all(self, tag: str) -> list[Element]:
         """The children of that tag."""
-        return [child for child in self.children if child.tag == tag]
+        return [child for child in self.children if child.tag == tag] if self.children else []
 
     def only(self, tag: str, passed: Passed | None = None, drawn: bool = False) -> Element | None:
         """The child of that tag, or None; two of them contradict each other.
@@ -75,6 +75,8 @@ class Element:
         With `passed` a second one is passed over where it says the same as the first, where it is only `drawn`, or by
         strict=False (the first counts, as in urdfdom).
         """
+        if not self.children:
+            return None
         found = self.all(tag)
         if len(found) > 1:
             first = f"the first is on line {found[0].line}"
@@ -151,6 +153,7 @@ def read_xml(path: str | os.PathLike[str], content: bool = False) -> Element:
     return parse_xml(read_bounded(path), file_name(path), content=content)
 
 
+@collected_later
 def parse_xml(document: str | bytes, source: str, deepest: int = DEEPEST, content: bool = False) -> Element:
     """The root element of XML text; `source` is what errors call it, `deepest` how far elements may be nested.
 

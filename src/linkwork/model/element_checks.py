@@ -49,7 +49,8 @@ def checked_elements(elements: tuple[Element, ...], bodies: set[str], joints: di
     for e in named:
         if e.name in joints:
             raise InvalidModel(f"{about(e)} has the name of a joint, expected another name", ("element", e.name))
-    return tuple(_Check(element, elements, bodies, joints).passed() for element in elements)
+    known = _Known(elements, bodies, joints)
+    return tuple(_Check(element, known).passed() for element in elements)
 
 
 def about(element: Element) -> str:
@@ -58,12 +59,26 @@ def about(element: Element) -> str:
     return f'{element.word} "{name}"'
 
 
+class _Known:
+    """What elements name, collected once for all of them: a file of n elements costs n."""
+
+    def __init__(self, elements: tuple[Element, ...], bodies: set[str], joints: dict[str, Joint]) -> None:
+        carriers = (LinearActuator, Slider, LoopClosure)
+        self.bodies, self.joints = bodies, joints
+        self.bars = {e.name: e for e in reversed(elements) if isinstance(e, Bar)}
+        self.holders = bodies | self.bars.keys()
+        self.supports = joints.keys() | {e.name for e in elements if isinstance(e, carriers)}
+        self.sliders: dict[str, list[str]] = {}
+        for e in elements:
+            if isinstance(e, Slider):
+                self.sliders.setdefault(e.bar, []).append(e.name)
+
+
 class _Check:
     """The checks of one element among all of them."""
 
-    def __init__(self, element: Any, elements: tuple, bodies: set[str], joints: dict[str, Joint]) -> None:
-        self.e, self.elements, self.bodies, self.joints = element, elements, bodies, joints
-        self.bars = {e.name for e in elements if isinstance(e, Bar)}
+    def __init__(self, element: Any, known: _Known) -> None:
+        self.e, self.known = element, known
 
     def passed(self) -> Element:
         changes: dict[str, Any] = {}
@@ -84,7 +99,9 @@ class _Check:
             case "point":
                 self._point(label, value, role.on_bars)
             case "axis" | "direction":
-                changes[label] = self._unit(label)
+                unit = self._unit(label)
+                if unit is not value:
+                    changes[label] = unit
             case "number" | "coordinate":
                 self._number(label, value, role)
             case "word":
@@ -100,10 +117,10 @@ class _Check:
                     self.joint(name, role.what, role.coordinates)
 
     def _point(self, label: str, point: Point, on_bars: bool) -> None:
-        known = self.bodies | self.bars
-        if point.body is not None and point.body not in known:
-            self.fail(f'{label} is on body "{point.body}", which does not exist{did_you_mean(point.body, known)}')
-        if point.body in self.bars and not on_bars:
+        holders = self.known.holders
+        if point.body is not None and point.body not in holders:
+            self.fail(f'{label} is on body "{point.body}", which does not exist{did_you_mean(point.body, holders)}')
+        if point.body in self.known.bars and not on_bars:
             self.fail(f'{label} is on bar "{point.body}"; only springs and dampers pull at bars')
         if len(point.position) != 3 or not _finite(point.position):
             self.fail(f"{label} at {point.position}, expected three finite numbers")
@@ -124,14 +141,16 @@ class _Check:
         axis = getattr(self.e, label)
         if has_symbols(axis):
             self.fail(f"{label} depends on a live variable, expected plain numbers")
-        if len(axis) != 3 or not _finite(axis) or not norm(axis) > 1e-12:
+        length = norm(axis) if len(axis) == 3 and _finite(axis) else 0.0
+        if not length > 1e-12:
             self.fail(f"{label} {tuple(axis)}, expected a direction")
-        return axis if abs(norm(axis) - 1.0) < 1e-15 else scale(1.0 / norm(axis), axis)
+        return axis if abs(length - 1.0) < 1e-15 else scale(1.0 / length, axis)
 
     def joint(self, name: str, what: str = "joint", coordinates: int | None = 1) -> None:
-        if name not in self.joints:
-            self.fail(f'{what} "{name}" does not exist{did_you_mean(name, self.joints)}')
-        joint = self.joints[name]
+        joints = self.known.joints
+        if name not in joints:
+            self.fail(f'{what} "{name}" does not exist{did_you_mean(name, joints)}')
+        joint = joints[name]
         if joint.mimic is not None:
             self.fail(f'{what} "{name}" follows joint "{joint.mimic.joint}"; name "{joint.mimic.joint}" instead')
         if joint.nv == 0 or (coordinates is not None and joint.nv != coordinates):
@@ -197,15 +216,15 @@ class _Check:
         self.apart("first", "second")
 
     def bar(self) -> None:
-        sliders = [e.name for e in self.elements if isinstance(e, Slider) and e.bar == self.e.name]
+        sliders = self.known.sliders.get(self.e.name, [])
         if len(sliders) != 1:
             self.fail(f"{len(sliders)} sliders carry its tip ({', '.join(sliders)}), expected one")
 
     def slider(self) -> None:
-        bars = [e for e in self.elements if isinstance(e, Bar) and e.name == self.e.bar]
-        if not bars:
-            self.fail(f'bar "{self.e.bar}" does not exist{did_you_mean(self.e.bar, self.bars)}')
-        if bars[0].pivot.body == self.e.guide.body:
+        bar = self.known.bars.get(self.e.bar)
+        if bar is None:
+            self.fail(f'bar "{self.e.bar}" does not exist{did_you_mean(self.e.bar, self.known.bars)}')
+        if bar.pivot.body == self.e.guide.body:
             self.fail(f'its guide and the pivot of bar "{self.e.bar}" are on one body')
 
     def closure(self) -> None:
@@ -223,8 +242,8 @@ class _Check:
 
     def share(self) -> None:
         e = self.e
-        if e.body not in self.bodies:
-            self.fail(f"the body does not exist{did_you_mean(e.body, self.bodies)}")
+        if e.body not in self.known.bodies:
+            self.fail(f"the body does not exist{did_you_mean(e.body, self.known.bodies)}")
         self.one_of("direction", DIRECTIONS)
         self.one_of("others", OTHERS)
         self._supports([name for name, _ in e.parts])
@@ -239,11 +258,10 @@ class _Check:
             self.fail(f"weights are {tuple(weights)}, expected six positive numbers")
 
     def _supports(self, names: list[str]) -> None:
-        carriers = (LinearActuator, Slider, LoopClosure)
-        known = [*self.joints, *(e.name for e in self.elements if isinstance(e, carriers))]
+        supports = self.known.supports
         for name in names:
-            if name not in known:
-                self.fail(f'there is no joint, actuator, slider or closure "{name}"{did_you_mean(name, known)}')
+            if name not in supports:
+                self.fail(f'there is no joint, actuator, slider or closure "{name}"{did_you_mean(name, supports)}')
 
 
 _CHECKS: dict[Any, Callable[[_Check], None]] = {
@@ -270,4 +288,10 @@ _EXPECTED = {
 
 
 def _finite(numbers: Iterable[Any]) -> bool:
-    return all(has_symbols(x) or (isinstance(x, (int, float)) and math.isfinite(x)) for x in numbers)
+    for x in numbers:
+        if type(x) is float:
+            if not math.isfinite(x):
+                return False
+        elif not (has_symbols(x) or (isinstance(x, (int, float)) and math.isfinite(x))):
+            return False
+    return True

@@ -35,7 +35,8 @@ _ORTHOGONAL = 1.0e-14  # a rotation computed in double precision is that near to
 
 def snapped(R: Matrix) -> Matrix:
     """R with entries within rounding of -1, 0, 1 made exact (symbols untouched)."""
-    return tuple([tuple([_snap(x) for x in row]) for row in R])  # type: ignore[return-value]
+    (a, b, c), (d, e, f), (g, h, i) = R
+    return ((_snap(a), _snap(b), _snap(c)), (_snap(d), _snap(e), _snap(f)), (_snap(g), _snap(h), _snap(i)))
 
 
 def _snap(x: Number) -> Number:
@@ -53,13 +54,13 @@ def _snap(x: Number) -> Number:
 
 def about(axis: str, angle: Number) -> Matrix:
     """Rotation by `angle` [rad] about the coordinate axis "x", "y" or "z"."""
-    c, s = cos(angle), sin(angle)
-    R = {
-        "x": ((1.0, 0.0, 0.0), (0.0, c, -s), (0.0, s, c)),
-        "y": ((c, 0.0, s), (0.0, 1.0, 0.0), (-s, 0.0, c)),
-        "z": ((c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0)),
-    }[axis]
-    return snapped(R)
+    sine = sin(angle)
+    c, s, n = _snap(cos(angle)), _snap(sine), _snap(-sine)
+    if axis == "x":
+        return ((1.0, 0.0, 0.0), (0.0, c, n), (0.0, s, c))
+    if axis == "y":
+        return ((c, 0.0, s), (0.0, 1.0, 0.0), (n, 0.0, c))
+    return {"z": ((c, n, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0))}[axis]
 
 
 def from_euler(sequence: str, angles: Sequence[Number]) -> Matrix:

@@ -15,7 +15,7 @@ from linkwork.model.inertia import LARGEST, LEVELS
 from linkwork.model.joint import SIZES, TYPES, Joint
 from linkwork.model.model import Model
 from linkwork.model.number import IDENTITY, Number, Vector, dot, has_symbols, norm, scale
-from linkwork.model.placement import Placement
+from linkwork.model.placement import HERE, Placement
 from linkwork.model.rotation import orthogonality_error
 
 log = logging.getLogger("linkwork")
@@ -121,15 +121,18 @@ def _check_attached(model: Model) -> None:
             raise InvalidModel(f"{about} has the name of a body", culprit)
         _check_placement(about, frame.placement, culprit)
     for body in model.bodies:
+        if not body.points and not body.lines:
+            continue
         culprit = ("body", body.name)
         points = [name for name, _ in body.points]
+        known = set(points)
         if (twice := _used_twice(points)) is not None:
             raise InvalidModel(f'body "{body.name}": point name "{twice}" is used {points.count(twice)} times', culprit)
         for name, position in body.points:
             if not _finite(position):
                 raise InvalidModel(f'body "{body.name}": point "{name}" at {position} is not finite', culprit)
         for end in (end for line in body.lines for end in line):
-            if end not in points:
+            if end not in known:
                 sentence = f'body "{body.name}": a line ends at point "{end}", which it does not have'
                 raise InvalidModel(f"{sentence}{did_you_mean(end, points)}", culprit)
 
@@ -153,6 +156,8 @@ def _checked_joint(joint: Joint) -> Joint:
             raise InvalidModel(f"{about}: acceleration limit {limit.acceleration:g} must be positive", culprit)
     for label in ("damping", "friction", "armature"):
         value = getattr(joint, label)
+        if type(value) is float and value == 0.0:
+            continue
         for x in value if isinstance(value, tuple) else (value,):
             if not has_symbols(x) and not (math.isfinite(x) and x >= 0.0):
                 raise InvalidModel(f"{about}: {label} {x:g} must be finite and not negative", culprit)
@@ -164,7 +169,7 @@ def _checked_joint(joint: Joint) -> Joint:
         raise InvalidModel(f"{about}: pitch {joint.pitch} is not finite", culprit)
     first = _unit(joint, "axis", joint.axis)
     if "second_axis" not in [axis for _, axis in joint.kind.chain]:
-        return replace(joint, axis=first)
+        return joint if first is joint.axis else replace(joint, axis=first)
     second = _unit(joint, "second_axis", joint.second_axis)
     if not has_symbols((first, second)) and abs(dot(first, second)) > 1.0 - 1e-9:
         sentence = f"{about}: axis {joint.axis} and second_axis {joint.second_axis} are parallel"
@@ -173,6 +178,8 @@ def _checked_joint(joint: Joint) -> Joint:
 
 
 def _check_placement(about: str, placement: Placement, culprit: tuple[str, str]) -> None:
+    if placement is HERE:
+        return
     R = placement.rotation
     if not _finite((*R[0], *R[1], *R[2], *placement.position)):
         raise InvalidModel(f"{about}: its placement is not finite", culprit)
@@ -230,11 +237,13 @@ def _check_mimic(model: Model) -> None:
 def _check_mass(model: Model, check: str) -> None:
     unphysical = []
     for body in model.bodies:
-        problem = body.mass_properties.problem(check)
-        if problem:
-            raise InvalidModel(f'robot "{model.name}", body "{body.name}": {problem}', ("body", body.name))
-        if check == "any" and (problem := body.mass_properties.problem("physical")):
+        problem = body.mass_properties.problem("physical" if check == "any" else check)
+        if problem is None:
+            continue
+        if check == "any" and body.mass_properties.problem("any") is None:
             unphysical.append(f'"{body.name}": {problem}')
+        else:
+            raise InvalidModel(f'robot "{model.name}", body "{body.name}": {problem}', ("body", body.name))
     if unphysical:
         bodies = "body is" if len(unphysical) == 1 else "bodies are"
         log.warning('robot "%s": %d %s not physical: %s', model.name, len(unphysical), bodies, listed(unphysical, 100))
@@ -245,7 +254,10 @@ def _used_twice(names: Iterable[str]) -> str | None:
 
 
 def _finite(numbers: Iterable[Number]) -> bool:
-    return all(math.isfinite(x) if type(x) is float else _is_finite(x) for x in numbers)
+    for x in numbers:
+        if not (math.isfinite(x) if type(x) is float else _is_finite(x)):
+            return False
+    return True
 
 
 def _is_finite(x: Any) -> bool:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from linkwork.errors import did_you_mean
 from linkwork.formats.mjcf.attached import Attached
 from linkwork.formats.mjcf.vocabulary import ACTUATORS
-from linkwork.formats.mjcf.words import Inherited, Words, inherited_from
+from linkwork.formats.mjcf.words import NOTHING, Inherited, Words, inherited_from
 from linkwork.formats.xml import Element
 
 MAIN = "main"
@@ -30,7 +28,7 @@ class Defaults:
             if top.text("class", MAIN) != MAIN:
                 raise top.error(f'has class "{top.text("class")[:60]}", expected none or "{MAIN}" at the top level')
             self._collect(top)
-        self.inherited = cache(self._inherited)
+        self._handed: dict[tuple[str | tuple[str, ...], str, int], tuple[Inherited, int]] = {}
 
     def _collect(self, top: Element) -> None:
         self.sections[MAIN].append(top)
@@ -71,14 +69,30 @@ class Defaults:
             raise element.error(f'has {attribute}="{name[:60]}", and there is no such default class{near}')
         return name
 
-    def _inherited(self, tags: str | tuple[str, ...], name: str) -> Inherited:
-        """What a class and those around it hand down to elements of a tag."""
-        tags = (tags,) if isinstance(tags, str) else tags
-        found: list[Element] = []
-        at: str | None = name
-        while at is not None:
-            sections = self.sections[at] if at != MAIN else self.sections[MAIN][: self.seen.get(name)]
-            for section in reversed(sections):
-                found += [each for each in reversed(section.children) if each.tag in tags]
-            at = self.parents[at]
-        return inherited_from(found)
+    def inherited(self, tags: str | tuple[str, ...], name: str) -> Inherited:
+        """What a class and those around it hand down to elements of a tag; every section is looked through once."""
+        wanted = (tags,) if isinstance(tags, str) else tags
+        waiting: list[tuple[str, int]] = []
+        at: tuple[str, int] | None = (name, len(self.sections[name]) - 1)
+        while at is not None and (tags, *at) not in self._handed:
+            waiting.append(at)
+            at = self._behind(*at)
+        handed, lowest = (NOTHING, 0) if at is None else self._handed[(tags, *at)]
+        for at in reversed(waiting):
+            section = self.sections[at[0]][at[1]] if self.sections[at[0]] else None
+            children = () if section is None else reversed(section.children)
+            own = [each for each in children if each.tag in wanted]
+            if own:
+                lowest -= len(own)
+                handed = inherited_from(own, handed, lowest)
+            self._handed[(tags, *at)] = handed, lowest
+        return handed
+
+    def _behind(self, name: str, k: int) -> tuple[str, int] | None:
+        """The section that the k-th section of a class inherits from."""
+        if k > 0:
+            return name, k - 1
+        parent = self.parents[name]
+        if parent is None:
+            return None
+        return parent, (self.seen[name] if parent == MAIN else len(self.sections[parent])) - 1

@@ -46,6 +46,10 @@ def expanded(content: bytes | str, source: str, folders: Folders) -> Element:
 
 def _with_includes(element: Element, folders: Folders, seen: dict[str, Element]) -> list[Element]:
     """The children of an element, includes replaced by what they include, as often as that includes more."""
+    if all(child.tag != "include" for child in element.children):
+        for child in element.children:
+            child.parent = element
+        return element.children
     children: list[Element] = []
     waiting = list(reversed(element.children))
     while waiting:

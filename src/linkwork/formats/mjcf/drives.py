@@ -92,7 +92,7 @@ def _of_its_kind(words: Words) -> Words:
     own = words.own
     shared = [word for word in COMMON if word not in LACKING.get(own.tag, ())]
     kept = {
-        word: tuple((rank, holder) for rank, holder in holders if holder.tag == own.tag or word in shared)
+        word: tuple(held for held in holders if held[1].tag == own.tag or word in shared)
         for word, holders in words.inherited.items()
     }
     return Words(own, {word: holders for word, holders in kept.items() if holders})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -45,11 +44,17 @@ class Geom:
     def __post_init__(self) -> None:
         self.kind = self.words.choice("type", GEOM_TYPES, "sphere")
         self.group = self.words.whole("group", 0)
+        self._placed: tuple[Placement, Vector] | None = None
         self.is_fitted = self.kind in _SIZES and bool(self.words.text("mesh", ""))
 
-    @cached_property
+    @property
     def placed(self) -> tuple[Placement, Vector]:
-        """(T_body_geom, sizes as in MJCF); of a mesh the frame of its file."""
+        """(T_body_geom, sizes as in MJCF), found once; of a mesh the frame of its file."""
+        if self._placed is None:
+            self._placed = self._place()
+        return self._placed
+
+    def _place(self) -> tuple[Placement, Vector]:
         words, T = self.words, self.around
         x, y, z = words.overlaid("size", (0.0, 0.0, 0.0))
         if self.is_fitted:

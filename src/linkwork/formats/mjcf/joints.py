@@ -199,6 +199,8 @@ def _resisting(joint: Joint, moving: _Moving, passed: Passed) -> Joint:
     if min(damping, friction, armature) < 0.0:
         numbers = f"damping {damping:g}, frictionloss {friction:g}, armature {armature:g}"
         raise words.error(f"has {numbers}, expected numbers that are not negative")
+    if not (damping or friction or armature):
+        return joint
     return replace(joint, damping=damping, friction=friction, armature=armature)
 
 
@@ -215,8 +217,9 @@ def _limits(moving: _Moving, settings: CompilerSettings, passed: Passed) -> tupl
     if _is_limited(moving, "actuatorfrclimited", "actuatorfrcrange", settings):
         least, most = words.numbers("actuatorfrcrange", 2, (0.0, 0.0))
         effort = max(abs(least), abs(most))
-    limits = Limits(lower, upper, math.inf, effort)
-    return () if limits == Limits() else (limits,)
+    if lower == -math.inf and upper == effort == math.inf:
+        return ()
+    return (Limits(lower, upper, math.inf, effort),)
 
 
 def _is_limited(moving: _Moving, attribute: str, extent: str, settings: CompilerSettings) -> bool:

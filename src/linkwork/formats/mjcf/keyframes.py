@@ -15,6 +15,9 @@ REFERENCE = "qpos0"
 SHORTEST = 1e-15
 """Length below which MuJoCo's mju_normalize4 makes a quaternion the identity (mjMINVAL)."""
 
+MOST_NUMBERS = 500_000
+"""How many numbers the keyframes of a file may have: each names the whole configuration."""
+
 Reference = Sequence[tuple[str, tuple[float, ...]]]
 
 
@@ -32,11 +35,18 @@ def configurations(
     own = tuple((joint, q) for joint, q in reference if joint not in followers)
     if any(_is_moved(q) for _, q in own):
         found[REFERENCE] = own
+    held = 0
     for k, key in enumerate(each for section in root.all("keyframe") for each in section.all("key")):
         numbers = key.few("qpos", 0, size) if key.attributes.get("qpos", "").strip() else ()
         name = key.attributes.get("name") or f"key_{k + 1}"
         if name in found and name != REFERENCE:
             raise key.error(f'has the name "{name[:60]}", which another keyframe has already')
+        if not numbers and not isinstance(key, Attached):
+            found[name] = own
+            continue
+        held += size
+        if held > MOST_NUMBERS:
+            raise key.error(f"is one too many: more than {MOST_NUMBERS} numbers of keyframes are not read")
         placed = {id(element): q for element, q in key.places} if isinstance(key, Attached) else {}
         at, configuration = 0, []
         for element, (joint, q) in zip(elements, reference, strict=True):

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from linkwork.errors import InvalidFile, InvalidInput, InvalidModel, listed
-from linkwork.formats.files import file_name, read_bounded
+from linkwork.formats.files import collected_later, file_name, read_bounded
 from linkwork.formats.mjcf.assets import Assets
 from linkwork.formats.mjcf.attach import assembled
 from linkwork.formats.mjcf.bodies import WORLD, Described, Names, described_bodies
@@ -88,6 +88,7 @@ def read_mjcf_text(
     return _model(text, name, name, options, Folders(None, folders))
 
 
+@collected_later
 def _model(content: str | bytes, source: str, stem: str, options: ReadOptions, folders: Folders) -> Model:
     passed = Passed(options.strict, source)
     root = assembled(content, source, folders)
@@ -260,9 +261,9 @@ class _Reader:
         return springs(self.bodies, chains, self.marks.springs, names, self.passed)
 
     def _finished(self, joint: Joint, closed: Equalities, armature: dict[str, float]) -> Joint:
-        joint = replace(
-            joint, mimic=closed.mimic.get(joint.name), armature=joint.armature + armature.get(joint.name, 0.0)
-        )
+        rule, rotor = closed.mimic.get(joint.name), armature.get(joint.name, 0.0)
+        if rule is not None or rotor:
+            joint = replace(joint, mimic=rule, armature=joint.armature + rotor)
         limits = self.marks.limits.get(joint.name)
         return joint if limits is None or len(limits) != joint.nv else replace(joint, limits=limits)
 

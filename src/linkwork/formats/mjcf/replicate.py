@@ -54,7 +54,7 @@ def replicate(root: Element, settings: CompilerSettings) -> None:
         order.append(element)
         stack.extend(element.children)
     for element in reversed(order):  # inner ones first
-        if any(child.tag == "replicate" for child in element):
+        if any(child.tag == "replicate" for child in element.children):
             element.children = [part for child in element for part in _replaced(child, element, settings, copies)]
     _copy_referring(root, copies)
     for key in (each for section in root.all("keyframe") for each in section.all("key")):

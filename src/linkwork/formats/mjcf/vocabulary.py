@@ -6,6 +6,8 @@ follow MuJoCo 4.0 and hold, besides, a few words of older versions that simulate
 
 from __future__ import annotations
 
+from functools import cache
+
 from linkwork.errors import did_you_mean, listed
 from linkwork.formats.xml import Element
 
@@ -165,21 +167,27 @@ REFUSED: dict[str, str] = {
 }
 
 
+@cache
+def _known_at(place: str) -> tuple[dict[str, str], tuple[str, ...], tuple[str, ...]]:
+    """Tags with the places they open, attributes, and tags without influence on the mechanism, of a place."""
+    tags, attributes = READ[place]
+    return tags, tuple(attributes.split()), tuple(WITHOUT_INFLUENCE.get(place, "").split())
+
+
 def check_words(root: Element) -> None:
     """Refuse every tag and attribute in the expanded document that no table knows."""
     stack = [(root, "mujoco")]
     while stack:
         element, place = stack.pop()
-        tags, attributes = READ[place]
-        known = attributes.split()
+        tags, known, quiet = _known_at(place)
         for attribute in element.attributes:
             if attribute not in known:
                 near = did_you_mean(attribute, known)
                 raise element.error(f'has an attribute "{attribute}", which MJCF does not know here{near}')
-        quiet = WITHOUT_INFLUENCE.get(place, "").split()
-        for child in element:
-            if child.tag in tags:
-                stack.append((child, tags[child.tag]))
+        for child in element.children:
+            inner = tags.get(child.tag)
+            if inner is not None:
+                stack.append((child, inner))
             elif child.tag in REFUSED:
                 raise child.error(REFUSED[child.tag])
             elif child.tag not in quiet:

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from linkwork.errors import InvalidFile, did_you_mean
 from linkwork.formats.xml import Element
 
-Inherited = Mapping[str, tuple[tuple[int, Element], ...]]
-"""attribute -> (rank, element that has it) of the default classes, the nearest class first; see `inherited_from`"""
+Holder = tuple[int, Element, int]
+"""(rank, element that has an attribute, how many words it gives); the nearest element has the lowest rank"""
+
+Inherited = Mapping[str, tuple[Holder, ...]]
+"""attribute -> who hands it down, the nearest first; see `inherited_from`"""
 
 NOTHING: Inherited = {}
 
 
-def inherited_from(elements: Iterable[Element]) -> Inherited:
-    """What elements hand down, the nearest first; one behind others counts where it gives more numbers than they."""
-    found: dict[str, list[tuple[int, Element]]] = {}
-    most: dict[str, int] = {}
-    for rank, element in enumerate(elements):
+def inherited_from(elements: Sequence[Element], behind: Inherited = NOTHING, rank: int = 0) -> Inherited:
+    """What elements hand down, the nearest first, with what stands `behind` all of them.
+
+    One behind others counts where it gives more numbers than they. `rank` is that of the first element, lower than
+    any behind it.
+    """
+    found: dict[str, list[Holder]] = {}
+    for k, element in enumerate(elements):
         for attribute, text in element.attributes.items():
-            count = len(text.split())
-            if attribute not in found or count > most[attribute]:
-                found.setdefault(attribute, []).append((rank, element))
-                most[attribute] = count
-    return {attribute: tuple(holders) for attribute, holders in found.items()}
+            holders, count = found.setdefault(attribute, []), len(text.split())
+            if not holders or count > holders[-1][2]:
+                holders.append((rank + k, element, count))
+    handed = dict(behind)
+    for attribute, holders in found.items():
+        more = [holder for holder in behind.get(attribute, ()) if holder[2] > holders[-1][2]]
+        handed[attribute] = (*holders, *more)
+    return handed
 
 
 class Words:
@@ -50,7 +59,7 @@ class Words:
     def holders(self, attribute: str) -> list[Element]:
         """Every element that has the attribute, the nearest first."""
         own = [self.own] if attribute in self.own.attributes else []
-        return own + [holder for _, holder in self.inherited.get(attribute, ())]
+        return own + [holder for _, holder, _ in self.inherited.get(attribute, ())]
 
     @property
     def attributes(self) -> dict[str, str]:

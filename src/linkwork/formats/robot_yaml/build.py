@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from linkwork.errors import InvalidModel
+from linkwork.formats.files import collected_later
 from linkwork.formats.meshes import MeshFinder
 from linkwork.formats.robot_yaml.bodies import read_bodies
 from linkwork.formats.robot_yaml.context import Build
@@ -21,6 +22,7 @@ from linkwork.model.placement import Placement
 from linkwork.model.validation import validated
 
 
+@collected_later
 def build_model(
     robot: Entry, reader: Reader, values: Mapping[str, Number], meshes: MeshFinder, check: str, mimic: str
 ) -> Model:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
-from linkwork.formats.files import read_bounded
+from linkwork.formats.files import collected_later, read_bounded
 from linkwork.formats.meshes import MeshFinder
 from linkwork.formats.robot_yaml.build import build_model
 from linkwork.formats.robot_yaml.document import LARGEST, Node, parse_document
@@ -38,6 +38,7 @@ class Description:
             True: neither. visuals: False leaves out what is only drawn
     """
 
+    @collected_later
     def __init__(
         self,
         text: str | bytes,

@@ -323,6 +323,9 @@ class Entry(Mapping[str, Any]):
     def __contains__(self, key: object) -> bool:
         return key in self._values
 
+    def get(self, key: str, default: Any = None) -> Any:
+        return self._values.get(key, default)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from linkwork.errors import InvalidFile, InvalidInput, InvalidModel, did_you_mean
+from linkwork.formats.files import collected_later
 from linkwork.formats.meshes import MeshFinder
 from linkwork.formats.options import ReadOptions
 from linkwork.formats.sdf.poses import MODEL, WORLD, Poses, number, numbers, only_model, placement
@@ -71,6 +72,7 @@ def read_sdf_text(
     return _read(parse_xml(text, name, content=True), options, MeshFinder(None, package_dirs), model)
 
 
+@collected_later
 def _read(document: Element, options: ReadOptions, meshes: MeshFinder, wanted: str | None) -> Model:
     passed = Passed(options.strict, document.source)
     if wanted is not None and not isinstance(wanted, str):
@@ -110,6 +112,8 @@ class _Reader:
             for inner in element.all(tag):
                 raise inner.error("takes parts from another model, which linkwork does not read; join them in one")
         self.poses = Poses(element)
+        self.T_world_model = placement(element.only("pose"))
+        self.frame_names = {frame.text("name") for frame in element.all("frame")}
         self.links = {link.text("name"): link for link in element.all("link")}
         if not self.links:
             raise element.error("has no <link>, expected at least one")
@@ -143,7 +147,8 @@ class _Reader:
 
     def _body(self, name: str, link: Element) -> Body:
         inertial = link.only("inertial", self.passed)
-        if link.all("gravity") and link.all("gravity")[0].content.strip() in ("false", "0"):
+        gravity = link.all("gravity")
+        if gravity and gravity[0].content.strip() in ("false", "0"):
             self.passed.remark(f'line {link.line}: link "{name}" is drawn down by gravity, though the file says not')
         matter = MassProperties() if inertial is None else _matter(inertial)
         visuals = self.shapes.visuals(link)
@@ -170,11 +175,10 @@ class _Reader:
 
     def _standing(self, joints: Sequence[Joint]) -> list[Joint]:
         """Fixed joints for links that hang on nothing and do not stand at the origin."""
-        T_world_model = placement(self.element.only("pose"))
         held = {joint.child for joint in joints}
         found = []
         for name, link in self.links.items():
-            T = T_world_model @ self.poses.of(name, link)
+            T = self.T_world_model @ self.poses.of(name, link)
             if name not in held and T != HERE:
                 found.append(Joint(f"{name}_fixed", "fixed", None, name, T))
         return found
@@ -200,7 +204,7 @@ class _Reader:
         name = joint.needed(tag).content.strip()
         if name == WORLD:
             return None
-        if name not in self.links and name not in (each.text("name") for each in self.element.all("frame")):
+        if name not in self.links and name not in self.frame_names:
             near = did_you_mean(name, [*self.links, WORLD])
             raise joint.error(f'has a {tag} "{name[:60]}", which does not exist{near}')
         link = self.poses.link_of(name, joint, self.links)
@@ -248,7 +252,7 @@ class _Reader:
 
     def _places(self, element: Element, parent: str | None, child: str) -> tuple[Placement, Placement, Placement]:
         """T_model_x of parent, child and joint; the world is where the model's pose has it."""
-        T_parent = placement(self.element.only("pose")).inverse() if parent is None else self.poses.of(parent, element)
+        T_parent = self.T_world_model.inverse() if parent is None else self.poses.of(parent, element)
         return T_parent, self.poses.of(child, element), self.poses.of(element.text("name"), element)
 
     def _axis(self, joint: Element, tag: str, T_child: Placement) -> Vector:

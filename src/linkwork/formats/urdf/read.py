@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import os
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from linkwork.errors import InvalidFile, InvalidInput, InvalidModel, did_you_mean, listed
+from linkwork.formats.files import collected_later
 from linkwork.formats.meshes import MeshFinder
 from linkwork.formats.options import ReadOptions
 from linkwork.formats.strictness import Passed
@@ -77,6 +79,7 @@ def read_urdf_text(
     return _model(parse_xml(text, name), name, options, MeshFinder(place, package_dirs))
 
 
+@collected_later
 def _model(robot: Element, default_name: str, options: ReadOptions, meshes: MeshFinder) -> Model:
     passed = Passed(options.strict, robot.source)
     _check_root_tag(robot)
@@ -245,28 +248,34 @@ def _floating(model: Model, root: str) -> Model:
 
 def _with_marks(model: Model, robot: Element) -> Model:
     """Links that linkwork wrote for its own frames, points and the world, turned back into them."""
-    for link in robot.all("link"):
-        kind = link.attributes.get(f"{NAMESPACE}:is")
-        if kind is None:
-            continue
-        name = link.text("name")
-        above = [joint for joint in model.joints if joint.child == name]
-        below = [joint for joint in model.joints if joint.parent == name]
-        bodies = tuple(body for body in model.bodies if body.name != name)
-        if kind == "world" and not above and below:
-            joints = tuple(replace(j, parent=None) if j.parent == name else j for j in model.joints)
-            model = replace(model, bodies=bodies, joints=joints)
-        elif kind in ("frame", "point") and not below and above and above[0].type == "fixed":
-            (joint,) = above
-            joints = tuple(j for j in model.joints if j is not joint)
-            model = replace(model, bodies=bodies, joints=joints)
+    mark = f"{NAMESPACE}:is"
+    marked = [link for link in robot.all("link") if mark in link.attributes]
+    if not marked:
+        return model
+    above = {joint.child: joint for joint in model.joints}
+    below = Counter(joint.parent for joint in model.joints)
+    frames, points = list(model.frames), {body.name: list(body.points) for body in model.bodies}
+    gone: set[str] = set()
+    world = None
+    for link in marked:
+        name, kind, joint = link.text("name"), link.attributes[mark], above.get(link.text("name"))
+        gone.add(name)
+        if kind == "world" and joint is None and below[name]:
+            world = name
+        elif kind in ("frame", "point") and not below[name] and joint is not None and joint.type == "fixed":
+            parent = str(joint.parent)
+            below[parent] -= 1
             if kind == "frame":
-                model = replace(model, frames=(*model.frames, Frame(name, str(joint.parent), joint.placement)))
+                frames.append(Frame(name, parent, joint.placement))
             else:
-                point = (link.text(f"{NAMESPACE}:point"), joint.placement.position)
-                bodies = tuple(replace(b, points=(*b.points, point)) if b.name == joint.parent else b for b in bodies)
-                model = replace(model, bodies=bodies)
+                points[parent].append((link.text(f"{NAMESPACE}:point"), joint.placement.position))
         else:
             expected = "world (a root), frame or point (fixed, without children)"
-            raise link.error(f'is marked {NAMESPACE}:is="{kind}", expected {expected}')
-    return model
+            raise link.error(f'is marked {mark}="{kind}", expected {expected}')
+    for link in marked:
+        joint = above.get(link.text("name"))
+        if joint is not None and joint.parent in gone:
+            raise link.error(f'is marked {mark}="{link.attributes[mark]}" on a link that is marked itself')
+    bodies = (replace(b, points=tuple(points[b.name])) for b in model.bodies if b.name not in gone)
+    joints = (replace(j, parent=None) if j.parent == world else j for j in model.joints if j.child not in gone)
+    return replace(model, bodies=tuple(bodies), joints=tuple(joints), frames=tuple(frames))

@@ -114,16 +114,18 @@ def _check(element: Element, passed: Passed, drawn: bool) -> None:
         if not drawn:
             raise element.error(sentence)
         passed.detail(element.error(sentence))
-    element.children = [child for child in element if _is_read(child, element, tags, passed, drawn)]
-    for child in element:
+    if not element.children:
+        return
+    element.children = [
+        child for child in element.children if child.tag in tags or _is_read(child, element, tags, passed, drawn)
+    ]
+    for child in element.children:
         if child.tag in tags:
             _check(child, passed, drawn or child.tag in _DRAWN)
 
 
 def _is_read(child: Element, parent: Element, tags: Iterable[str], passed: Passed, drawn: bool) -> bool:
-    """Whether the child stays; remarks or refuses it otherwise."""
-    if child.tag in tags:
-        return True
+    """Whether a child of a tag that is not among those read stays; remarks or refuses it otherwise."""
     if child.tag.startswith("xacro:"):
         error = child.error(f"is xacro, not URDF; {EXPAND}")
         if drawn:
@@ -151,21 +153,37 @@ EXPAND = "expand it first: xacro robot.urdf.xacro > robot.urdf, or load the .xac
 
 def _check_xacro(element: Element, passed: Passed, drawn: bool) -> None:
     """Xacro is a macro language whose result is a URDF; only the result is a robot."""
-    if drawn and is_xacro(element):
-        passed.detail(element.error(f"is xacro, not URDF; {EXPAND}"))
-    elif is_xacro(element):
-        raise element.error(f"is xacro, not URDF; {EXPAND}")
+    if not is_xacro(element):
+        return
+    error = element.error(f"is xacro, not URDF; {EXPAND}")
+    if not drawn:
+        raise error
+    passed.detail(error)
 
 
 def is_xacro(element: Element) -> bool:
     """Whether an element is a macro or has an expression among its attributes."""
-    macro = element.tag.startswith("xacro:")
-    return macro or any("${" in value or "$(" in value for value in element.attributes.values())
+    if element.tag.startswith("xacro:"):
+        return True
+    for value in element.attributes.values():
+        if "$" in value and ("${" in value or "$(" in value):
+            return True
+    return False
 
 
 def _meant(word: str, choices: Iterable[str]) -> str | None:
     """The word that was meant, if this one is a misspelling of it."""
     if len(word) > LONGEST_MEANT:
         return None
-    near = difflib.get_close_matches(word.lower(), list(choices), n=1, cutoff=_MISSPELT)
+    word = word.lower()
+    choices = [each for each in choices if _may_be(word, each)]
+    if not choices:
+        return None
+    near = difflib.get_close_matches(word, choices, n=1, cutoff=_MISSPELT)
     return near[0] if near else None
+
+
+def _may_be(word: str, choice: str) -> bool:
+    """Whether the ratio 2 M / (m + n) of M matching letters can reach _MISSPELT; each letter matches at most once."""
+    least = 0.5 * _MISSPELT * (len(word) + len(choice))
+    return min(len(word), len(choice)) >= least and sum([letter in choice for letter in word]) >= least
