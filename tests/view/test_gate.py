@@ -15,7 +15,7 @@ viser = pytest.importorskip("viser")
 from websockets.asyncio.client import connect  # noqa: E402
 from websockets.exceptions import InvalidStatus, WebSocketException  # noqa: E402
 
-from linkwork.view.gate import LARGEST_MESSAGE, MOST_CONNECTIONS  # noqa: E402
+from linkwork.view.gate import LARGEST_MESSAGE, MOST_CONNECTIONS, Gate  # noqa: E402
 
 PROTOCOL = [f"viser-v{viser.__version__}"]
 
@@ -75,6 +75,27 @@ def test_pages_of_other_origins_and_other_protocols_stay_outside(viewer):
     assert viewer.gate.counts["other origin"] >= 2
     assert viewer.gate.counts["other protocol"] >= 1
     assert asyncio.run(first_message(viewer, origin=f"http://127.0.0.1:{viewer.port}")) > 100
+
+
+def test_a_name_that_is_not_this_machines_is_refused(viewer):
+    """DNS rebinding: a page of evil.example, whose name means 127.0.0.1 now, asks from its own origin."""
+
+    def status(host: str, upgrade: bool = False) -> bytes:
+        asked = "Upgrade: websocket\r\nConnection: Upgrade\r\n" if upgrade else ""
+        with socket.create_connection(("127.0.0.1", viewer.port), timeout=30) as plug:
+            plug.sendall(f"GET / HTTP/1.1\r\nHost: {host}\r\n{asked}\r\n".encode())
+            return plug.recv(12)[9:12]
+
+    port = viewer.port
+    before = viewer.gate.counts["other host"]
+    evil = ("evil.example", f"evil.example:{port}", "localhost.evil.example", "127.0.0.1.evil.example", "[", "a@b")
+    assert [status(host) for host in evil] == [b"403"] * len(evil)
+    assert status(f"evil.example:{port}", upgrade=True) == b"403"
+    assert viewer.gate.counts["other host"] >= before + len(evil)
+    own = ("127.0.0.1", f"127.0.0.1:{port}", f"localhost:{port}", f"[::1]:{port}", f"LOCALHOST:{port}", "192.168.1.7")
+    assert [status(host) for host in (*own, f"{socket.gethostname()}:{port}")] == [b"200"] * (len(own) + 1)
+    gate = Gate(["robots.example"])
+    assert gate._is_this_machine("Robots.example:443") and not gate._is_this_machine("example")
 
 
 def test_a_hundred_browsers_and_no_more(viewer):

@@ -1,19 +1,24 @@
 """The gate before viser's server: who may connect, how large a message may be, and nothing said about garbage.
 
 viser hands its server to `websockets.serve`; while a server is made, that call gets a gate's options added. Refused are
-pages of other origins (a page on another site may open a socket to this machine, and its Origin header tells), clients
-of another protocol, connections beyond `MOST_CONNECTIONS`, messages beyond `LARGEST_MESSAGE`, and handshakes that are
-not done in `HANDSHAKE` seconds. What goes wrong on a connection is counted, never printed.
+
+    pages of other origins   a page on another site may open a socket to this machine, and its Origin header tells
+    other hosts              DNS rebinding: a site may let its own name mean this machine, and the Host header tells
+    other protocols, more than `MOST_CONNECTIONS`, messages beyond `LARGEST_MESSAGE`, handshakes beyond `HANDSHAKE` [s]
+
+What goes wrong on a connection is counted, never printed.
 """
 
 from __future__ import annotations
 
 import contextlib
 import http
+import ipaddress
 import logging
+import socket
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -29,7 +34,9 @@ _making = threading.Lock()
 class Gate:
     """What a server refused and what failed on its connections, by reason: `gate.counts`."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        own = ("localhost", socket.gethostname(), *names)
+        self.names = frozenset(name.lower().rstrip(".") for name in own)
         self.counts: Counter[str] = Counter()
         self._open: set[int] = set()
         self._lock = threading.Lock()
@@ -44,8 +51,11 @@ class Gate:
         return len(self._open)
 
     def reason(self, request: Any) -> str:
-        """Why a websocket is refused; nothing where it may come in. Pages and files are asked for without one."""
+        """Why a request is refused; nothing where it may come in. Pages and files are asked for without a websocket."""
         headers = request.headers
+        host = headers.get("Host")
+        if host is not None and not self._is_this_machine(host):
+            return "other host"
         if headers.get("Upgrade", "").lower() != "websocket":
             return ""
         origin = headers.get("Origin")
@@ -54,6 +64,17 @@ class Gate:
         if "viser-v" not in headers.get("Sec-WebSocket-Protocol", ""):
             return "other protocol"
         return "too many connections" if len(self._open) >= MOST_CONNECTIONS else ""
+
+    def _is_this_machine(self, host: str) -> bool:
+        """Whether a Host header names this machine: an address, which no name server gives, or one of its names."""
+        name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
+        if name in self.names or name.endswith(".localhost"):
+            return True
+        try:
+            ipaddress.ip_address(name)
+        except ValueError:
+            return False
+        return True
 
     def options(self, given: dict[str, Any]) -> dict[str, Any]:
         """Options of `websockets.serve` with the gate in front of what viser asks for."""
@@ -112,11 +133,11 @@ class _Counting(logging.Handler):
 
 
 @contextlib.contextmanager
-def gated() -> Iterator[Gate]:
-    """Servers that viser starts inside this stand behind the gate that is given."""
+def gated(names: Iterable[str] = ()) -> Iterator[Gate]:
+    """Servers that viser starts inside this stand behind the gate that is given; `names`: more names of the machine."""
     from websockets.asyncio import server
 
-    gate = Gate()
+    gate = Gate(names)
     with _making:
         plain = server.serve
 

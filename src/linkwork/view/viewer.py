@@ -7,7 +7,7 @@ import errno
 import socket
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -43,7 +43,8 @@ class Viewer:
     viewer.server                  viser's own server, to draw anything else
     """
 
-    def __init__(self, robot: Robot, host: str = "127.0.0.1", port: int = 8080) -> None:
+    def __init__(self, robot: Robot, host: str = "127.0.0.1", port: int = 8080, names: Sequence[str] = ()) -> None:
+        """host: who may connect; names: more names by which browsers reach this machine (a proxy's, say)."""
         try:
             import viser
         except ImportError:
@@ -52,10 +53,12 @@ class Viewer:
             raise InvalidInput("viewer: host is empty, which would be every machine; say 0.0.0.0 if you mean that")
         if not 0 <= port <= 65535:
             raise InvalidInput(f"viewer: port is {port}, expected 0 (any free one) to 65535")
+        if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+            raise InvalidInput(f"viewer: names is {names!r}, expected names of this machine")
         port = _free_port(host, port)
         self.lock = threading.RLock()
         self._closed = threading.Event()
-        with _quiet(), gated() as self.gate:
+        with _quiet(), gated((host, *names)) as self.gate:
             self.server: Any = viser.ViserServer(host=host, port=port, label="linkwork", verbose=False)
         count_lost_tasks(self.server, self.gate)
         _whole_frames(self.server)

@@ -27,6 +27,9 @@ def view(
     host: Annotated[
         str, typer.Option(help="Who may connect: this machine alone unless you say otherwise.")
     ] = "127.0.0.1",
+    name: Annotated[
+        list[str] | None, typer.Option(help="Another name by which browsers reach this machine; may be given again.")
+    ] = None,
     record: Annotated[
         Path | None, typer.Option(help="Write the motion as a film (.gif, .mp4) or a picture (.png), and end.")
     ] = None,
@@ -44,7 +47,7 @@ def view(
     loaded, others = lw.load(robot), [lw.load(name) for name in beside or ()]
     with contextlib.ExitStack() as opened:
         with working(f"opening {loaded.name}"):
-            viewer = opened.enter_context(Viewer(loaded, host, port))
+            viewer = opened.enter_context(Viewer(loaded, host, port, name or ()))
             for other in others:
                 viewer.add(other)
             if q is not None:
