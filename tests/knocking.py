@@ -25,6 +25,7 @@ import numpy as np
 
 import linkwork as lw
 from linkwork.errors import LinkworkError
+from tests.knocking_objects import examples
 
 ASIDE = frozenset({"engine", "recursions", "spatial", "cli", "reproduce", "quantities", "robots"})
 """Rooms below the public surface (symbols go in there), the shell, and papers, which have their own tests."""
@@ -91,51 +92,6 @@ class Door:
     parameters: tuple[inspect.Parameter, ...]
 
 
-def examples(robot: lw.Robot) -> dict[type, Any]:
-    """An object of each public class whose methods are knocked at; a class that is missing here is tested unmade."""
-    arm, seven = lw.load("ur5e"), lw.load("redundant-7")
-    q = arm.neutral()
-    control, simulation, collision, synthesis = lw.control, lw.simulation, lw.collision, lw.synthesis
-    path = lw.trajectory.Path.line(np.zeros(6), np.full(6, 0.3))
-    positions, angles = np.array([0j, 1 + 1j, 2 + 1j, 3 + 2j, 3 + 1j]), np.array([0.0, 0.3, 0.5, 0.9, 1.2])
-    task = synthesis.PlanarTask(positions, angles)
-    ball = collision.Sphere((0.0, 0.0, 0.0), 0.1)
-    linkages = synthesis.four_bars(task).linkages
-    made: list[Any] = [
-        lw.Payload(arm.bodies[-1], 1.0),
-        _pendulum(),
-        arm.loads(q, np.zeros(6), np.zeros(6)),
-        arm.model,
-        arm.model.bodies[1].mass_properties,
-        arm.model.joints[0].placement,
-        robot.motions,
-        path,
-        lw.trajectory.minimum_time(arm, path, points=21),
-        *(ball, collision.Capsule((0, 0, 0), (0, 0, 1), 0.1), collision.Box((1, 1, 1)), collision.Cylinder(0.1, 1.0)),
-        *(collision.HalfSpace((0, 0, 1), 0.0), collision.Cloud(np.zeros((3, 3)), 0.1), collision.Obstacles([ball])),
-        collision.CollisionModel(arm, {body: [ball] for body in arm.bodies[2:5]}),
-        lw.avoidance.CriticallyDampedFilter(1.0, 1e-3),
-        lw.avoidance.Elbow(seven, "tool", (0.0, 1.0, 0.0)),
-        *(control.ConstantRate(1.0), control.PowerRate(1.0, 0.5), control.SuperTwisting(1.0, 1.0)),
-        *(control.Twisting(2.0, 1.0), control.Surface(1.0), control.TerminalSurface(1.0, 0.6)),
-        *(control.FractionalFilter(0.5, 1e-3), control.ExponentialFilter(0.5, 1e-3)),
-        *(control.LevantDifferentiator(1.0, 1e-3), control.ExtendedStateObserver(10.0, 1e-3)),
-        *(control.MomentumObserver(arm, 10.0, 1e-3), control.GripForce([0.0, 1.0], [0.0, 2.0])),
-        *(control.DCMotor(0.1, 1.0, 1e-3, 1e-4), control.planetary(20, 40)),
-        *(simulation.PD(1.0, 1.0, q), simulation.ComputedTorque(1.0, 1.0, q), simulation.GravityCompensation()),
-        *(simulation.Viscous(1.0), simulation.Coulomb(1.0), simulation.Metrics(q)),
-        lw.simulate(arm, duration=0.01, step=1e-3),
-        *(task, linkages, linkages[0] if len(linkages) else linkages),
-        lw.polynomials.Complex(1.0, 2.0),
-    ]
-    return {type(each): each for each in made}
-
-
-def _pendulum() -> lw.System:
-    bob = lambda q: (casadi.sin(q.swing), -casadi.cos(q.swing))
-    return lw.System("swing", gravity=(0.0, -9.81)).with_body("bob", 1.0, bob)
-
-
 def doors(robot: lw.Robot, methods: bool = True) -> list[Door]:
     """Functions and classes of lw and of every room, the methods of a robot and of every other public class."""
     found: dict[str, Any] = {f"lw.{name}": getattr(lw, name) for name in lw.__all__ if not name.startswith("_")}
@@ -153,6 +109,8 @@ def doors(robot: lw.Robot, methods: bool = True) -> list[Door]:
             continue
         for method in (each for each in dir(kind) if not each.startswith("_")):
             static = inspect.getattr_static(kind, method)
+            if getattr(static, "__module__", "") == "collections.abc":  # index, count, ... as Python's own lists have
+                continue
             if isinstance(static, (staticmethod, classmethod)):
                 found[f"{name}.{method}"] = getattr(kind, method)
             elif inspect.isfunction(static) and kind in made:
@@ -164,35 +122,6 @@ def doors(robot: lw.Robot, methods: bool = True) -> list[Door]:
         with contextlib.suppress(TypeError, ValueError):
             listed.append(Door(name, call, tuple(inspect.signature(call).parameters.values())))
     return listed
-
-
-def usual(robot: lw.Robot) -> dict[str, Any]:
-    """Arguments that are right where a parameter has this name."""
-    q, v = robot.random(seed=0), np.full(robot.nv, 0.1)
-    path = lw.trajectory.Path.line(np.zeros(robot.nq), np.full(robot.nq, 0.3))
-    names = {
-        "robot": robot,
-        "mechanism": robot,
-        "q": q,
-        "q0": q,
-        "q1": q,
-        "v": v,
-        "dv": v,
-        "a": v,
-        "tau": v,
-        "frame": robot.frames[-1],
-        "body": robot.bodies[-1],
-        "path": path,
-        "duration": 0.01,
-        "step": 1e-3,
-        "start": np.zeros(robot.nq),
-        "end": np.full(robot.nq, 0.3),
-        "target": robot.pose(q, robot.frames[-1]),
-        "motion": {"time": [0.0, 0.5, 1.0], "q": np.zeros((3, robot.nq))},
-        "points": 11,
-        "name": "tool_x",
-    }
-    return {**names, "motions": names["motion"]}
 
 
 def draw(door: Door, good: dict[str, Any], generator: random.Random) -> tuple[list[Any], dict[str, Any]]:

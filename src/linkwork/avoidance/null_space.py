@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork import configurations, quantities
-from linkwork.arguments import finite, number
+from linkwork.arguments import finite, number, shown
 from linkwork.avoidance.guard import speed_scale
 from linkwork.avoidance.smoothing import CriticallyDampedFilter
 from linkwork.collision import CollisionModel, Obstacles
@@ -136,4 +136,7 @@ class NullSpaceAvoidance:
 
 def _several(tasks: Any) -> tuple[Any, ...]:
     """Some tasks; one alone is taken for a list of one."""
-    return (tasks,) if hasattr(tasks, "rows") else tuple(tasks)
+    several = (tasks,) if hasattr(tasks, "rows") else tuple(tasks) if isinstance(tasks, (list, tuple)) else None
+    if several is None or not all(hasattr(task, "rows") for task in several):
+        raise InvalidInput(f"tasks is {shown(tasks)}, expected a task or a list of tasks (lw.tasks)")
+    return several

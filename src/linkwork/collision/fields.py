@@ -119,6 +119,7 @@ class HeightField:
 
     def is_below(self, point: np.ndarray) -> bool:
         """Whether a point (3,) is on or below the surface."""
+        point = finite(point, (3,), "is_below: point")
         x, y = (point[0] - self.origin[0]) / self.cell[0], (point[1] - self.origin[1]) / self.cell[1]
         nx, ny = self.heights.shape
         if not (0.0 <= x <= nx - 1 and 0.0 <= y <= ny - 1):

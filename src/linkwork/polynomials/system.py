@@ -142,6 +142,11 @@ class System:
 
     def track(self, start: np.ndarray, goal: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(ends (k, n), arrived (k,)) of paths from the solutions x (k, n) at `start` (m,) to `goal` (m,)."""
+        start, goal = self._parameters(start), self._parameters(goal)
+        x = np.asarray(x, dtype=complex)
+        if start.ndim != 1 or goal.ndim != 1 or x.ndim != 2 or x.shape[1] != self.n:
+            shapes = f"start {start.shape}, goal {goal.shape}, x {x.shape}"
+            raise InvalidInput(f"{self.name}: {shapes}, expected ({self.m},), ({self.m},) and (k, {self.n})")
         ends, arrived = self._follow(goal[None], start, x[None], 0)
         return ends[0], arrived[0]
 

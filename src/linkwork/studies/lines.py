@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwork.arguments import finite_doubles
 from linkwork.errors import InvalidFile, InvalidInput, did_you_mean
 from linkwork.formats.files import read_bounded
 
@@ -82,6 +83,7 @@ class Actuator:
 
     def allowed(self, speed: np.ndarray) -> np.ndarray:
         """(n,): the largest effort at speeds (n,) that are not negative; zero beyond the largest speed."""
+        speed = finite_doubles(speed, "allowed: speed")
         if not self.curve:
             return np.where(speed <= self.speed, self.peak, 0.0)
         speeds, efforts = np.array(self.curve, dtype=float).T
