@@ -49,8 +49,8 @@ def checked_elements(elements: tuple[Element, ...], bodies: set[str], joints: di
     for e in named:
         if e.name in joints:
             raise InvalidModel(f"{about(e)} has the name of a joint, expected another name", ("element", e.name))
-    known = _Known(elements, bodies, joints)
-    return tuple(_Check(element, known).passed() for element in elements)
+    all_names = _Known(elements, bodies, joints)
+    return tuple(_Check(element, all_names).passed() for element in elements)
 
 
 def about(element: Element) -> str:

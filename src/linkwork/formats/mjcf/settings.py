@@ -89,7 +89,7 @@ def _last_first(root: Element, tag: str) -> Words:
 
 def _stacked(elements: list[Element]) -> Words:
     *earlier, last = elements
-    return Words(last, inherited_from(reversed(earlier)))
+    return Words(last, inherited_from(earlier[::-1]))
 
 
 def _not_negative(compiler: Words, attribute: str) -> float:
