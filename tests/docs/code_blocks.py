@@ -6,6 +6,7 @@ import importlib.util
 import re
 import shlex
 import sys
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,12 +96,18 @@ def _there(text: str) -> bool:
 
 
 def _command(line: str, where: str, monkeypatch) -> None:
-    """linkwork's commands run in this process; make's targets must exist."""
+    """linkwork's commands run in this process; make's targets must exist; tests/test_package.py installs by pip."""
     words = shlex.split(line)
     if not words:
         return
     if words[0] == "make":
         assert f"\n{words[1]}:" in (ROOT / "Makefile").read_text("utf-8"), f"{where}: make has no target {words[1]!r}"
+        return
+    if words[:2] == ["pip", "install"]:
+        package, _, extras = words[2].rstrip("]").partition("[")
+        known = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+        unknown = set(filter(None, extras.split(","))) - set(known)
+        assert package in ("linkwork", ".") and not unknown, f"{where}: {line!r} installs something else"
         return
     assert words[0] == "linkwork", f"{where}: {words[0]!r} is not a command of linkwork"
     from linkwork.cli.application import app, load_commands
