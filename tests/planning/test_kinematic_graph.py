@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import linkwork as lw
-from linkwork.errors import InvalidInput, NotPossible, UnknownName
+from linkwork.errors import InvalidFile, InvalidInput, NotPossible, UnknownName
 from linkwork.planning import KinematicGraph, split_regional
 from linkwork.planning.search import costs_from
 from linkwork.reproduce.paper_06 import GOAL, START, build, colliding, paper_cost, paper_heuristic, planar_arm
@@ -275,3 +275,26 @@ def test_the_wrist_s_centre_of_a_decoupled_arm():
 def test_costs_from_a_vertex_are_symmetric_for_symmetric_costs():
     matrix = graph()._graph("task")
     assert costs_from(matrix, 0)[100] == pytest.approx(costs_from(matrix, 100)[0], rel=1e-12)
+
+
+def test_a_graph_is_the_same_after_a_file_and_another_robot_s_is_refused(tmp_path):
+    own = build(planar_arm(), 5.0, 0.05)
+    file = own.save(tmp_path / "planar.npz")
+    again = KinematicGraph.load(file, planar_arm())
+    assert (again.point, again.columns, again.grid.wraps) == (own.point, own.columns, own.grid.wraps)
+    for name in ("positions", "voxel_of_node", "voxels", "vertex_of_node", "edges"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(own, name))
+    ways = [each.plan(START, GOAL) for each in (own, again)]
+    assert ways[0].vertices == ways[1].vertices and ways[0].path_cost == ways[1].path_cost
+    # what obstacles took away is not in the file: they are brought again
+    half = own.without_nodes(np.arange(own.grid.size) % 2 == 0)
+    assert KinematicGraph.load(half.save(tmp_path / "half.npz"), planar_arm()).edges.tobytes() == own.edges.tobytes()
+    with pytest.raises(InvalidFile, match='graph of "planar-2r"; robot "ur5e" is without "joint1"'):
+        KinematicGraph.load(file, lw.load("ur5e"))
+    with pytest.raises(InvalidFile, match=r'stands .* m off that of robot "spatial-3r"'):
+        KinematicGraph.load(file, spatial_arm())
+    (tmp_path / "none.npz").write_bytes(b"PK nothing")
+    with pytest.raises(InvalidFile, match="is no kinematic graph"):
+        KinematicGraph.load(tmp_path / "none.npz", planar_arm())
+    with pytest.raises(InvalidFile, match="there is no file"):
+        KinematicGraph.load(tmp_path / "missing.npz", planar_arm())

@@ -13,8 +13,8 @@ from linkwork.collision import Box, CollisionModel, Obstacles, Sphere
 from linkwork.errors import InvalidFile, InvalidInput, NotPossible
 from linkwork.model import Body, Joint, Limits, MassProperties, Model
 from linkwork.planning import Roadmap, plan, shorten, smooth
-from linkwork.planning.anytime import improved, length_of
-from linkwork.planning.questions import search_of, settings_of, shift_of, space_of
+from linkwork.planning.anytime import improved
+from linkwork.planning.questions import length_of, search_of, settings_of, shift_of, space_of
 
 WALL = Obstacles([Box((1.0, 1.0, 1.0), (0.0, 0.0, 0.0))])
 START, GOAL = np.array([-1.0, 0.0]), np.array([1.0, 0.0])
@@ -106,7 +106,7 @@ def test_a_bound_is_kept() -> None:
     for bound, there in ((1.3 * SHORTEST, True), (0.99 * SHORTEST, False)):
         settings = replace(settings_of(1 / 32, 1.0), bound=bound)
         job = search.job(START, GOAL[None], WALL, space.box(START), settings, np.zeros(2))
-        status = search.go_on(job, 20_000, search.arena(search.lay_out(job, job["capacity"])))
+        status = search.go_on(job, 20_000, search.arena(job))
         assert (status == 1) == there
         if there:
             assert length_of(job.waypoints) < bound

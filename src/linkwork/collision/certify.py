@@ -9,7 +9,7 @@ again. Distances of floats count less their margin, so that the proof holds for 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from linkwork.collision.distances import nearest
 from linkwork.collision.kinematics import GUARD
 from linkwork.collision.live import ball, ball_around, reaches, strokes
 from linkwork.collision.motions import difference
+from linkwork.collision.proving import Proofs, run_all
 from linkwork.collision.sweeps import sweep_tables, sweeps
 from linkwork.collision.tables import RobotTables
 from linkwork.collision.tile import OBSTACLE_KINDS, Placed, TileLayout, columns_of, in_pairs
@@ -30,17 +31,12 @@ from linkwork.engine.keys import key
 from linkwork.engine.staged import StagedKernel, StagedSignature
 from linkwork.engine.stages import Row, Stages
 from linkwork.errors import InvalidInput
-from linkwork.quantities import context_of
 from linkwork.spatial import Transform
 from linkwork.subject import Subject
 
 OPERATIONS = 6_000
 CAP = 0.05  # [m] clearances beyond are not measured
 FIRST = 1.0 / 8.0  # length of the first intervals [rad and m]
-ROUNDS = 60
-SHARE = 0.75  # of an interval that a sample proves, the part that is taken: the rest would have no clearance left
-SHORTEST = 1e-7  # of a motion: below, an interval stays undecided
-FIRST_TOUCH = 1e-3  # of a motion: how exactly the first touching parameter is looked for
 
 
 @dataclass(frozen=True)
@@ -233,75 +229,15 @@ def _kernel_of(tables: RobotTables) -> StagedKernel:
     return kept(subject, made, lambda: StagedKernel(signature, lambda k: recipe(subject, layout, k), made))
 
 
-class _Proof:
-    """Intervals that are not proved yet, of all motions together."""
-
-    def __init__(self, starts: np.ndarray, ways: np.ndarray, cap: float) -> None:
-        n = len(starts)
-        self.starts, self.ways = starts, ways
-        lengths = np.sqrt(np.einsum("ij,ij->i", ways, ways))
-        parts = np.maximum(np.ceil(lengths / FIRST), 1).astype(np.int64)
-        self.motion = np.repeat(np.arange(n), parts)
-        place = np.arange(len(self.motion)) - np.repeat(np.cumsum(parts) - parts, parts)
-        self.left, self.right = place / parts[self.motion], (place + 1) / parts[self.motion]
-        self.clearance = np.full(n, cap)
-        self.at = np.full(n, np.nan)
-        self.undecided = np.zeros(n, dtype=bool)
-        self.samples = np.zeros(n, dtype=np.int64)
-
-    def round(self, ask: Any, sure: Any) -> None:
-        """One sample an interval; what it leaves open comes back in pieces."""
-        middle, half = 0.5 * (self.left + self.right), 0.5 * (self.right - self.left)
-        self.samples += np.bincount(self.motion, minlength=len(self.samples))
-        bound, near, radius = ask(self.motion, middle, half)
-        doubt = near <= 0.0
-        if doubt.any():  # floats cannot tell: doubles do
-            bound[doubt], near[doubt], radius[doubt] = sure(self.motion[doubt], middle[doubt], half[doubt])
-        touches = near < 0.0
-        if touches.any():
-            first = np.full(len(self.at), np.inf)
-            np.minimum.at(first, self.motion[touches], middle[touches])
-            self.at = np.fmin(self.at, np.where(np.isinf(first), np.nan, first))
-        proved = bound > 0.0
-        np.minimum.at(self.clearance, self.motion[proved], bound[proved])
-        open_ = ~proved
-        if not open_.any():
-            self.motion = self.motion[:0]
-            return
-        self._split(open_, middle, half, near, np.clip(radius, 0.0, None))
-
-    def _split(
-        self, open_: np.ndarray, middle: np.ndarray, half: np.ndarray, near: np.ndarray, radius: np.ndarray
-    ) -> None:
-        """The parts of open intervals on both sides of what their sample proved."""
-        motion, t, h = self.motion[open_], middle[open_], half[open_]
-        left, right, near = self.left[open_], self.right[open_], near[open_]
-        taken = np.minimum(SHARE * radius[open_], h)
-        some = taken > 0.0
-        np.minimum.at(self.clearance, motion[some], (1.0 - SHARE) * near[some])
-        motions = np.r_[motion, motion]
-        lefts, rights = np.r_[left, t + taken], np.r_[t - taken, right]
-        # before the first touch alone something is still wanted
-        touch = self.at[motions]
-        known = ~np.isnan(touch)
-        rights = np.where(known, np.minimum(rights, touch), rights)
-        keep = (rights > lefts) & ~(known & (rights - lefts < FIRST_TOUCH))
-        short = keep & (rights - lefts < SHORTEST)
-        self.undecided[motions[short]] = True
-        keep &= ~short & ~self.undecided[motions]
-        order = np.lexsort((lefts[keep], motions[keep]))  # neighbours stay neighbours: lanes that agree are quicker
-        self.motion, self.left, self.right = (x[keep][order] for x in (motions, lefts, rights))
-
-
-def certify_motion(
+def proofs_of(
     tables: RobotTables,
     q0: Any,
     q1: Any,
     obstacles: Any = None,
     cap: float = CAP,
     variables: Mapping[str, Any] | None = None,
-) -> Certificate:
-    """Prove straight motions q0 to q1 (..., nq) free, or find where they touch; see the first lines of this file."""
+) -> tuple[Proofs, tuple[int, ...]]:
+    """Proofs of straight motions q0 to q1 (..., nq) that wait to be run, and the shape of their batch."""
     subject = tables.subject
     start, v = difference(subject, q0, q1, "certify_motion")
     values = [np.asarray(x, dtype=float) for x in subject.variable_values(variables)]
@@ -313,26 +249,38 @@ def certify_motion(
     starts = np.broadcast_to(start, (*batch, subject.nq)).reshape(-1, subject.nq)
     ways = np.broadcast_to(v, (*batch, subject.nv)).reshape(-1, subject.nv)
     designs = [np.broadcast_to(x, batch).reshape(-1, 1) for x in values]
-    kernel, packed = kernel_of(tables), tables.pack(obstacles) + sweeps(tables, starts, ways, cap)
-    context = context_of(subject)
+    packed = tables.pack(obstacles) + sweeps(tables, starts, ways, cap)
+    return Proofs(kernel_of(tables), packed, (starts, ways, *designs), cap, FIRST), batch
 
-    def asked(width: int) -> Any:
-        def ask(motion: np.ndarray, middle: np.ndarray, half: np.ndarray) -> tuple[np.ndarray, ...]:
-            interval = np.stack([middle, half], axis=-1)
-            given = (starts[motion], ways[motion], interval, *(x[motion] for x in designs))
-            return kernel(given, packed, context=context, width=width)
 
-        return ask
+def certify_motion(
+    tables: RobotTables,
+    q0: Any,
+    q1: Any,
+    obstacles: Any = None,
+    cap: float = CAP,
+    variables: Mapping[str, Any] | None = None,
+) -> Certificate:
+    """Prove straight motions q0 to q1 (..., nq) free, or find where they touch; see the first lines of this file."""
+    proofs, batch = proofs_of(tables, q0, q1, obstacles, cap, variables)
+    return certificate_of(tables, proofs.run(), batch)
 
-    proof = _Proof(starts, ways, cap)
-    for _ in range(ROUNDS):
-        if not len(proof.motion):
-            break
-        proof.round(asked(0), asked(1))
-    proof.undecided[proof.motion] = True
-    collides = ~np.isnan(proof.at)
-    undecided = proof.undecided & ~collides
+
+def certificate_of(tables: RobotTables, proofs: Proofs, batch: tuple[int, ...]) -> Certificate:
+    """What proofs that have run say."""
+    if proofs.bad >= 0:
+        guard = GUARD if has_quaternions(tables.subject) else "a result was not finite although the input is"
+        raise InvalidInput(f"certify_motion: motion {proofs.bad}: {guard}")
+    collides = ~np.isnan(proofs.at)
+    undecided = proofs.undecided & ~collides
     free = ~collides & ~undecided
-    clearance = np.where(free, proof.clearance, np.minimum(proof.clearance, 0.0))
-    parts = (free, collides, undecided, clearance, proof.at, proof.samples)
+    clearance = np.where(free, proofs.clearance, np.minimum(proofs.clearance, 0.0))
+    parts = (free, collides, undecided, clearance, proofs.at, proofs.samples)
     return Certificate(*(x.reshape(batch) if batch else x[0] for x in parts))
+
+
+def many_certificates(model: Any, paths: Sequence[tuple[np.ndarray, Any]]) -> list[Certificate]:
+    """Certificates of the motions of many paths (m, nq), each among obstacles of its own, side by side on threads."""
+    proofs = [proofs_of(model.tables, path[:-1], path[1:], obstacles) for path, obstacles in paths]
+    run_all([each for each, _ in proofs])
+    return [certificate_of(model.tables, each, batch) for each, batch in proofs]

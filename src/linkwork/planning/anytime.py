@@ -16,6 +16,7 @@ import numpy as np
 
 from linkwork.collision import Obstacles
 from linkwork.planning.jobs import SOLVED, Job, PlannerSettings, Search
+from linkwork.planning.questions import length_of
 
 ITERATIONS = 2048
 SLACK = (1.6, 1.3, 1.6, 1.0)
@@ -47,7 +48,7 @@ def improved(
         bound = length * (1.0 - MARGIN) * SLACK[turn % len(SLACK)]
         turn += 1
         job = search.job(*problem, replace(settings, bound=bound), generator.random(len(shift)))
-        arena = search.arena(search.lay_out(job, job["capacity"]))
+        arena = search.arena(job)
         if search.go_on(job, ITERATIONS, arena) != SOLVED or job["path_count"] > job["path_rows"]:
             continue
         candidate = shorten(job.waypoints)
@@ -55,7 +56,3 @@ def improved(
             best, length = candidate, length_of(candidate)
             history.append((time.perf_counter(), length))
     return best, history, job
-
-
-def length_of(path: np.ndarray) -> float:
-    return float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum())

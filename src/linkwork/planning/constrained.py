@@ -95,15 +95,15 @@ def constrained(
         if fine is None:
             continue
         if not certify:
-            return solved(asked, fine, False, np.nan, job, seconds)
+            return solved(model, asked.obstacles, fine, False, np.nan, job, seconds)
         clock = time.perf_counter()
         certificate = model.certify_motion(fine[:-1], fine[1:], asked.obstacles)
         seconds["certify"] += time.perf_counter() - clock
         if np.all(certificate.free):
-            return solved(asked, fine, True, float(np.min(certificate.clearance)), job, seconds)
+            return solved(model, asked.obstacles, fine, True, float(np.min(certificate.clearance)), job, seconds)
         why = "touches something between samples"
         if attempt == ATTEMPTS - 1 and not np.any(certificate.collides):  # it grazes something: free, but not proved
-            return solved(asked, fine, False, np.nan, job, seconds)
+            return solved(model, asked.obstacles, fine, False, np.nan, job, seconds)
     what = f"no path: each of {ATTEMPTS} paths {why}, the last with samples at {settings.step:.2g}"
     return failure(model, asked.obstacles, what, asked.goals, seconds, job)
 
@@ -120,7 +120,7 @@ def searched(
     clock = time.perf_counter()
     box = asked.space.box(asked.start)
     job = search.job(asked.start, asked.goals, asked.obstacles, box, settings, shift)
-    arena = search.arena(search.lay_out(job, job["capacity"]))
+    arena = search.arena(job)
     most = PORTION
     while (status := search.go_on(job, most, arena)) != SOLVED:
         if time.perf_counter() > until or job["capacity"] >= ROOM:

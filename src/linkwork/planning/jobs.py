@@ -17,13 +17,26 @@ from linkwork.engine.growing import FAR
 from linkwork.engine.keys import key
 from linkwork.engine.routines import compiled
 from linkwork.engine.sharing import run_shared
-from linkwork.planning.rrt_connect import BUFFERS, FULL, JOB, RUNNING, SOLVED, TREE, SearchWriter, write_search
+from linkwork.engine.staged_values import TABLE_WORDS
+from linkwork.planning.rrt_connect import (
+    BUFFERS,
+    FULL,
+    GOAL_TOUCHES,
+    JOB,
+    RUNNING,
+    SOLVED,
+    START_TOUCHES,
+    TREE,
+    SearchWriter,
+    write_search,
+)
 
-__all__ = ["FULL", "RUNNING", "SOLVED", "Job", "Search"]
+__all__ = ["FULL", "GOAL_TOUCHES", "RUNNING", "SOLVED", "START_TOUCHES", "Job", "Search"]
 
 AT = {name: k for k, name in enumerate(JOB)}
 ROWS = 1024  # of a tree at the beginning; twice as many each time it is full
 PATH_ROWS = 512
+FORMS = 64  # that are kept
 OPERATIONS = 2_000_000  # of a search, about
 TRIED, LEAST_PADDING = 256, 1e-4  # configurations that a padding is tried with; [m] below that none is taken
 _memory = threading.local()
@@ -48,6 +61,7 @@ class Job:
     words: np.ndarray
     path: np.ndarray
     kept: list[Any] = field(default_factory=list)
+    need: int = 0  # doubles of its arena
 
     def __getitem__(self, name: str) -> int:
         return int(self.words[AT[name]])
@@ -58,6 +72,25 @@ class Job:
     @property
     def waypoints(self) -> np.ndarray:
         return self.path[: self["path_count"]].copy()
+
+
+@dataclass(frozen=True)
+class Form:
+    """The words that jobs of one kind have in common, and where the rest of their one piece of memory is, in words.
+
+    words       addresses in them (at the places `addresses`) count from the beginning of the memory
+    tables      the slice of words that the obstacles bring;  numbers, goals, rows: where these begin;  size: of all
+    need        doubles of the arena
+    """
+
+    words: np.ndarray
+    addresses: np.ndarray
+    tables: slice
+    numbers: int
+    goals: int
+    rows: int
+    size: int
+    need: int
 
 
 class Search:
@@ -76,7 +109,9 @@ class Search:
         self.kernel = motions.kernel_of(model.tables)
         self.checker, header = self.kernel.load()
         self.scratch = header["scratch"]
+        self.table_words = TABLE_WORDS * len(self.kernel.signature.tables)
         self._turns, self._weights = turns, weights
+        self._forms: dict[tuple[float, ...], Form] = {}
         self._padded: dict[float, Search] = {}
 
     def padded(self, by: float) -> Search:
@@ -110,57 +145,82 @@ class Search:
         path: np.ndarray | None = None,
     ) -> Job:
         """A problem that waits to be run; with a path only shortening is left to do."""
-        size, inputs = self.size, len(self.kernel.signature.inputs)
-        lower, span = box
+        size = self.size
+        room = max(PATH_ROWS, 0 if path is None else 2 * len(path))
+        form = self._form(settings, len(goals), room)
+        block = np.empty(form.size)
+        words, base = block[: len(form.words)].view(np.int64), block.ctypes.data
+        words[:] = form.words
+        words[form.addresses] += base
         packed = self.model.tables.pack(obstacles)
-        rows = np.empty((max(PATH_ROWS, 0 if path is None else 2 * len(path)), size))
-        numbers = np.concatenate([start, goals.ravel(), lower, span, shift, np.zeros(2 * size + 4)])
-        at = numbers.ctypes.data
-        starts, goals_at = at, at + 8 * size
-        lower_at = goals_at + 8 * goals.size
-        span_at, shift_at, from_at, way_at = (lower_at + 8 * k * size for k in range(1, 5))
-        one = lower_at + 8 * 5 * size
-        words = np.zeros(len(JOB) + inputs + len(packed.words) + inputs + 1, dtype=np.int64)
-        place = words.ctypes.data
-        asked, strides, outputs = len(JOB), len(JOB) + inputs + len(packed.words), len(words) - 1
-        words[asked : asked + inputs] = (from_at, way_at, one)
-        words[asked + inputs : strides] = packed.words
-        words[outputs] = one + 8
-        job = Job(words, rows, [packed, numbers, obstacles])
-        whole = {
-            "checker": self.checker.addresses["run"],
-            "words": place + 8 * asked,
-            "strides": place + 8 * strides,
-            "outputs": place + 8 * outputs,
-            "from": from_at,
-            "way": way_at,
+        words[form.tables] = packed.numbers
+        at = form.numbers
+        lower, span = box
+        for k, part in enumerate((start, lower, span, shift)):
+            block[at + k * size : at + (k + 1) * size] = part
+        block[form.goals : form.goals + goals.size] = goals.ravel()
+        real = words.view(np.float64)
+        real[AT["bound"]], real[AT["per_length"]] = settings.bound, 0.0 if settings.bound >= FAR else 1.0
+        job = Job(words, block[form.rows :].reshape(room, size), [block, packed, obstacles], form.need)
+        if path is not None:
+            job.path[: len(path)] = path
+            job["path_count"], job["status"] = len(path), SOLVED
+        return job
+
+    def _form(self, settings: PlannerSettings, goals: int, room: int) -> Form:
+        """The form of jobs with so many goals and rows of a path, made once."""
+        asked = (settings.step, settings.range, settings.radius, settings.shrink, settings.least_radius, goals, room)
+        known = self._forms.get(asked)
+        if known is None:
+            if len(self._forms) > FORMS:
+                self._forms.clear()
+            known = self._forms[asked] = self._new_form(settings, goals, room)
+        return known
+
+    def _new_form(self, settings: PlannerSettings, goals: int, room: int) -> Form:
+        size, inputs, tables = self.size, len(self.kernel.signature.inputs), self.table_words
+        asked = len(JOB)
+        strides = asked + inputs + tables
+        outputs = strides + inputs
+        numbers = outputs + 1  # start, lower, span, shift; then what one motion asks the checker
+        from_, way, one = (numbers + k * size for k in (4, 5, 6))
+        goals_at = one + 4
+        rows_at = goals_at + goals * size
+        words = np.zeros(numbers, dtype=np.int64)
+        words[asked : asked + inputs] = np.array((from_, way, one)) * 8
+        words[outputs] = 8 * (one + 1)
+        places = {
+            "words": asked,
+            "strides": strides,
+            "outputs": outputs,
+            "from": from_,
+            "way": way,
             "intervals": one,
-            "hit": one + 8,
-            "start": starts,
+            "hit": one + 1,
+            "start": numbers,
+            "lower": numbers + size,
+            "span": numbers + 2 * size,
+            "shift": numbers + 3 * size,
             "goals": goals_at,
-            "goal_count": len(goals),
-            "lower": lower_at,
-            "span": span_at,
-            "shift": shift_at,
-            "turn": 1,
-            "path": rows.ctypes.data,
-            "path_rows": len(rows),
+            "path": rows_at,
         }
+        for name, place in places.items():
+            words[AT[name]] = 8 * place
+        addresses = np.array([*(AT[name] for name in places), *range(asked, asked + inputs), outputs])
+        whole = {"checker": self.checker.addresses["run"], "goal_count": goals, "turn": 1, "path_rows": room}
         for name, value in whole.items():
             words[AT[name]] = value
         real = words.view(np.float64)
         real[AT["per_step"]] = 1.0 / settings.step
-        real[AT["bound"]], real[AT["per_length"]] = settings.bound, 0.0 if settings.bound >= FAR else 1.0
         for name in ("range", "radius", "shrink", "least_radius"):
             real[AT[name]] = getattr(settings, name)
-        if path is not None:
-            rows[: len(path)] = path
-            job["path_count"], job["status"] = len(path), SOLVED
-        self.lay_out(job, max(ROWS, 64 * (1 + len(goals) // 32)))
-        return job
+        whole_form = Job(words, words)
+        self.lay_out(whole_form, max(ROWS, 64 * (1 + goals // 32)))
+        table_slice, end = slice(asked + inputs, strides), rows_at + room * size
+        return Form(words, addresses, table_slice, numbers, goals_at, rows_at, end, whole_form.need)
 
-    def lay_out(self, job: Job, capacity: int) -> int:
-        """Where the trees stand in an arena; gives how many words that needs."""
+    def lay_out(self, job: Job, capacity: int) -> None:
+        """Where trees of so many nodes stand in an arena."""
         at, size = 0, self.size
         sizes = dict.fromkeys(TREE[:-1], capacity) | {"rows": capacity * size, "blocks": capacity * (size + 1)}
         for tree in ("first", "second"):
@@ -168,7 +228,7 @@ class Search:
                 job[f"{tree}_{name}"] = at
                 at += sizes[name]
         job["buffers"], job["capacity"] = at, capacity
-        return at + BUFFERS * (size + 1) + 1
+        job.need = at + BUFFERS * (size + 1) + 1
 
     def go_on(self, job: Job, most_iterations: int, arena: np.ndarray) -> int:
         """Search until this many iterations in all; gives the status."""
@@ -181,7 +241,7 @@ class Search:
         need = 0
         for job in jobs:
             job["most_iterations"], job["arena"] = most_iterations, 0
-            need = max(need, self.lay_out(job, job["capacity"]))
+            need = max(need, job.need)
         self._run(jobs, need)
 
     def _run(self, jobs: Sequence[Job], own: int) -> None:
@@ -193,18 +253,19 @@ class Search:
         scratch = self.scratch + own
         run_shared(self.run, place, place, place, scratch, len(jobs), OPERATIONS, 1, alive)
 
-    def arena(self, words: int) -> np.ndarray:
-        """Memory of this thread, as large as the largest job so far."""
+    def arena(self, job: Job) -> np.ndarray:
+        """Memory of this thread for the trees of a job, as large as the largest so far."""
         known = getattr(_memory, "arena", None)
-        if known is None or len(known) < words:
-            known = _memory.arena = np.empty(words)
+        if known is None or len(known) < job.need:
+            known = _memory.arena = np.empty(job.need)
         return known
 
     def grown(self, job: Job, arena: np.ndarray) -> np.ndarray:
         """Trees that are full in an arena of twice the size."""
         before = {name: job[name] for name in (f"{tree}_{part}" for tree in ("first", "second") for part in TREE[:-1])}
         capacity, size = job["capacity"], self.size
-        larger = np.empty(self.lay_out(job, 2 * capacity))
+        self.lay_out(job, 2 * capacity)
+        larger = np.empty(job.need)
         for name, at in before.items():
             columns = size if name.endswith("rows") else size + 1 if name.endswith("blocks") else 1
             length = capacity * columns

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ from scipy.sparse import csr_array
 from linkwork import configurations, deadlines, quantities
 from linkwork.arguments import choice, finite, finite_rows, number
 from linkwork.errors import InvalidInput
+from linkwork.planning import graph_files
 from linkwork.planning.clusters import BLOCKED, clusters, touching
 from linkwork.planning.graph_plan import Cost, GraphPlan, Heuristic, Vertices
 from linkwork.planning.joint_grid import JointGrid
@@ -38,7 +41,7 @@ from linkwork.planning.sampling import (
     refuse_too_large,
     whole_configurations,
 )
-from linkwork.planning.search import adjacency, admissible, cheapest_way, costs_from
+from linkwork.planning.search import adjacency, admissible, cheapest_way, costs_from, without_steps
 from linkwork.results import short_repr
 from linkwork.subject import RobotLike, Subject, subject_of
 
@@ -107,6 +110,19 @@ class KinematicGraph:
             graph._warn_of_holes()
             return graph._clustered(voxel_of_node)
 
+    def save(self, file: str | os.PathLike[str]) -> Path:
+        """The map without obstacles as an .npz file; `with_obstacles` brings them again after `load`."""
+        whole = self if self.blocked is None else self.without_nodes(np.zeros(self.grid.size, dtype=bool))
+        names = {q.start: joint.name for joint, q, _ in configurations.places(self.subject)}
+        parts = {name: getattr(whole, name) for name in (*graph_files.ARRAYS, "point", "voxel_size")}
+        parts["joints"] = np.array([names[column] for column in self.columns])
+        return graph_files.write(file, self.subject.model.name, parts, self.grid)
+
+    @classmethod
+    def load(cls, file: str | os.PathLike[str], robot: RobotLike) -> KinematicGraph:
+        """The map of a file, for the robot that it was built for."""
+        return cls(**graph_files.read(file, subject_of(robot, "KinematicGraph.load")))
+
     # what it is
 
     @cached_property
@@ -127,14 +143,13 @@ class KinematicGraph:
         n = int(label.max(initial=-1)) + 1
         count = np.bincount(label, minlength=n)
         q = np.empty((n, len(self.columns)))
-        for k, (values, wrap) in enumerate(zip(self.grid.values, self.grid.wraps, strict=True)):
+        for k, wrap in enumerate(self.grid.wraps):
             own = self.nodes[inside, k]
             if wrap:
                 sine, cosine = (np.bincount(label, f(own), n) for f in (np.sin, np.cos))
                 q[:, k] = np.arctan2(sine, cosine)
             else:
                 q[:, k] = np.bincount(label, own, n) / count
-            assert len(values)
         place = np.stack([np.bincount(label, x, n) / count for x in self.positions[inside].T], axis=1)
         first = np.full(n, -1, dtype=np.int64)
         first[label[::-1]] = np.flatnonzero(inside)[::-1]
@@ -370,7 +385,7 @@ class KinematicGraph:
             free = np.asarray(model.certify_motion(path[:-1], path[1:], obstacles).free)
             if free.all():
                 return path, found.cost, True
-            graph = _without_steps(graph, np.array(found.vertices), ~free)
+            graph = without_steps(graph, np.array(found.vertices), ~free)
 
     def _corridor(self, way: tuple[int, ...]) -> np.ndarray:
         """Flags (n + 1,) of the way's vertices and all that touch them; the last flag is for blocked nodes."""
@@ -435,11 +450,3 @@ class KinematicGraph:
                 self._largest_step,
                 self.voxel_size,
             )
-
-
-def _without_steps(graph: csr_array, way: np.ndarray, refused: np.ndarray) -> csr_array:
-    """The graph without some steps of a way, both directions."""
-    kept = graph.tolil()
-    for a, b in zip(way[:-1][refused], way[1:][refused], strict=True):
-        kept[a, b] = kept[b, a] = 0
-    return csr_array(kept)

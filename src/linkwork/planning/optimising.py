@@ -26,7 +26,7 @@ from linkwork.errors import InvalidInput, NotPossible
 from linkwork.planning.paths import free_path
 from linkwork.planning.plan_result import Plan, Plans
 from linkwork.planning.planner import plan
-from linkwork.planning.questions import space_of
+from linkwork.planning.questions import length_of, space_of
 from linkwork.planning.space import Space
 
 POINTS = 64
@@ -143,10 +143,6 @@ def squared_acceleration(path: np.ndarray) -> float:
     """The integral of |x''|^2 over 0 .. 1 for points (n, nq) even in time."""
     bends = path[2:] - 2.0 * path[1:-1] + path[:-2]
     return float((len(path) - 1) ** 3 * (bends * bends).sum())
-
-
-def length_of(path: np.ndarray) -> float:
-    return float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum())
 
 
 @dataclass(frozen=True)

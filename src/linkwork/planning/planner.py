@@ -13,17 +13,20 @@ from numpy.typing import ArrayLike
 
 from linkwork.arguments import choice, number
 from linkwork.collision import CollisionModel, Obstacles
+from linkwork.collision.certify import many_certificates
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.planning.anytime import improved
 from linkwork.planning.constrained import constrained
 from linkwork.planning.constraints import manifold_of, refuse_off
 from linkwork.planning.goals import PoseGoal
-from linkwork.planning.jobs import FULL, SOLVED, Job, PlannerSettings, Search
+from linkwork.planning.jobs import FULL, GOAL_TOUCHES, SOLVED, START_TOUCHES, Job, PlannerSettings, Search
 from linkwork.planning.options import PlanOptions, completed
 from linkwork.planning.plan_result import Plan, Plans
 from linkwork.planning.questions import (
+    PADDING,
     Question,
     failure,
+    goal_touches,
     goals_of,
     nodes_of,
     one_configuration,
@@ -31,8 +34,11 @@ from linkwork.planning.questions import (
     settings_of,
     shift_of,
     shortened,
+    shortened_by,
+    shortening_job,
     solved,
     space_of,
+    start_touches,
 )
 from linkwork.planning.roadmap import growing
 
@@ -40,7 +46,7 @@ FINER = 4.0  # by which the step shrinks when a path that samples found free is 
 ATTEMPTS = 4
 GRAZING = 0.001  # [m] that later attempts keep away
 PORTION = 4096  # iterations between two looks at the clock
-MANY_ITERATIONS = 2000  # of problems side by side, before one is searched alone
+MANY_ITERATIONS = 32_768  # of problems side by side, before one is searched alone
 ROOM = 1 << 24  # nodes of a tree, at most
 METHODS = ("rrt_connect", "prm_star", "aorrtc")
 
@@ -101,9 +107,9 @@ def plan(
     }
     asking = _Asking(model, options, "plan")
     begin = one_configuration(asking.space, start, "plan: start")
-    asked, answer, seconds = asking.question(begin, goal, around, clock)
-    if asked is None:
-        return answer
+    asked, seconds = asking.question(begin, goal, around, clock, untested=method != "prm_star")
+    if isinstance(asked, Plan):
+        return asked
     aim = number(good_enough, "plan: good_enough")
     if asking.manifold is not None and method != "rrt_connect":
         raise NotPossible(f'plan: method "{method}" knows no constraints or closed loops; use "rrt_connect"')
@@ -145,19 +151,42 @@ def plan_many(
     waiting: list[tuple[int, Question, Job | None]] = []
     for k in builtins.range(count):
         begin, ends, around = first[k % len(first)], last[k % len(last)], scenes[k % len(scenes)]
-        asked, answer, _ = asking.question(begin, ends, around, time.perf_counter())
-        if asked is None:
-            plans[k] = answer
+        asked, _ = asking.question(begin, ends, around, time.perf_counter(), untested=True)
+        if isinstance(asked, Plan):
+            plans[k] = asked
             continue
         waiting.append((k, asked, None if asking.manifold else _job_of(asked, asked.settings)))
     jobs = [job for _, _, job in waiting if job is not None]
     if jobs:
         waiting[0][1].search.run_all(jobs, MANY_ITERATIONS)
+    done = {} if asking.manifold else _together(asking, [(k, asked, job) for k, asked, job in waiting if job])
     for k, asked, job in waiting:
-        ready = job if job and job["status"] == SOLVED and job["path_count"] <= job["path_rows"] else None
         seconds = {"goals": 0.0, "search": 0.0, "shorten": 0.0, "certify": 0.0}
-        plans[k] = asking.answer(asked, seconds, ready)
+        plans[k] = done.get(k) or asking.answer(asked, seconds, job if job and _is_done(job) else None)
     return Plans([answer for answer in plans if answer is not None], time.perf_counter() - clock)
+
+
+def _together(asking: _Asking, found: list[tuple[int, Question, Job]]) -> dict[int, Plan]:
+    """Paths that were found, shortened and proved side by side; what is missing needs more than that."""
+    solved_ones = [(k, asked, job) for k, asked, job in found if job["status"] == SOLVED and _is_done(job)]
+    paths = {k: asked.space.unwrapped(job.waypoints) for k, asked, job in solved_ones}
+    if asking.shorten and solved_ones:
+        search = solved_ones[0][1].search.padded(PADDING)
+        jobs = {k: shortening_job(asked, asked.settings, paths[k]) for k, asked, _ in solved_ones}
+        search.run_all(list(jobs.values()), 0)
+        paths = {k: shortened_by(asked, jobs[k]) for k, asked, _ in solved_ones}
+    seconds = {"goals": 0.0, "search": 0.0, "shorten": 0.0, "certify": 0.0}
+    if not asking.certify:
+        return {
+            k: solved(asking.model, asked.obstacles, paths[k], False, np.nan, job, seconds)
+            for k, asked, job in solved_ones
+        }
+    certificates = many_certificates(asking.model, [(paths[k], asked.obstacles) for k, asked, _ in solved_ones])
+    return {
+        k: solved(asking.model, asked.obstacles, paths[k], True, float(proof.clearance.min()), job, seconds)
+        for (k, asked, job), proof in zip(solved_ones, certificates, strict=True)
+        if proof.free.all()
+    }
 
 
 class _Asking:
@@ -174,18 +203,22 @@ class _Asking:
         self.manifold = manifold_of(self.space, whole["constraints"])
 
     def question(
-        self, start: np.ndarray, goal: Any, obstacles: Obstacles | None, clock: float
-    ) -> tuple[Question | None, Plan, dict[str, float]]:
-        """The problem with goals that are free, or the answer that says why there is nothing to plan."""
+        self, start: np.ndarray, goal: Any, obstacles: Obstacles | None, clock: float, untested: bool
+    ) -> tuple[Question | Plan, dict[str, float]]:
+        """The problem with goals that are free, or the answer that says why there is nothing to plan.
+
+        untested   the search may look itself whether start and goal are free
+        """
         search = search_of(self.model, self.space, obstacles)
         if self.manifold is not None:
             refuse_off(self.manifold, start)
-        goals, reason = goals_of(self.model, self.space, start, goal, obstacles, self.seed, self.manifold)
+            untested = False
+        parts = (self.model, self.space, start, goal, obstacles, self.seed, self.manifold, untested)
+        goals, reason = goals_of(*parts)
         seconds = {"goals": time.perf_counter() - clock, "search": 0.0, "shorten": 0.0, "certify": 0.0}
         if reason:
-            return None, failure(self.model, obstacles, reason, goals, seconds), seconds
-        asked = Question(search, self.space, obstacles, start, goals, self.settings, self.shift)
-        return asked, failure(self.model, obstacles, "no path", goals, seconds), seconds
+            return failure(self.model, obstacles, reason, goals, seconds), seconds
+        return Question(search, self.space, obstacles, start, goals, self.settings, self.shift, untested), seconds
 
     def answer(self, asked: Question, seconds: dict[str, float], ready: Job | None = None, aim: float = np.inf) -> Plan:
         if self.manifold is not None:
@@ -193,9 +226,19 @@ class _Asking:
         return _answer(asked, seconds, self.limit, self.shorten, self.certify, ready, aim)
 
 
+def _is_done(job: Job) -> bool:
+    """Whether nothing is left to search."""
+    if job["status"] in (START_TOUCHES, GOAL_TOUCHES):
+        return True
+    return job["status"] == SOLVED and job["path_count"] <= job["path_rows"]
+
+
 def _job_of(asked: Question, settings: PlannerSettings) -> Job:
     box = asked.space.box(asked.start)
-    return asked.search.job(asked.start, asked.goals, asked.obstacles, box, settings, asked.shift)
+    job = asked.search.job(asked.start, asked.goals, asked.obstacles, box, settings, asked.shift)
+    if asked.untested and len(asked.goals) == 1:
+        job["unchecked"] = 1
+    return job
 
 
 def _answer(
@@ -208,32 +251,42 @@ def _answer(
     aim: float = np.inf,
 ) -> Plan:
     """Search, shorten, certify; a path that is not proved is asked for again with finer steps."""
-    model, step = asked.search.model, asked.settings.step
-    job, until, own = ready, time.perf_counter() + limit, asked.search
+    model, own = asked.search.model, asked.search
+    job, until, settings = ready, time.perf_counter() + limit, asked.settings
     for attempt in builtins.range(ATTEMPTS):
-        finer = replace(asked.settings, step=step / FINER**attempt)
         if attempt:
-            asked = replace(asked, search=_apart(asked, own), shift=(asked.shift + 0.5) % 1.0)
-        job, path = _searched(asked, finer, seconds, until, job)
+            settings = replace(asked.settings, step=asked.settings.step / FINER**attempt)
+            asked = replace(asked, search=_apart(asked, own), shift=(asked.shift + 0.5) % 1.0, untested=False)
+        job, path = _searched(asked, settings, seconds, until, job)
         if path is None:
-            what = f"no path: {job['iterations']} iterations, {nodes_of(job)} nodes, none within {limit:g} s"
-            return failure(model, asked.obstacles, what, asked.goals, seconds, job)
+            return failure(model, asked.obstacles, _why(asked, job, limit), asked.goals, seconds, job)
         if shorten:
-            path = _shortened(asked, finer, seconds, path)
+            path = _shortened(asked, settings, seconds, path)
         if aim < np.inf:
-            path = _improved(asked, finer, seconds, path, until, aim)
+            path = _improved(asked, settings, seconds, path, until, aim)
         if not certify:
-            return solved(replace(asked, search=own), path, False, np.nan, job, seconds)
+            return solved(model, asked.obstacles, path, False, np.nan, job, seconds)
         clock = time.perf_counter()
         certificate = model.certify_motion(path[:-1], path[1:], asked.obstacles)
         seconds["certify"] += time.perf_counter() - clock
-        if np.all(certificate.free):
-            return solved(replace(asked, search=own), path, True, float(np.min(certificate.clearance)), job, seconds)
+        if certificate.free.all():
+            return solved(model, asked.obstacles, path, True, float(certificate.clearance.min()), job, seconds)
         if attempt == ATTEMPTS - 1 and not np.any(certificate.collides):  # it grazes something: free, but not proved
-            return solved(replace(asked, search=own), path, False, np.nan, job, seconds)
+            return solved(model, asked.obstacles, path, False, np.nan, job, seconds)
         job = None
-    what = f"no path: each of {ATTEMPTS} paths touches between its samples, the last with samples at {finer.step:.2g}"
+    what = (
+        f"no path: each of {ATTEMPTS} paths touches between its samples, the last with samples at {settings.step:.2g}"
+    )
     return failure(model, asked.obstacles, what, asked.goals, seconds, job)
+
+
+def _why(asked: Question, job: Job, limit: float) -> str:
+    """Why a search found no path."""
+    if job["status"] == START_TOUCHES:
+        return start_touches(asked.search.model, asked.start, asked.obstacles)
+    if job["status"] == GOAL_TOUCHES:
+        return goal_touches(asked.search.model, asked.goals[0], asked.obstacles)
+    return f"no path: {job['iterations']} iterations, {nodes_of(job)} nodes, none within {limit:g} s"
 
 
 def _apart(asked: Question, own: Search) -> Search:
@@ -251,10 +304,10 @@ def _searched(
     search = asked.search
     if job is None:
         job = _job_of(asked, settings)
-        arena = search.arena(search.lay_out(job, job["capacity"]))
+        arena = search.arena(job)
         most = PORTION
         while (status := search.go_on(job, most, arena)) != SOLVED:
-            if time.perf_counter() > until or job["capacity"] >= ROOM:
+            if status in (START_TOUCHES, GOAL_TOUCHES) or time.perf_counter() > until or job["capacity"] >= ROOM:
                 break
             if status == FULL:
                 arena = search.grown(job, arena)

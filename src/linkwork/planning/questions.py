@@ -26,7 +26,7 @@ PADDING = 0.003  # [m] that a shortcut keeps away: one that grazes something is 
 
 @dataclass(frozen=True)
 class Question:
-    """A problem whose arguments are checked."""
+    """A problem whose arguments are checked; untested: but for what the start and a single goal touch."""
 
     search: Search
     space: Space
@@ -35,6 +35,7 @@ class Question:
     goals: np.ndarray
     settings: PlannerSettings
     shift: np.ndarray
+    untested: bool = False
 
 
 def space_of(model: CollisionModel, joints: Sequence[str] | None, weights: ArrayLike | None, who: str) -> Space:
@@ -81,14 +82,26 @@ def one_configuration(space: Space, q: Any, label: str) -> np.ndarray:
 
 def shortened(asked: Question, settings: PlannerSettings, path: np.ndarray, tries: int = SHORTCUTS) -> np.ndarray:
     """The path with shortcuts, without waypoints that stand twice."""
-    search = asked.search.padded(PADDING)
+    search, job = asked.search.padded(PADDING), shortening_job(asked, settings, path, tries)
+    search.go_on(job, 0, search.arena(job))
+    return shortened_by(asked, job)
+
+
+def shortening_job(asked: Question, settings: PlannerSettings, path: np.ndarray, tries: int = SHORTCUTS) -> Job:
+    """What shortens a path, to be run by the padded search."""
     box = asked.space.box(asked.start)
-    job = search.job(asked.start, asked.goals, asked.obstacles, box, settings, asked.shift, path)
+    parts = (asked.start, asked.goals, asked.obstacles, box, settings, asked.shift, path)
+    job = asked.search.padded(PADDING).job(*parts)
     job["wishes"] = tries
-    search.go_on(job, 0, search.arena(search.lay_out(job, job["capacity"])))
+    return job
+
+
+def shortened_by(asked: Question, job: Job) -> np.ndarray:
+    """The path of a job that has shortened it."""
     rows = asked.space.unwrapped(job.waypoints)
-    moves = np.linalg.norm(np.diff(rows, axis=0), axis=1) > 0.0
-    return np.concatenate([rows[:-1][moves], rows[-1:]])
+    ways = rows[1:] - rows[:-1]
+    moves = np.einsum("ij,ij->i", ways, ways) > 0.0
+    return rows if moves.all() else np.concatenate([rows[:-1][moves], rows[-1:]])
 
 
 def goals_of(
@@ -99,8 +112,12 @@ def goals_of(
     obstacles: Obstacles | None,
     seed: int,
     manifold: Manifold | None = None,
+    untested: bool = False,
 ) -> tuple[np.ndarray, str]:
-    """Goal configurations (k, nq) that are free and keep constraints, and why there is nothing to plan."""
+    """Goal configurations (k, nq) that are free and keep constraints, and why there is nothing to plan.
+
+    untested   one goal may come back without a look at what it touches: the search looks at it and at the start
+    """
     if isinstance(goal, PoseGoal):
         rows = goal.configurations(space, start, seed, () if manifold is None else manifold.constraints)
         if not len(rows):
@@ -109,8 +126,8 @@ def goals_of(
         rows = np.atleast_2d(space.configuration(goal, "plan: goal"))
         if rows.ndim != 2 or not len(rows):
             raise InvalidInput(f"plan: goal has shape {np.shape(goal)}, expected (nq,) or (k, nq)")
-        held = ~space.free & (np.abs(rows - start) > 1e-12)
-        if held.any():
+        held = None if space.all_free else ~space.free & (np.abs(rows - start) > 1e-12)
+        if held is not None and held.any():
             k = int(np.argwhere(held)[0][1])
             raise InvalidInput(f'plan: goal moves joint "{space.joint_of(k)}", which is not among `joints`')
     if manifold is not None:
@@ -122,15 +139,25 @@ def goals_of(
                 f'goal breaks the constraint "{label}" by {beyond:.3g} [m, rad], its tolerance is {tolerance:.3g}',
             )
         rows = rows[kept]
+    if untested and len(rows) == 1:
+        return rows, ""
     touching = model.collides(np.concatenate([start[None], rows]), obstacles)
     if touching[0]:
-        return rows, f"start in collision: {touch_of(model, start, obstacles)}"
+        return rows, start_touches(model, start, obstacles)
     free = rows[~touching[1:]]
     if len(free):
         return free, ""
     if len(rows) == 1:
-        return rows, f"goal in collision: {touch_of(model, rows[0], obstacles)}"
+        return rows, goal_touches(model, rows[0], obstacles)
     return rows, f"all goals blocked: each of {len(rows)} configurations touches something"
+
+
+def start_touches(model: CollisionModel, q: np.ndarray, obstacles: Obstacles | None) -> str:
+    return f"start in collision: {touch_of(model, q, obstacles)}"
+
+
+def goal_touches(model: CollisionModel, q: np.ndarray, obstacles: Obstacles | None) -> str:
+    return f"goal in collision: {touch_of(model, q, obstacles)}"
 
 
 def touch_of(model: CollisionModel, q: np.ndarray, obstacles: Obstacles | None) -> str:
@@ -149,13 +176,23 @@ def failure(
 
 
 def solved(
-    asked: Question, path: np.ndarray, proved: bool, clearance: float, job: Job, seconds: Mapping[str, float]
+    model: CollisionModel,
+    obstacles: Obstacles | None,
+    path: np.ndarray,
+    proved: bool,
+    clearance: float,
+    job: Job,
+    seconds: Mapping[str, float],
 ) -> Plan:
     """The answer with a path, proved free or not."""
-    length = float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum())
     counts = (job["iterations"], nodes_of(job), job["checks"])
-    parts = (asked.search.model, asked.obstacles)
-    return Plan(True, "solved", path, length, proved, clearance, path[-1], *counts, seconds, *parts)
+    return Plan(True, "solved", path, length_of(path), proved, clearance, path[-1], *counts, seconds, model, obstacles)
+
+
+def length_of(path: np.ndarray) -> float:
+    """The length of a path (m, nq) [rad and m]."""
+    ways = path[1:] - path[:-1]
+    return float(np.sqrt(np.einsum("ij,ij->i", ways, ways)).sum())
 
 
 def nodes_of(job: Job) -> int:

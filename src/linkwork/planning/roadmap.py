@@ -21,9 +21,8 @@ from numpy.typing import ArrayLike
 from linkwork.arguments import number
 from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidFile, InvalidInput
-from linkwork.planning.anytime import length_of
 from linkwork.planning.plan_result import Plan
-from linkwork.planning.questions import failure, goals_of, one_configuration, refuse_loops, space_of
+from linkwork.planning.questions import failure, goals_of, length_of, one_configuration, refuse_loops, space_of
 from linkwork.planning.space import Space
 
 STEP = 1.0 / 32.0

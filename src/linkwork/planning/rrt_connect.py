@@ -34,6 +34,7 @@ JOB = (
     "start",
     "goals",
     "goal_count",
+    "unchecked",  # 1: nobody has asked yet whether start and goal are free
     "arena",
     "lower",
     "span",
@@ -60,7 +61,7 @@ JOB = (
     "tile",
     "chunks",
 )
-RUNNING, SOLVED, FULL = 0, 1, 2
+RUNNING, SOLVED, FULL, START_TOUCHES, GOAL_TOUCHES = range(5)
 BUFFERS = 8  # points that a round needs
 
 
@@ -151,6 +152,9 @@ class SearchWriter:
         first, second = (Tree(r, job, Value(r, ir.Constant(ir.IntType(1), is_first))) for is_first in (1, 0))
         start, goals = Doubles(r, job["start"]), Doubles(r, job["goals"])
         none = Value(r, ir.Constant(ir.IntType(64), -1))
+        with r.when(job["unchecked"].equals(1)):
+            self._end_if_touching(start, START_TOUCHES)
+            self._end_if_touching(goals, GOAL_TOUCHES)
         self._append(first, start, none, r.number(0.0))
         with r.times(job["goal_count"]) as k:
             goal = goals.at(k * size)
@@ -162,6 +166,16 @@ class SearchWriter:
                 self._trace(r.whole(0), row)
                 job["status"] = SOLVED
                 r.give(SOLVED)
+
+    def _end_if_touching(self, point: Doubles, status: int) -> None:
+        """A motion without length tells whether a point is free."""
+        r = self.r
+        for c in range(self.size):
+            self.way[c] = 0.0
+        free = r.call(self.is_free, self.job_at, self.scratch, point.address, self.way.address)
+        with r.when(free.equals(0)):
+            self.job["status"] = status
+            r.give(status)
 
     def _round(self) -> None:
         r, job = self.r, self.job

@@ -80,12 +80,17 @@ def joint_grid(
 
 
 def refuse_too_large(grid: JointGrid, most: float) -> None:
-    need = float(np.prod([float(n) for n in grid.shape])) * BYTES_A_NODE
-    if need > most:
-        raise NotPossible(
-            f"the grid would have {need / BYTES_A_NODE:.2g} nodes (about {need / 1e9:.2g} GB, most_memory is "
-            f"{most / 1e9:.2g} GB): raise joint_resolution or restrict joints or ranges"
-        )
+    nodes = float(np.prod([float(n) for n in grid.shape]))
+    need = nodes * BYTES_A_NODE
+    if need <= most:
+        return
+    # steps that are longer by the d-th root of the excess fit
+    longer = (need / most) ** (1.0 / len(grid.shape))
+    step = longer * max(float(v[1] - v[0]) for v in grid.values if len(v) > 1)
+    raise NotPossible(
+        f"the grid would have {nodes:.2g} nodes (about {need / 1e9:.2g} GB, most_memory is {most / 1e9:.2g} GB): "
+        f"raise joint_resolution to {step:.2g} ({math.degrees(step):.2g} deg) or restrict joints or ranges"
+    )
 
 
 def chunks(n: int) -> list[tuple[int, int]]:

@@ -68,3 +68,11 @@ def admissible(graph: csr_array, goals: np.ndarray, heuristic: np.ndarray) -> bo
     """Whether the heuristic nowhere exceeds the true cost to the nearest goal (to rounding)."""
     true = dijkstra(graph.T.tocsr(), directed=True, indices=goals, min_only=True)
     return bool((heuristic <= true * (1 + 1e-12) + 1e-15).all())
+
+
+def without_steps(graph: csr_array, way: np.ndarray, refused: np.ndarray) -> csr_array:
+    """The graph without some steps of a way, both directions."""
+    kept = graph.tolil()
+    for a, b in zip(way[:-1][refused], way[1:][refused], strict=True):
+        kept[a, b] = kept[b, a] = 0
+    return csr_array(kept)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,10 @@ class Space:
 
     def configuration(self, q: Any, label: str) -> np.ndarray:
         """Configurations (..., nq), finite and within the limits."""
+        if type(q) is np.ndarray and q.dtype == np.float64 and q.ndim and q.shape[-1] == self.subject.nq:
+            low, high = self._bounds
+            if ((q >= low) & (q <= high)).all():  # the usual case, in a tenth of the time
+                return np.ascontiguousarray(q)
         why = f'robot "{self.subject.model.name}" has nq = {self.subject.nq}'
         rows = finite_rows(q, self.subject.nq, label, why)
         wraps = np.array(self.turns) > 0.0
@@ -80,12 +85,29 @@ class Space:
             )
         return rows
 
+    @cached_property
+    def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """What a configuration may be: any number where a joint turns without end or is held."""
+        bound = self.free & ~(np.array(self.turns) > 0.0)
+        most = np.finfo(float).max
+        return np.where(bound, self.lower - BEYOND, -most), np.where(bound, self.upper + BEYOND, most)
+
+    @cached_property
+    def _span(self) -> np.ndarray:
+        return self.upper - self.lower
+
+    @cached_property
+    def all_free(self) -> bool:
+        return bool(self.free.all())
+
     def joint_of(self, k: int) -> str:
         """The name of the joint that a coordinate belongs to."""
         return next(joint.name for joint, at, _ in configurations.places(self.subject) if at.start <= k < at.stop)
 
     def box(self, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(lower, span) of samples; a joint that is held has no span."""
+        if self.all_free:
+            return self.lower, self._span
         lower = np.where(self.free, self.lower, start)
         return lower, np.where(self.free, self.upper - self.lower, 0.0)
 
