@@ -20,12 +20,17 @@ ARRAYS = ("positions", "voxel_of_node", "voxels", "vertex_of_node", "edges")
 COMPARED, NEAR = 64, 1e-9  # nodes whose positions are computed again when a file is read; [m] that they may differ by
 
 
-def write(file: str | os.PathLike[str], name: str, parts: Mapping[str, Any], grid: JointGrid) -> Path:
-    """The arrays of a graph, with the values of each joint of its grid."""
+def write(
+    file: str | os.PathLike[str], subject: Subject, parts: Mapping[str, Any], grid: JointGrid, columns: tuple[int, ...]
+) -> Path:
+    """The arrays of a graph, with the joints of its grid (by their columns of q) and their values."""
     place = Path(file)
-    values = {f"values_{k}": joint for k, joint in enumerate(grid.values)}
+    names = {q.start: joint.name for joint, q, _ in configurations.places(subject)}
+    stored: dict[str, Any] = {"version": VERSION, "robot": subject.model.name, "wraps": np.array(grid.wraps), **parts}
+    stored["joints"] = np.array([names[column] for column in columns])
+    stored |= {f"values_{k}": joint for k, joint in enumerate(grid.values)}
     with open(place, "wb") as target:
-        np.savez_compressed(target, version=VERSION, robot=name, wraps=np.array(grid.wraps), **values, **parts)
+        np.savez_compressed(target, **stored)
     return place
 
 

@@ -103,8 +103,7 @@ class KinematicGraph:
                 raise InvalidInput(f"build: voxel_size is {size}, expected a length > 0 m")
             refuse_too_large(grid, most_memory)
             positions = all_positions(subject, point, grid, columns)
-            cells = np.ceil(positions / size - 0.5 - TIE).astype(np.int64)
-            voxels, voxel_of_node = distinct_cells(cells)
+            voxels, voxel_of_node = distinct_cells(np.ceil(positions / size - 0.5 - TIE).astype(np.int64))
             empty = np.empty((0, 2), dtype=np.int64)
             graph = cls(subject, point, grid, columns, size, positions, voxel_of_node, voxels, voxel_of_node, empty)
             graph._warn_of_holes()
@@ -113,10 +112,8 @@ class KinematicGraph:
     def save(self, file: str | os.PathLike[str]) -> Path:
         """The map without obstacles as an .npz file; `with_obstacles` brings them again after `load`."""
         whole = self if self.blocked is None else self.without_nodes(np.zeros(self.grid.size, dtype=bool))
-        names = {q.start: joint.name for joint, q, _ in configurations.places(self.subject)}
         parts = {name: getattr(whole, name) for name in (*graph_files.ARRAYS, "point", "voxel_size")}
-        parts["joints"] = np.array([names[column] for column in self.columns])
-        return graph_files.write(file, self.subject.model.name, parts, self.grid)
+        return graph_files.write(file, self.subject, parts, self.grid, self.columns)
 
     @classmethod
     def load(cls, file: str | os.PathLike[str], robot: RobotLike) -> KinematicGraph:
