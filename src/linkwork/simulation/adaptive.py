@@ -1,4 +1,4 @@
-"""Adaptive steps through SciPy's DOP853 and LSODA: the error is held, the step follows."""
+"""Adaptive steps, by Dormand and Prince's method or SciPy's LSODA: the error is held, the step follows."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from linkwork.engine.kernel import Context, Kernel, Signature
 from linkwork.engine.traced import traced
 from linkwork.errors import ComputationError, NotPossible
 from linkwork.simulation.crossings import numbers_of
+from linkwork.simulation.dormand_prince import DormandPrince
 from linkwork.simulation.events import Crossing
 from linkwork.simulation.numeric import NumericPlant
 from linkwork.simulation.raw import Raw, shown
 from linkwork.simulation.step_loop import WORKS, StepLoop
 from linkwork.simulation.structure import bare
 
-METHODS = {"dop853": "DOP853", "lsoda": "LSODA"}
+METHODS = ("dop853", "lsoda")
 _SAME = 1e-9  # of a period: two instants that differ by less are one
 
 
@@ -45,9 +46,7 @@ def run(
         raise NotPossible(
             f'simulate: end stops with restitution need a fixed step, not "{method}"; give them stiffness'
         )
-    from scipy import integrate  # here, because it takes longer to import than the rest of linkwork
-
-    solver = getattr(integrate, METHODS[method])
+    solver = _solver(method)
     raw = Raw.empty(len(q), times, loop.plant.nq, loop.plant.nv, len(WORKS))
     plant = NumericPlant(loop.plant)
     for sample in range(len(q)):
@@ -56,6 +55,14 @@ def run(
         motion.run(q[sample], v[sample])
     raw.crossings.sort(key=lambda crossing: crossing.time)
     return raw
+
+
+def _solver(method: str) -> Any:
+    if method == "dop853":
+        return DormandPrince
+    from scipy.integrate import LSODA  # here, because it takes longer to import than the rest of linkwork
+
+    return LSODA
 
 
 class _Motion:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwork.arguments import number
-from linkwork.errors import UnknownName, did_you_mean
+from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.formats.tabular import Tabular
 from linkwork.simulation.events import Crossing
 
@@ -76,6 +76,14 @@ class Simulation(Tabular, Mapping[str, np.ndarray]):
         """(q, v) of the row nearest to a time."""
         k = int(np.argmin(np.abs(self.time - number(t, "at: t"))))
         return self.q[..., k, :], self.v[..., k, :]
+
+    @property
+    def motion(self) -> dict[str, np.ndarray]:
+        """Arrays "time", "q", "v" of one run, as `robot.analyse` and `robot.show(motion=...)` take them."""
+        if self.success.ndim:
+            raise InvalidInput("motion: this is a batch of runs, expected one of it")
+        rows = self.time <= self.end + 1e-12
+        return {"time": self.time[rows], "q": self.q[rows], "v": self.v[rows]}
 
     def _table(self) -> Mapping[str, np.ndarray]:
         return self.columns

@@ -71,7 +71,7 @@ def simulate(
 ) -> Simulation:
     """The motion of a Robot or a System from a state, or from a batch of states (..., nq), (..., nv).
 
-    method    "dop853" or "lsoda" (adaptive, SciPy, relative error `tolerance`), "rk4" or "semi_implicit_euler" (fixed
+    method    "dop853" or "lsoda" (adaptive, relative error `tolerance`), "rk4" or "semi_implicit_euler" (fixed
               `step` [s], a whole trajectory in machine code, batches on all lanes and threads). Default: dop853 for
               one state without `step` (lsoda where there is dry friction), else rk4.
     sample    time between rows of the result [s] (a multiple of step); default: every step, or a thousandth of the
@@ -135,7 +135,7 @@ def simulate(
         ):
             raw = adaptive.run(loop, q0, v0, times, method, _tolerance(tolerance), tick)
         where = "Python"
-        why = loop.python or f"{method} is SciPy's; it calls compiled functions"
+        why = loop.python or f"{method} chooses its steps in Python; it calls compiled functions"
     else:
         h = _positive("step", DEFAULT_STEP if step is None else step)
         steps, every = _whole(duration, h, "duration", "step"), 1
