@@ -110,7 +110,7 @@ def test_the_inline_view_stands_by_itself():
     with Viewer(lw.load("ur5e"), port=0) as viewer:
         page = Inline(as_html(viewer))
     assert page.html.lstrip().lower().startswith("<!doctype html")
-    assert page._repr_html_().startswith("<iframe src='data:text/html;base64,")
+    assert page._repr_html_().startswith('<iframe srcdoc="&lt;!doctype html')
     assert "MB of HTML" in repr(page)
 
 

@@ -129,10 +129,10 @@ def analyse(
 ) -> Analysis:
     """The seven steps for a motion.
 
-    motion   a name of `robot.motions`, a sampled motion, or arrays: {"time": (n,), "c": (n, nc), "cd", "cdd"} of
-             commands, {"time", "q", "v", "a"} of joints, or commands by name, {"time": (n,), "crank": (n,)}; rates
-             left out are differentiated by a spline of degree 5 through all instants (actuation/rates.py); one instant
-             alone is a pose at rest
+    motion   a name of `robot.motions`, a motion of `lw.trajectory`, a simulation, or arrays: {"time": (n,), "c":
+             (n, nc), "cd", "cdd"} of commands, {"time", "q", "v", "a"} of joints, or commands by name, {"time": (n,),
+             "crank": (n,)}; rates left out are differentiated by a spline of degree 5 through all instants
+             (actuation/rates.py); one instant alone is a pose at rest
     times    instants (n,) [s]; left out, `steps` of them over the whole motion; arrays have their own
     variables   values of live variables, one each or one an instant
     """
@@ -152,6 +152,8 @@ def _inputs(subject: Subject, motion: Any, times: Any, steps: int) -> tuple[Any,
     """Step 2: (time, c, cd, cdd, None), or (time, None, None, None, (q, v, a)) where joints are given themselves."""
     if isinstance(motion, str):
         motion = Motions(subject)[motion]
+    if not hasattr(motion, "sample") and hasattr(motion, "motion"):
+        motion = motion.motion  # a result that has its own instants, such as a simulation
     if isinstance(motion, Mapping):
         if times is not None:
             raise InvalidInput("analyse: times is given beside arrays, which have their own time")

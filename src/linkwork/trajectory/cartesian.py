@@ -1,16 +1,13 @@
 """Cartesian motion: a frame along straight lines and arcs through poses, as coordinates over time.
 
-Between two poses the position goes straight (or along a circle) and the rotation turns about one axis, the short way.
-Corners may be rounded: within `blend` of a pose the way is a parabola, whose ends are met with equal speed,
-
-    p(u) = (1-u)^2 p_in + 2 u (1-u) p_corner + u^2 p_out
-    R(u) = R_corner exp((1-u)^2 log(R_corner' R_in)) exp(u^2 log(R_corner' R_out))
+The way is gone through as fast as the limits of the frame allow (pace.py), joints follow by inverse kinematics, and
+where they would exceed their own limits the time is stretched.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -20,33 +17,20 @@ from numpy.typing import ArrayLike
 
 from linkwork import configurations, quantities
 from linkwork.actuation.rates import with_rates
-from linkwork.arguments import finite, number
+from linkwork.arguments import as_doubles, finite, number
 from linkwork.errors import InvalidInput, NotPossible
-from linkwork.formats.tabular import Tabular
 from linkwork.inverse.solve import inverse_kinematics
-from linkwork.poses import pose as as_pose
+from linkwork.trajectory.motion import MEET, STEP, Motion, finite_times
 from linkwork.trajectory.pace import Pace, pace
 from linkwork.trajectory.path import Path
-from linkwork.trajectory.turns import log_of, turned_by
+from linkwork.trajectory.ways import Piece, cruise_of, moves_of, rounded
 
-STEP = 1e-3
-"""Instants are this far apart [s] where nothing else is said."""
 SINGULAR = 0.02
 """A direction in which the frame moves this little for a unit of joint speed (of the largest) is told as singular."""
-MEET = 1e-6
-"""Motions are joined where one begins this near to where the other ends [rad, m]."""
 
 
 @dataclass(frozen=True)
-class Arc:
-    """A move along the circle through a point `via` (3,) to the pose `end`."""
-
-    via: Any
-    end: Any
-
-
-@dataclass(frozen=True)
-class CartesianMotion(Tabular):
+class CartesianMotion(Motion):
     """A motion of a robot's frame.
 
     time       (n,) [s], evenly spaced;  q (n, nq), v, a (n, nv)
@@ -70,17 +54,31 @@ class CartesianMotion(Tabular):
 
     @property
     def duration(self) -> float:
+        """[s]."""
         return float(self.time[-1])
 
+    def at(self, t: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(q, v, a), each (..., n), at times t (...) [s]: polynomials of degree five between the instants.
+
+        Coordinates must be as many as speeds; it stands before the start and after the end.
+        """
+        if self.q.shape != self.v.shape:
+            raise InvalidInput("at: q and v differ in size (quaternions), expected joints of one coordinate each")
+        times = finite_times(t)
+        k = np.clip(np.searchsorted(self.time, times, side="right") - 1, 0, len(self.time) - 2)
+        h = (self.time[k + 1] - self.time[k])[..., None]
+        u = np.clip((times - self.time[k])[..., None] / h, 0.0, 1.0)
+        states = [(self.q[i], h * self.v[i], h**2 * self.a[i]) for i in (k, k + 1)]
+        q, v, a = _quintic(u, *states[0], *states[1])
+        stands = ((times < 0.0) | (times > self.duration))[..., None]
+        return q, np.where(stands, 0.0, v / h), np.where(stands, 0.0, a / h**2)
+
     def _table(self) -> dict[str, np.ndarray]:
-        found = {"time": self.time}
-        for label, values in (("q", self.q), ("v", self.v), ("a", self.a)):
-            found |= {f"{label}[{k}]": values[:, k] for k in range(values.shape[1])}
-        return found | {axis: self.pose[:, k, 3] for k, axis in enumerate("xyz")}
+        return super()._table() | {axis: self.pose[:, k, 3] for k, axis in enumerate("xyz")}
 
     @property
     def motion(self) -> dict[str, np.ndarray]:
-        """What `robot.analyse` and the viewer take."""
+        """What `robot.analyse` and the viewer take: the instants as they are."""
         return {"time": self.time, "q": self.q, "v": self.v, "a": self.a}
 
     @cached_property
@@ -93,8 +91,18 @@ class CartesianMotion(Tabular):
         rows = np.unique(np.linspace(0, len(self.q) - 1, points).round().astype(int))
         return Path.through(self.q[rows])
 
-    def then(self, *others: CartesianMotion) -> CartesianMotion:
-        """This motion and others after it; each must begin where the one before ends."""
+    def then(self, *others: Motion, pause: float = 0.0) -> Motion:
+        """This motion and others after it; each must begin where the one before ends.
+
+        Cartesian motions without a pause are one Cartesian motion; with others they are `Joined`.
+        """
+        alike = [other for other in others if isinstance(other, CartesianMotion)]
+        if pause != 0.0 or len(alike) < len(others):
+            return super().then(*others, pause=pause)
+        return self.extended(alike)
+
+    def extended(self, others: Sequence[CartesianMotion]) -> CartesianMotion:
+        """This motion and other Cartesian ones after it, without a pause."""
         whole = self
         for k, other in enumerate(others):
             gap = float(np.abs(other.q[0] - whole.q[-1]).max())
@@ -123,6 +131,7 @@ def line(
     q0: ArrayLike | None = None,
     jerk: float | None = None,
     joint_limits: bool = True,
+    joint_jerk: ArrayLike | None = None,
     step: float = STEP,
 ) -> CartesianMotion:
     """The motion of a frame through poses, straight from one to the next.
@@ -133,213 +142,120 @@ def line(
     blend           distance from inner poses within which corners are rounded [m]; 0: the frame stops there
     q0              where inverse kinematics starts; left out: neutral
     jerk            largest along the way [m/s^3]; left out, accelerations jump
-    joint_limits    slow the whole motion down where joints would exceed their speed limits
+    joint_limits    slow the motion down where joints would exceed their limits of speed and acceleration
+    joint_jerk      largest of the joints, a number or (nv,) [rad/s^3, m/s^3]; needs `jerk` too
 
     A pose that cannot be reached, or a jump to another branch, is refused with its place and time.
     """
+    given = (speed, acceleration, turn_speed, turn_acceleration, blend, jerk, joint_limits, joint_jerk, step)
+    return _lines("line", robot, frame, [poses], q0, *given)[0]
+
+
+def lines(
+    robot: Any,
+    frame: str,
+    batch: Sequence[Sequence[Any] | np.ndarray] | np.ndarray,
+    speed: float,
+    acceleration: float,
+    turn_speed: float = math.pi / 2,
+    turn_acceleration: float = math.pi,
+    blend: float = 0.0,
+    q0: ArrayLike | None = None,
+    jerk: float | None = None,
+    joint_limits: bool = True,
+    joint_jerk: ArrayLike | None = None,
+    step: float = STEP,
+) -> tuple[CartesianMotion, ...]:
+    """Many motions of a frame, each through its own poses; their inverse kinematics runs side by side.
+
+    batch   of what `line` takes as poses;  q0 (nq,) for all, or (len(batch), nq);  the rest as for `line`
+    """
+    given = (speed, acceleration, turn_speed, turn_acceleration, blend, jerk, joint_limits, joint_jerk, step)
+    return _lines("lines", robot, frame, list(batch), q0, *given)
+
+
+def _lines(
+    who: str,
+    robot: Any,
+    frame: str,
+    batch: list[Any],
+    q0: ArrayLike | None,
+    speed: float,
+    acceleration: float,
+    turn_speed: float,
+    turn_acceleration: float,
+    blend: float,
+    jerk: float | None,
+    joint_limits: bool,
+    joint_jerk: ArrayLike | None,
+    step: float,
+) -> tuple[CartesianMotion, ...]:
     subject = getattr(robot, "subject", robot)
     limits = {"speed": speed, "acceleration": acceleration, "turn_speed": turn_speed}
     limits |= {"turn_acceleration": turn_acceleration, "step": step}
     for name, value in limits.items():
-        if number(value, f"line: {name}") <= 0.0:
-            raise InvalidInput(f"line: {name} is {value}, expected a number > 0")
-    radius = number(blend, "line: blend")
+        if number(value, f"{who}: {name}") <= 0.0:
+            raise InvalidInput(f"{who}: {name} is {value}, expected a number > 0")
+    radius = number(blend, f"{who}: blend")
     if radius < 0.0:
-        raise InvalidInput(f"line: blend is {radius}, expected a distance >= 0 m")
-    if jerk is not None and number(jerk, "line: jerk") <= 0.0:
-        raise InvalidInput(f"line: jerk is {jerk}, expected a number > 0")
+        raise InvalidInput(f"{who}: blend is {radius}, expected a distance >= 0 m")
+    if jerk is not None and number(jerk, f"{who}: jerk") <= 0.0:
+        raise InvalidInput(f"{who}: jerk is {jerk}, expected a number > 0")
+    if joint_jerk is not None and jerk is None:
+        raise InvalidInput(f"{who}: joint_jerk is given without jerk; expected both, as accelerations jump without")
+    if not batch:
+        raise InvalidInput(f"{who}: the batch is empty, expected at least one list of poses")
     jerk_time = 0.0 if jerk is None else acceleration / jerk
-    moves = [replace(move, cruise=_cruise(move, limits)) for move in _moves(poses)]
-    groups = _rounded(moves, radius) if radius > 0.0 else [[move] for move in moves]
-    parts, q_start = [], q0
+    bounds = _JointBounds.of(who, subject, joint_limits, joint_jerk)
+    timed = [_timed(poses, limits, radius, jerk_time) for poses in batch]
+    tracks = _tracked(who, subject, frame, timed, q0)
+    return tuple(_followed(subject, frame, stretches, q, bounds) for stretches, q in zip(timed, tracks, strict=True))
+
+
+@dataclass(frozen=True)
+class _Stretch:
+    """A part of the way from rest to rest: instants, poses, velocity and acceleration of the frame (n, 6)."""
+
+    time: np.ndarray
+    T: np.ndarray
+    twist: np.ndarray
+    change: np.ndarray
+
+
+def _timed(poses: Any, limits: dict[str, float], radius: float, jerk_time: float) -> list[_Stretch]:
+    """The way of one line, in stretches between stops; s runs over the cruising time of every piece."""
+    moves = [replace(move, cruise=cruise_of(move, limits)) for move in moves_of(poses)]
+    groups = rounded(moves, radius) if radius > 0.0 else [[move] for move in moves]
+    stretches = []
     for group in groups:
-        part = _timed(subject, frame, group, limits, jerk_time, joint_limits, q_start)
-        parts.append(part)
-        q_start = part.q[-1]
-    return parts[0].then(*parts[1:])
+        pieces = [piece for piece in group if piece.cruise > 1e-12]
+        ends = np.concatenate([[0.0], np.cumsum([piece.cruise for piece in pieces])])
+        law = _pace(pieces, limits, jerk_time)
+        count = max(2, math.ceil(law.duration / limits["step"]) + 1)
+        time = np.linspace(0.0, law.duration, count)
+        s, sd, sdd = law.at(time)
+        T, twist, change = _along(pieces, ends, np.clip(s, 0.0, ends[-1]), sd, sdd)
+        beyond = _beyond(twist, change, limits)  # a mean over time can pass a corner faster than the corner allows
+        stretches.append(_Stretch(time * beyond, T, twist / beyond, change / beyond**2))
+    return stretches
 
 
-@dataclass(frozen=True)
-class _Place:
-    """Where a piece is at shares u (n,): position, rotation, and derivatives by u of both (the turn in world axes)."""
-
-    p: np.ndarray
-    R: np.ndarray
-    dp: np.ndarray
-    w: np.ndarray
-    ddp: np.ndarray
-    dw: np.ndarray
-
-
-@dataclass(frozen=True)
-class _Piece:
-    """A piece of the way at a share u of it: its length [m], its turn [rad], and its time at full speed [s]."""
-
-    at: Callable[[np.ndarray], _Place]
-    length: float
-    turn: float
-    cruise: float = 0.0
-    straight: tuple[np.ndarray, np.ndarray] | None = None  # poses of both ends, where it can be cut for a blend
-
-
-def _moves(poses: Sequence[Any] | np.ndarray) -> list[_Piece]:
-    listed = list(poses)
-    if len(listed) < 2 or isinstance(listed[0], Arc):
-        raise InvalidInput(f"line: poses has {len(listed)} entries, expected at least two, the first a pose")
-    here = _one(listed[0], 0)
-    moves = []
-    for k, entry in enumerate(listed[1:], 1):
-        there = _one(entry.end if isinstance(entry, Arc) else entry, k)
-        if isinstance(entry, Arc):
-            move = _circle(here, finite(entry.via, (3,), f"line: via of pose {k}"), there, k)
-        else:
-            move = _straight(here, there)
-        if move.length < 1e-12 and move.turn < 1e-12:
-            raise InvalidInput(f"line: poses {k - 1} and {k} are the same")
-        moves.append(move)
-        here = there
-    return moves
-
-
-def _one(entry: Any, k: int) -> np.ndarray:
-    try:
-        T = as_pose(entry)
-    except InvalidInput as error:
-        raise InvalidInput(f"line: pose {k}: {error}") from None
-    if T.shape != (4, 4):
-        raise InvalidInput(f"line: pose {k} has shape {T.shape}, expected (4, 4)")
-    return T
-
-
-def _straight(A: np.ndarray, B: np.ndarray) -> _Piece:
-    along, turn = B[:3, 3] - A[:3, 3], log_of(A[:3, :3].T @ B[:3, :3])
-
-    def at(u: np.ndarray) -> _Place:
-        p, R = A[:3, 3] + u[:, None] * along, A[:3, :3] @ turned_by(u[:, None] * turn)
-        zero = np.zeros_like(p)
-        return _Place(p, R, zero + along, zero + A[:3, :3] @ turn, zero, zero)
-
-    return _Piece(at, float(np.linalg.norm(along)), float(np.linalg.norm(turn)), straight=(A, B))
-
-
-def _circle(A: np.ndarray, via: np.ndarray, B: np.ndarray, k: int) -> _Piece:
-    """The circle through three points: its centre lies in their plane, equally far from all."""
-    a, b = via - A[:3, 3], B[:3, 3] - A[:3, 3]
-    normal = np.cross(a, b)
-    size = float(normal @ normal)
-    if size < 1e-12 * float((a @ a) * (b @ b)):
-        raise InvalidInput(f"line: the arc to pose {k} has three points on one line; use a straight move")
-    center = A[:3, 3] + ((a @ a) * np.cross(b, normal) + (b @ b) * np.cross(normal, a)) / (2.0 * size)
-    axis = normal / math.sqrt(size)
-    x = A[:3, 3] - center
-    y = np.cross(axis, x)
-    sweep = math.atan2(float((B[:3, 3] - center) @ y), float((B[:3, 3] - center) @ x)) % (2 * math.pi)
-    turn = log_of(A[:3, :3].T @ B[:3, :3])
-
-    def at(u: np.ndarray) -> _Place:
-        angle = u[:, None] * sweep
-        out = np.cos(angle) * x + np.sin(angle) * y
-        forth = np.cos(angle) * y - np.sin(angle) * x
-        zero = np.zeros_like(out)
-        R = A[:3, :3] @ turned_by(u[:, None] * turn)
-        return _Place(center + out, R, sweep * forth, zero + A[:3, :3] @ turn, -(sweep**2) * out, zero)
-
-    return _Piece(at, float(np.linalg.norm(x)) * sweep, float(np.linalg.norm(turn)))
-
-
-def _cruise(move: _Piece, limits: dict[str, float]) -> float:
-    return max(move.length / limits["speed"], move.turn / limits["turn_speed"])
-
-
-def _rounded(moves: list[_Piece], radius: float) -> list[list[_Piece]]:
-    """Moves with parabolas at the corners between straight ones; other corners stay stops, which begin a new group."""
-    groups: list[list[_Piece]] = [[]]
-    cut = 0.0  # share of the present move that the corner before has taken
-    for k, move in enumerate(moves):
-        following = moves[k + 1] if k + 1 < len(moves) else None
-        corner = following is not None and move.straight is not None and following.straight is not None
-        if not corner:
-            groups[-1].append(_part(move, cut, 1.0))
-            cut = 0.0
-            if following is not None:
-                groups.append([])
-            continue
-        assert move.straight is not None and following is not None and following.straight is not None
-        # Both sides give the same time, so that the parabola is entered and left at the moves' own speed.
-        most = [min(0.5, radius / each.length) if each.length > 0.0 else 0.5 for each in (move, following)]
-        given = min(share * each.cruise for share, each in zip(most, (move, following), strict=True))
-        take = [given / each.cruise for each in (move, following)]
-        groups[-1].append(_part(move, cut, 1.0 - take[0]))
-        groups[-1].append(_parabola(move, following, take))
-        cut = take[1]
-    return groups
-
-
-def _part(move: _Piece, begin: float, end: float) -> _Piece:
-    if (begin, end) == (0.0, 1.0):
-        return move
-    share = end - begin
-
-    def at(u: np.ndarray) -> _Place:
-        x = move.at(begin + share * u)
-        return _Place(x.p, x.R, share * x.dp, share * x.w, share**2 * x.ddp, share**2 * x.dw)
-
-    return _Piece(at, move.length * share, move.turn * share, move.cruise * share)
-
-
-def _parabola(move: _Piece, following: _Piece, take: list[float]) -> _Piece:
-    assert move.straight is not None
-    corner = move.straight[1]
-    entry, leave = move.at(np.array([1.0 - take[0]])), following.at(np.array([take[1]]))
-    p_in, p_out, C = entry.p, leave.p, corner[:3, :3]
-    into, out = (log_of(C.T @ x.R[0]) for x in (entry, leave))
-
-    def at(u: np.ndarray) -> _Place:
-        x = u[:, None]
-        p = (1 - x) ** 2 * p_in + 2 * x * (1 - x) * corner[:3, 3] + x**2 * p_out
-        dp = 2 * (1 - x) * (corner[:3, 3] - p_in) + 2 * x * (p_out - corner[:3, 3])
-        ddp = np.zeros_like(p) + 2 * (p_in - 2 * corner[:3, 3] + p_out)
-        first = turned_by((1 - x) ** 2 * into)
-        # R = C E1 E2: w = C (rate of the first turn + E1 rate of the second)
-        rate_one, rate_two = -2 * (1 - x) * into, (first @ (2 * x * out)[..., None])[..., 0]
-        w = (rate_one + rate_two) @ C.T
-        bend = 2 * into + (first @ (2 * out + 0 * x)[..., None])[..., 0] + np.cross(rate_one, rate_two)
-        return _Place(p, C @ first @ turned_by(x**2 * out), dp, w, ddp, bend @ C.T)
-
-    fine = at(np.linspace(0.0, 1.0, 65)).p
-    length = float(np.linalg.norm(np.diff(fine, axis=0), axis=1).sum())
-    cruise = 2 * move.cruise * take[0]
-    return _Piece(at, length, move.turn * take[0] + following.turn * take[1], cruise)
-
-
-def _timed(
-    subject: Any,
-    frame: str,
-    pieces: list[_Piece],
-    limits: dict[str, float],
-    jerk_time: float,
-    joint_limits: bool,
-    q0: ArrayLike | None,
+def _followed(
+    subject: Any, frame: str, stretches: list[_Stretch], q: np.ndarray, bounds: _JointBounds
 ) -> CartesianMotion:
-    """One group of pieces from rest to rest: s runs over the cruising time of every piece."""
-    pieces = [piece for piece in pieces if piece.cruise > 1e-12]
-    ends = np.concatenate([[0.0], np.cumsum([piece.cruise for piece in pieces])])
-    law = _pace(pieces, limits, jerk_time)
-    count = max(2, math.ceil(law.duration / limits["step"]) + 1)
-    time = np.linspace(0.0, law.duration, count)
-    s, sd, sdd = law.at(time)
-    T, twist, change = _along(pieces, ends, np.clip(s, 0.0, ends[-1]), sd, sdd)
-    beyond = _beyond(twist, change, limits)  # a mean over time can pass a corner faster than the corner allows
-    time, twist, change = time * beyond, twist / beyond, change / beyond**2
-    q = _tracked(subject, frame, T, time, q0)
-    v, a = _rates(subject, frame, time, q, twist, change)
-    slowed = _excess(subject, v) if joint_limits else 1.0
-    if slowed > 1.0:
-        time, v, a = time * slowed, v / slowed, a / slowed**2
-    return CartesianMotion(time, q, v, a, T, slowed, _singular(subject, frame, q, time))
+    """Rates of the joints along every stretch, and time stretched where they exceed their limits."""
+    parts, at = [], 0
+    for x in stretches:
+        rows = q[at : at + len(x.time)]
+        at += len(x.time) - 1
+        v, a = _rates(subject, frame, x.time, rows, x.twist, x.change)
+        slowed = bounds.excess(x.time, v, a)
+        time, v, a = x.time * slowed, v / slowed, a / slowed**2
+        parts.append(CartesianMotion(time, rows, v, a, x.T, slowed, _singular(subject, frame, rows, time)))
+    return parts[0].extended(parts[1:])
 
 
-def _pace(pieces: list[_Piece], limits: dict[str, float], jerk_time: float) -> Pace:
+def _pace(pieces: list[Piece], limits: dict[str, float], jerk_time: float) -> Pace:
     """s(t): speed at most 1, and in curves no more than their bend allows.
 
     Along a piece of length l and cruising time w the frame's acceleration is (l / w) sdd; a curve adds |p''| sd^2 / w^2
@@ -362,7 +278,7 @@ def _pace(pieces: list[_Piece], limits: dict[str, float], jerk_time: float) -> P
 
 
 def _along(
-    pieces: list[_Piece], ends: np.ndarray, s: np.ndarray, sd: np.ndarray, sdd: np.ndarray
+    pieces: list[Piece], ends: np.ndarray, s: np.ndarray, sd: np.ndarray, sdd: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Poses (n, 4, 4) of the frame, its velocity and acceleration (n, 6), world axes, linear first."""
     T, twist, change = np.zeros((len(s), 4, 4)), np.zeros((len(s), 6)), np.zeros((len(s), 6))
@@ -404,26 +320,85 @@ def _beyond(twist: np.ndarray, change: np.ndarray, limits: dict[str, float]) -> 
     return factor if factor > 1.0 + 1e-9 else 1.0
 
 
-def _tracked(subject: Any, frame: str, T: np.ndarray, time: np.ndarray, q0: ArrayLike | None) -> np.ndarray:
-    """Coordinates along the poses; the first by a search from q0, the others each from the one before."""
-    start = configurations.neutral(subject) if q0 is None else finite(q0, (subject.nq,), "line: q0")
-    first = inverse_kinematics(subject, T[0], frame, start, "auto", {})
-    if not first.success:
-        raise NotPossible(f"line: the first pose cannot be reached: {first.reason}")
-    found = inverse_kinematics(subject, T, frame, first.q, "auto", {"track": True})
-    if not np.all(found.success):
-        k = int(np.argmin(found.success))
-        reason = np.asarray(found.reason, dtype=object).reshape(-1)[min(k, np.size(found.reason) - 1)]
-        place = np.array2string(T[k, :3, 3], precision=4)
-        raise NotPossible(f"line: no way on at {place} m, {time[k]:.4g} s of {time[-1]:.4g} s: {reason}")
-    return np.asarray(found.q)
+def _tracked(who: str, subject: Any, frame: str, timed: list[list[_Stretch]], q0: ArrayLike | None) -> list[np.ndarray]:
+    """Coordinates along all poses of every line; the first by a search from q0, the others each from the one before."""
+    ways = [np.concatenate([x.T[1 if k else 0 :] for k, x in enumerate(stretches)]) for stretches in timed]
+    longest = max(len(T) for T in ways)
+    padded = np.stack([np.concatenate([T, np.repeat(T[-1:], longest - len(T), axis=0)]) for T in ways])
+    shapes = ((subject.nq,), (len(ways), subject.nq))
+    start = configurations.neutral(subject) if q0 is None else as_doubles(q0, f"{who}: q0")
+    if start.shape not in shapes:
+        raise InvalidInput(f"{who}: q0 has shape {start.shape}, expected {shapes[0] if len(ways) == 1 else shapes}")
+    start = np.broadcast_to(finite(start, start.shape, f"{who}: q0"), shapes[1])
+    first = inverse_kinematics(subject, padded[:, 0], frame, start, "auto", {})
+    for k, (success, reason) in enumerate(zip(first.success, _reasons(first), strict=True)):
+        if not success:
+            raise NotPossible(f"{_named(who, k)}: the first pose cannot be reached: {reason}")
+    tracks = inverse_kinematics(subject, padded, frame, first.q, "auto", {"track": True})
+    for k, (T, success) in enumerate(zip(ways, np.asarray(tracks.success), strict=True)):
+        if not success[: len(T)].all():
+            i = int(np.argmin(success))
+            reason = _reasons(tracks).reshape(len(ways), -1)[k]
+            time = np.concatenate([[0.0], *(x.time[1:] + _before(timed[k], n) for n, x in enumerate(timed[k]))])
+            place = np.array2string(T[i, :3, 3], precision=4)
+            said = reason[min(i, len(reason) - 1)]
+            raise NotPossible(f"{_named(who, k)}: no way on at {place} m, {time[i]:.4g} s of {time[-1]:.4g} s: {said}")
+    return [np.asarray(q)[: len(T)] for q, T in zip(tracks.q, ways, strict=True)]
 
 
-def _excess(subject: Any, v: np.ndarray) -> float:
-    """By what factor joints are faster than their limits; at least 1."""
-    largest = np.asarray(configurations.limits(subject).velocity, dtype=float)
-    bounded = np.isfinite(largest) & (largest > 0.0)
-    return float(max(1.0, (np.abs(v[:, bounded]).max(axis=0) / largest[bounded]).max(initial=1.0)))
+def _named(who: str, k: int) -> str:
+    return who if who == "line" else f"{who}: line {k}"
+
+
+def _before(stretches: list[_Stretch], n: int) -> float:
+    return float(sum(x.time[-1] for x in stretches[:n]))
+
+
+def _reasons(answer: Any) -> np.ndarray:
+    return np.asarray(answer.reason, dtype=object)
+
+
+@dataclass(frozen=True)
+class _JointBounds:
+    """Largest speed, acceleration and jerk of the joints (nv,); infinite where there is none."""
+
+    speed: np.ndarray
+    acceleration: np.ndarray
+    jerk: np.ndarray
+
+    @staticmethod
+    def of(who: str, subject: Any, joint_limits: bool, joint_jerk: ArrayLike | None) -> _JointBounds:
+        free = np.full(subject.nv, np.inf)
+        jerk = free
+        if joint_jerk is not None:
+            jerk = np.broadcast_to(as_doubles(joint_jerk, f"{who}: joint_jerk"), (subject.nv,))
+            if not (jerk > 0.0).all():
+                raise InvalidInput(f"{who}: joint_jerk is {joint_jerk}, expected numbers > 0")
+        if not joint_limits:
+            return _JointBounds(free, free, jerk)
+        limits = configurations.limits(subject)
+        most = [np.where(np.asarray(x) > 0.0, x, np.inf) for x in (limits.velocity, limits.acceleration)]
+        return _JointBounds(most[0], most[1], jerk)
+
+    def excess(self, time: np.ndarray, v: np.ndarray, a: np.ndarray) -> float:
+        """By what factor time must be stretched so that all are kept; at least 1."""
+        change = np.diff(a, axis=0) / np.diff(time)[:, None]
+        factors = [1.0]
+        for values, most, order in ((v, self.speed, 1), (a, self.acceleration, 2), (change, self.jerk, 3)):
+            worst = float((np.abs(values) / most).max(initial=0.0))
+            factors.append(worst ** (1.0 / order))
+        return max(factors)
+
+
+def _quintic(
+    u: np.ndarray, q0: np.ndarray, v0: np.ndarray, a0: np.ndarray, q1: np.ndarray, v1: np.ndarray, a1: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Values and first two derivatives at u of the polynomial with these at u = 0 and u = 1."""
+    d, e, f = q1 - q0 - v0 - a0 / 2, v1 - v0 - a0, a1 - a0
+    c3, c4, c5 = 10 * d - 4 * e + f / 2, -15 * d + 7 * e - f, 6 * d - 3 * e + f / 2
+    q = q0 + u * (v0 + u * (a0 / 2 + u * (c3 + u * (c4 + u * c5))))
+    v = v0 + u * (a0 + u * (3 * c3 + u * (4 * c4 + u * 5 * c5)))
+    return q, v, a0 + u * (6 * c3 + u * (12 * c4 + u * 20 * c5))
 
 
 def _singular(subject: Any, frame: str, q: np.ndarray, time: np.ndarray) -> np.ndarray:

@@ -12,13 +12,12 @@ from numpy.typing import ArrayLike
 from linkwork import configurations
 from linkwork.arguments import as_doubles, number, whole
 from linkwork.errors import InvalidInput, NotPossible
-from linkwork.formats.tabular import Tabular
 from linkwork.model.payload import Payload
 from linkwork.subject import RobotLike, Subject, subject_of
 from linkwork.trajectory.bounds import Bounds
 from linkwork.trajectory.coefficients import PathCoefficients, check_fits
+from linkwork.trajectory.motion import Motion, finite_times
 from linkwork.trajectory.path import Path
-from linkwork.trajectory.profiles import finite_times
 from linkwork.trajectory.reachability import UNLIMITED, fastest
 
 WHO = "minimum_time"
@@ -32,7 +31,7 @@ ROUNDS = 6
 
 
 @dataclass(frozen=True, repr=False)
-class TimeLaw(Tabular):
+class TimeLaw(Motion):
     """The fastest time law s(t) along a path; with a batch of payloads every array has its dimensions in front.
 
     s             (points,) grid on the path, even but for the path's breaks

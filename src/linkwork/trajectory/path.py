@@ -14,13 +14,14 @@ from linkwork.arguments import as_doubles, choice
 from linkwork.engine.compile import compile as compiled
 from linkwork.errors import InvalidInput
 from linkwork.lagrange.expressions import as_expression, called, constants
+from linkwork.trajectory.motion import MEET
 
 
 @dataclass(frozen=True, repr=False)
 class Path:
     """q(s) for joints of one coordinate each. `curve(s)` gives (q, dq/ds, d2q/ds2), each (m, size), for s (m,).
 
-    Made by `Path.line`, `Path.through` or `Path.of`; called with s of any shape.
+    Made by `Path.line`, `Path.through` or `Path.of`, joined by `then`; called with s of any shape.
     breaks   places inside where a higher derivative jumps: grids on the path have points there
     """
 
@@ -40,6 +41,31 @@ class Path:
         parts = self.curve(at.ravel())
         q, first, second = (x.reshape(*at.shape, self.size) for x in parts)
         return q, first, second
+
+    def then(self, *others: Path) -> Path:
+        """This path and others after it as one, which is gone through without a stop.
+
+        Each begins where the one before ends, in the same direction. A corner is refused: there the time laws are
+        joined, with a stop (`minimum_time(...).then(...)`), or one path is laid through the waypoints of both.
+        """
+        parts, widths = [self], [1.0]
+        for k, other in enumerate(others, 1):
+            if not isinstance(other, Path) or other.size != self.size:
+                raise InvalidInput(f"Path.then: path {k} is {other!r}, expected a path of {self.size} coordinates")
+            (q_end, d_end, _), (q_next, d_next, _) = parts[-1](1.0), other(0.0)
+            gap = float(np.abs(q_next - q_end).max())
+            if gap > MEET:
+                raise InvalidInput(f"Path.then: path {k} begins {gap:.3g} away from where the one before ends")
+            before, after = float(np.linalg.norm(d_end)), float(np.linalg.norm(d_next))
+            turned = 1.0 if min(before, after) == 0.0 else float(np.linalg.norm(d_end / before - d_next / after))
+            if turned > MEET:
+                raise InvalidInput(
+                    f"Path.then: path {k} begins in another direction than the one before ends (they differ by "
+                    f"{turned:.3g}); expected one direction, or time laws joined by then(), with a stop"
+                )
+            parts.append(other)
+            widths.append(widths[-1] * after / before)  # so that dq/ds goes through as it is
+        return _joined(parts, np.array(widths) / sum(widths))
 
     @staticmethod
     def line(start: ArrayLike, end: ArrayLike) -> Path:
@@ -94,6 +120,25 @@ class Path:
 
         kernel = compiled(with_derivatives, {"s": ()}, "path")
         return Path(size, lambda s: tuple(x.reshape(len(s), size) for x in kernel(s)))
+
+
+def _joined(parts: list[Path], widths: np.ndarray) -> Path:
+    """Paths after each other, each over its share of s."""
+    ends = np.concatenate([[0.0], np.cumsum(widths)])
+    ends[-1] = 1.0
+
+    def curve(s: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        which = np.clip(np.searchsorted(ends, s, side="right") - 1, 0, len(parts) - 1)
+        q, first, second = (np.empty((len(s), parts[0].size)) for _ in range(3))
+        for k, (part, width) in enumerate(zip(parts, widths, strict=True)):
+            mine = which == k
+            if mine.any():
+                values = part.curve(np.clip((s[mine] - ends[k]) / width, 0.0, 1.0))
+                q[mine], first[mine], second[mine] = values[0], values[1] / width, values[2] / width**2
+        return q, first, second
+
+    inner = [ends[k] + width * np.array(part.breaks) for k, (part, width) in enumerate(zip(parts, widths, strict=True))]
+    return Path(parts[0].size, curve, tuple(np.unique(np.concatenate([*inner, ends[1:-1]])).tolist()))
 
 
 def _configuration(x: ArrayLike, who: str) -> np.ndarray:

@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 
 from linkwork.arguments import as_doubles, flag, number
 from linkwork.errors import InvalidInput
+from linkwork.trajectory.motion import Motion, finite_times
 
 Law = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True, repr=False)
-class PointToPoint:
+class PointToPoint(Motion):
     """Rest to rest from `start` to `end`: every joint j follows its law for durations[j] seconds and then stands.
 
     `at(t)` gives q, v, a; `duration` is the longest of `durations`.
@@ -185,14 +186,6 @@ def _ways(who: str, start: ArrayLike, end: ArrayLike) -> tuple[np.ndarray, np.nd
             f"{who}: start has shape {a.shape}, end {b.shape}, expected two configurations of one length"
         )
     return a, b
-
-
-def finite_times(t: ArrayLike) -> np.ndarray:
-    """Times at which a law is asked for."""
-    times = as_doubles(t, "at: t")
-    if not np.isfinite(times).all():
-        raise InvalidInput("at: t is not finite, expected times in seconds")
-    return times
 
 
 def _limit(who: str, name: str, limit: ArrayLike, n: int) -> np.ndarray:

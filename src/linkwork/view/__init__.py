@@ -6,6 +6,7 @@ from linkwork.view.film import record
 from linkwork.view.picture import picture, robot_html
 from linkwork.view.plan_report import write_plan_report
 from linkwork.view.playback import Playback
+from linkwork.view.recording import recorded
 from linkwork.view.report import report_html, write_report
 from linkwork.view.report_figures import write_figures
 from linkwork.view.show import Inline, as_html, show
@@ -21,6 +22,7 @@ __all__ = [
     "draw_robot",
     "picture",
     "record",
+    "recorded",
     "report_html",
     "robot_html",
     "show",

@@ -17,7 +17,8 @@ COLORS: dict[str, Color] = {
     "point": (20, 120, 130),
     "trail": (237, 174, 73),
     "inertia": (118, 92, 168),
-    "shape": (176, 190, 204),
+    "shape": (150, 166, 184),
+    "second shape": (46, 88, 140),
     "cell": (224, 228, 234),
     "section": (190, 197, 208),
 }

@@ -24,7 +24,7 @@ class Playback:
     """A motion to show.
 
     motion   a name of `robot.motions`, or arrays as `robot.analyse` takes them: {"time": (n,), "q": (n, nq), "v", "a"}
-             or {"time", "c", "cd", "cdd"}; each row is then one frame
+             or {"time", "c", "cd", "cdd"}; each row is then one frame; or a motion of `lw.trajectory`, a simulation
     """
 
     def __init__(self, robot: Robot, motion: str | Mapping[str, Any]) -> None:
@@ -34,7 +34,7 @@ class Playback:
             self.time = np.linspace(0.0, sampled.duration, max(2, round(sampled.duration * FRAMES_PER_SECOND) + 1))
             self.states = tuple(np.asarray(x) for x in sampled.sample(self.time))
         else:
-            self.name = "motion"
+            self.name, motion = "motion", getattr(motion, "motion", motion)
             self.time, self.states = _from_arrays(robot, motion)
         self.postures: Postures = postures(robot, self.states[0])
         self._making = threading.Lock()

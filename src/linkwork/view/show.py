@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import base64
+from collections.abc import Mapping
+from html import escape
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike
 from linkwork.arguments import finite
 from linkwork.robot import Robot
 from linkwork.view.page import dressed
+from linkwork.view.recording import recorded
 from linkwork.view.viewer import Viewer
 
 
@@ -23,23 +25,37 @@ class Inline:
         return f"<Inline view, {len(self.html) / 1e6:.1f} MB of HTML>"
 
     def _repr_html_(self) -> str:
-        page = base64.b64encode(self.html.encode()).decode()
-        source = f"data:text/html;base64,{page}"
-        return f"<iframe src='{source}' width='100%' height='{self.height}' style='border:0'></iframe>"
+        return framed(self.html, self.height)
 
 
-def show(robot: Robot, q: ArrayLike | None = None, port: int = 8080) -> Viewer | Inline:
-    """The robot in a viewer (scripts), or inline and offline (notebooks); q (nq,) left out: where it stands first."""
+def framed(page: str, height: int, name: str = "") -> str:
+    """A page inside another one. (As an address, `data:...`, browsers refuse more than two megabytes.)"""
+    label = f' id="{name}"' if name else ""
+    frame = f'<iframe{label} srcdoc="{escape(page)}" width="100%" height="{height}"'
+    return f'{frame} style="border:0;display:block"></iframe>'
+
+
+def show(
+    robot: Robot,
+    q: ArrayLike | None = None,
+    port: int = 8080,
+    motion: str | Mapping[str, Any] | None = None,
+) -> Viewer | Inline:
+    """The robot in a viewer (scripts), or inline and offline (notebooks).
+
+    q        (nq,); left out: where it stands first
+    motion   a name of `robot.motions`, or arrays as `robot.analyse` takes them: it plays
+    """
+    if in_notebook():
+        return Inline(recorded(robot, q, motion))
     at = None if q is None else finite(q, (robot.nq,), "show: q")
     viewer = Viewer(robot, port=port)
+    if motion is not None:
+        viewer.load_motion(motion)
+        viewer.playing.value = True
     if at is not None:
         viewer.show(at)
-    if not in_notebook():
-        return viewer
-    try:
-        return Inline(as_html(viewer))
-    finally:
-        viewer.close()
+    return viewer
 
 
 def as_html(viewer: Viewer) -> str:

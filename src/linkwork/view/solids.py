@@ -39,11 +39,12 @@ def solids(model: Model, size: float) -> tuple[dict[str, list[Solid]], list[str]
     found: dict[str, list[Solid]] = {}
     missing: list[str] = []
     plain = not any(body.visuals for body in model.bodies)
+    tones = _tones(model)
     for body in model.bodies:
         parts: list[tuple[Triangles, Color]] = []
         for shape in body.visuals:
             try:
-                parts += _shape(shape)
+                parts += _shape(shape, tones[body.name])
             except (OSError, LinkworkError):
                 missing.append(str(shape.mesh))
         if not parts and (plain or body.lines or body.visuals):
@@ -63,8 +64,36 @@ def bounds(parts: list[list[Solid]], rotation: np.ndarray, position: np.ndarray)
     return np.stack([every.min(axis=0), every.max(axis=0)])
 
 
-def _shape(shape: Shape) -> list[tuple[Triangles, Color]]:
-    """A primitive, or the parts of a mesh: in the description's colour, else the file's own, else grey."""
+def _tones(model: Model) -> dict[str, Color]:
+    """The colour of each body whose shapes have none: two by turns along a chain, so that links are told apart.
+
+    Bodies behind fixed joints are one link; one that draws nothing takes no turn.
+    """
+    carriers = {joint.child: joint for joint in model.joints}
+    root: dict[str, str] = {}
+    turn: dict[str, int] = {}
+
+    def root_of(name: str) -> str:
+        if name not in root:
+            joint = carriers.get(name)
+            fixed = joint is not None and joint.type == "fixed" and joint.parent is not None
+            root[name] = root_of(joint.parent) if fixed else name  # type: ignore[union-attr, arg-type]
+        return root[name]
+
+    def turn_of(name: str) -> int:
+        if name not in turn:
+            joint = carriers.get(name)
+            above = -1 if joint is None or joint.parent is None else turn_of(root_of(joint.parent))
+            turn[name] = above + (name in drawn)
+        return turn[name]
+
+    drawn = {root_of(body.name) for body in model.bodies if body.visuals}
+    tones = (COLORS["shape"], COLORS["second shape"])
+    return {body.name: tones[turn_of(root_of(body.name)) % 2] for body in model.bodies}
+
+
+def _shape(shape: Shape, tone: Color) -> list[tuple[Triangles, Color]]:
+    """A primitive, or the parts of a mesh: in the description's colour, else the file's own, else the body's tone."""
     size = [float(s) for s in shape.size]
     drawn: list[tuple[Triangles, Color | None]]
     if shape.kind == "mesh":
@@ -82,7 +111,7 @@ def _shape(shape: Shape) -> list[tuple[Triangles, Color]]:
         drawn = [(make(), None)]
     R, p = np.array(shape.placement.rotation, dtype=float), np.array(shape.placement.position, dtype=float)
     described = None if shape.color is None else _rgb(shape.color)
-    return [(moved(part, R, p), described or color or COLORS["shape"]) for part, color in drawn]
+    return [(moved(part, R, p), described or color or tone) for part, color in drawn]
 
 
 @lru_cache(maxsize=512)

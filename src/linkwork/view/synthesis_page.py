@@ -25,7 +25,7 @@ from linkwork.synthesis.following import followed
 from linkwork.synthesis.linkage import FOUR_BAR, Linkage
 from linkwork.synthesis.motions import Motion, bodies_at, motion_of
 from linkwork.view.gate import gated
-from linkwork.view.viewer import _free_port, _quiet
+from linkwork.view.viewer import _free_port, quiet
 
 CURVE_POINTS = 600
 RATE = 30.0
@@ -68,7 +68,7 @@ class SynthesisPage:
             raise InvalidInput(f"page: the task is a batch of shape {task.batch}, expected one task")
         self.name, self.task = name, task
         self.lock, self._closed = threading.RLock(), threading.Event()
-        with _quiet(), gated() as self.gate:
+        with quiet(), gated() as self.gate:
             self.server: Any = viser.ViserServer(
                 host=host, port=_free_port(host, port), label="linkwork", verbose=False
             )
@@ -95,7 +95,7 @@ class SynthesisPage:
         if not self._closed.is_set():
             self._closed.set()
             self._player.join(timeout=2.0)
-            with _quiet(), contextlib.suppress(AttributeError):
+            with quiet(), contextlib.suppress(AttributeError):
                 self.server.stop()
 
     def wait(self, seconds: float | None = None) -> None:

@@ -8,7 +8,6 @@ import socket
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -17,18 +16,14 @@ from linkwork.errors import InvalidInput, LinkworkError, NotPossible, UnknownNam
 from linkwork.formats.installed import installed_file
 from linkwork.library import load, robots
 from linkwork.robot import Robot
+from linkwork.view.cameras import add_ground, aim, corners_of, lay_ground, sees
 from linkwork.view.gate import count_lost_tasks, gated
 from linkwork.view.live_plots import LivePlot
-from linkwork.view.palette import COLORS
-from linkwork.view.picture import viewpoint
-from linkwork.view.raster import axes_of
 from linkwork.view.saving import Saving
 from linkwork.view.sliders import by_person, put
 from linkwork.view.stand import Stand
 
 FRAMES_PER_SECOND = 50
-FIELD, MARGIN = float(np.deg2rad(45.0)), 0.06
-"""Angle of view from below to above, and the part of the picture that stays free on each side."""
 SLIDERS_PER_SECOND = 8
 """While a motion plays, sliders and plots follow at this rate: people read them no faster, and forty cost much."""
 
@@ -58,7 +53,7 @@ class Viewer:
         port = _free_port(host, port)
         self.lock = threading.RLock()
         self._closed = threading.Event()
-        with _quiet(), gated((host, *names)) as self.gate:
+        with quiet(), gated((host, *names)) as self.gate:
             self.server: Any = viser.ViserServer(host=host, port=port, label="linkwork", verbose=False)
         count_lost_tasks(self.server, self.gate)
         _whole_frames(self.server)
@@ -102,7 +97,7 @@ class Viewer:
             return
         self._closed.set()
         self._player.join(timeout=2.0)
-        with _quiet(), contextlib.suppress(AttributeError):
+        with quiet(), contextlib.suppress(AttributeError):
             self.server.stop()
             self.server._websock_server._server_thread.join(1.0)  # its last act is to print; viser waits a second, too
 
@@ -208,19 +203,16 @@ class Viewer:
     def look(self) -> None:
         """Turn every camera so that all robots are seen, over their whole motions where they have any."""
         low, high = self._bounds()
-        size = max(float(np.linalg.norm(high - low)), 0.2)
-        self.grid.position = (0.0, 0.0, min(0.0, float(low[2])) - 1e-3 * size)
-        cell = float(10.0 ** np.round(np.log10(size) - 1.0))
-        self.grid.cell_size, self.grid.section_size, self.grid.fade_distance = cell, 5 * cell, 8 * size
+        lay_ground(self.grid, low, high)
         for camera, aspect in self._cameras():
-            self._aim(camera, aspect, low, high)
+            aim(camera, aspect, low, high)
 
     def keep_in_picture(self) -> None:
         """Turn the cameras that do not see all of the robots; others stay where a person has put them."""
         low, high = self._bounds()
         for k, (camera, aspect) in enumerate(self._cameras()):
-            if k == 0 or not _sees(camera, aspect, corners_of(low, high)):  # the first is that of browsers to come
-                self._aim(camera, aspect, low, high)
+            if k == 0 or not sees(camera, aspect, corners_of(low, high)):  # the first is that of browsers to come
+                aim(camera, aspect, low, high)
 
     def _cameras(self) -> list[tuple[Any, float]]:
         """(camera, width / height): where new browsers look first, then those that are there."""
@@ -232,31 +224,10 @@ class Viewer:
         boxes = np.array([stand.scene.bounds_over(stand.playback) for stand in self.stands])
         return np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)])
 
-    def _aim(self, camera: Any, aspect: float, low: np.ndarray, high: np.ndarray) -> None:
-        """The nearest place on the way from the front right from which a box is wholly in the picture."""
-        middle = (low + high) / 2
-        R = axes_of(*viewpoint(low, high))
-        x, y, z = ((corners_of(low, high) - middle) @ R).T
-        slope = np.tan(FIELD / 2) * (1 - 2 * MARGIN)
-        away = max((z + np.abs(x) / (slope * aspect)).max(), (z + np.abs(y) / slope).max(), 0.1)
-        camera.position, camera.look_at = tuple(middle + away * R[:, 2]), tuple(middle)
-
     def _dress(self) -> None:
-        scene = self.server.scene
-        scene.set_up_direction("+z")
         self.server.gui.configure_theme(control_width="large", show_logo=False, show_share_button=False)
         self.server.gui.main_panel.dock_right()
-        self.server.initial_camera.fov = FIELD
-        self.grid = scene.add_grid(
-            "/ground",
-            infinite_grid=True,
-            cell_size=0.1,
-            section_size=0.5,
-            cell_color=COLORS["cell"],
-            section_color=COLORS["section"],
-            fade_distance=12.0,
-            shadow_opacity=0.3,
-        )
+        self.grid = add_ground(self.server)
 
     def _add_robot_controls(self, robot: Robot) -> None:
         gui = self.server.gui
@@ -356,27 +327,8 @@ class Viewer:
                     self.load_motion(next(iter(stand.robot.motions)), stand)
 
 
-def corners_of(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """(8, 3): the corners of a box."""
-    return np.array(list(product(*zip(low, high, strict=True))))
-
-
-def _sees(camera: Any, aspect: float, points: np.ndarray) -> bool:
-    """Whether a camera has all points (n, 3) in its picture."""
-    position, target = np.array(camera.position), np.array(camera.look_at)
-    forward = target - position
-    right = np.cross(forward, np.array(camera.up_direction))
-    if not np.linalg.norm(right) > 0.0:  # it looks straight down, or nowhere yet
-        return False
-    forward, right = forward / np.linalg.norm(forward), right / np.linalg.norm(right)
-    seen = points - position
-    depth, slope = seen @ forward, np.tan(camera.fov / 2)
-    across, up = np.abs(seen @ right), np.abs(seen @ np.cross(right, forward))
-    return bool(((depth > 0) & (across <= slope * aspect * depth) & (up <= slope * depth)).all())
-
-
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """The library never prints, but viser does, through rich's own console."""
     import rich
 
