@@ -93,3 +93,43 @@ def kernel(kind, other_kind):
         return tuple(PAIRS[kind, other_kind](casadi.vertsplit(a), casadi.vertsplit(b)))
 
     return lw.compile(traced, {"a": len(COLUMNS[kind]), "b": len(COLUMNS[other_kind])}, name=f"{kind}_{other_kind}")
+
+
+def support(kind, rows, n):
+    """How far each shape reaches along directions n (rows, directions, 3), or the same ones (directions, 3) for all."""
+    n = np.broadcast_to(n, (len(rows), *n.shape[-2:]))
+
+    def along(vectors):
+        return np.einsum("ki,kdi->kd", vectors, n)
+
+    p = along(rows[:, :3])
+    match kind:
+        case "sphere":
+            return p + rows[:, 3:4]
+        case "capsule" | "tapered_capsule":
+            return np.maximum(p + rows[:, 6:7], along(rows[:, 3:6]) + rows[:, -1:])
+        case "box":
+            axes = rows[:, 3:12].reshape(-1, 3, 3)
+            return p + np.einsum("ki,kdi->kd", rows[:, 12:15], np.abs(np.einsum("kji,kdj->kdi", axes, n)))
+    axial = along(rows[:, 3:6])
+    return p + rows[:, 7:8] * np.abs(axial) + rows[:, 6:7] * np.linalg.norm(np.cross(rows[:, None, 3:6], n), axis=2)
+
+
+def gaps(pair, a, b, n):
+    """Between the shadows of both shapes on lines along n (rows or one, directions, 3): none exceeds the distance."""
+    return -support(pair[0], a, n) - support(pair[1], b, -n)
+
+
+def deepest_ball(rows, point, outward):
+    """(centre, radius) of the ball of each hull of two balls on whose surface `point` lies, seen along `outward`."""
+    p, u, r, k = rows[:, :3], rows[:, 3:6] - rows[:, :3], rows[:, 6:7], rows[:, -1:] - rows[:, 6:7]
+    step, way = u + k * outward, point - p - r * outward  # point = p + s u + (r + s k) outward
+    s = ((way * step).sum(axis=1) / np.maximum((step * step).sum(axis=1), 1e-300)).clip(0, 1)[:, None]
+    return p + s * u, (r + s * k)[:, 0]
+
+
+def balls_of(kind, rows, point, outward):
+    """The same for every round kind."""
+    if kind == "sphere":
+        return rows[:, :3], rows[:, 3]
+    return deepest_ball(rows, point, outward)

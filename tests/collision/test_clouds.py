@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.collision import Cloud, CollisionModel, Obstacles, Sphere
+from linkwork.collision import Box, Cloud, CollisionModel, Convex, Obstacles, Sphere
 from linkwork.collision.clusters import CLUSTERS, POINTS, clustered
-from linkwork.errors import InvalidInput, NotPossible
+from linkwork.errors import InvalidInput
 from tests.collision.scenes import shapes_on
 from tests.collision.test_motions import ends
 
@@ -60,11 +60,57 @@ def test_clusters_hold_their_points(count: int) -> None:
         assert n <= CLUSTERS and (np.linalg.norm(inside[:, :3] - [x, y, z], axis=1) + inside[:, 3] <= reach).all()
 
 
-def test_a_cloud_has_no_pairs_and_is_not_left_out(arm: CollisionModel) -> None:
-    scan = Cloud(np.ones((3, 3)), 0.01, name="scan")
-    for ask in (arm.clearances, arm.contacts):
-        with pytest.raises(NotPossible, match='"scan" is a cloud'):
-            ask(np.zeros(arm.subject.nq), [scan])
+def test_a_cloud_is_one_obstacle_of_every_pair(arm: CollisionModel) -> None:
+    """Its nearest point counts, for each body; points, normals and gradients are those of that point as a sphere."""
+    points = RNG.uniform(-0.8, 0.8, size=(1100, 3)) + [0.3, 0, 0.4]
+    clouds = Obstacles({"a": Cloud(points[:40], 0.02), "post": Sphere((0.5, 0, 0.5), 0.1), "b": Cloud(points[40:], 0)})
+    q = arm.robot.random(5, seed=2)
+    found, moving = arm.clearances(q, clouds), len(arm.tables.moving)
+    assert found.other.tolist() == moving * ["a"] + moving * ["post"] + moving * ["b"]
+    for first, own, radius in ((0, points[:40], 0.02), (2 * moving, points[40:], 0.0)):
+        alone = arm.clearances(q, [Sphere(p, radius) for p in own])
+        distance = alone.distance.reshape(5, len(own), moving)
+        which = distance.argmin(axis=1)
+        rows, bodies = np.arange(5)[:, None], np.arange(moving)
+        np.testing.assert_array_equal(found.distance[:, first : first + moving], distance[rows, which, bodies])
+        for name in ("point", "other_point", "normal", "gradient"):
+            every = getattr(alone, name).reshape(5, len(own), moving, -1)
+            got = getattr(found, name)[:, first : first + moving]
+            np.testing.assert_allclose(got, every[rows, which, bodies], rtol=0, atol=1e-12)
+    hits = arm.collides(q, clouds)
+    contacts = arm.contacts(q, clouds)
+    assert [bool(own) for own in contacts] == hits.tolist() and hits.any()
+    assert {c.other for own in contacts for c in own} <= {"a", "post", "b"}
+
+
+def test_gradients_beside_a_cloud_are_those_of_differences(arm: CollisionModel) -> None:
+    cloud = Obstacles([Cloud(RNG.uniform(-0.8, 0.8, size=(3000, 3)) + [0.3, 0, 0.4], 0.002, "scan")])
+    q, step = arm.robot.random(200, seed=8), 1e-6
+    found = arm.clearance(q, cloud)
+    shifts = step * np.eye(arm.robot.nv)
+    ahead, behind = (arm.clearance(q[:, None] + s * shifts, cloud).distance for s in (1, -1))
+    right = np.abs(found.gradient - (ahead - behind) / (2 * step)).max(axis=1) < 1e-5
+    assert right.mean() > 0.97  # the others have two nearest points
+
+
+def test_hulls_and_meshes_meet_clouds_through_coal() -> None:
+    """Corners of a box as a hull: the distances of the box itself, which machine code knows."""
+    pytest.importorskip("coal")
+    robot = lw.load("ur5e")
+    tool, size = robot.bodies[-1], np.array([0.2, 0.1, 0.3])
+    corners = 0.5 * size * np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, -1).T
+    box, hull = (CollisionModel(robot, {tool: [s]}, pairs=[]) for s in (Box(size.tolist()), Convex(corners)))
+    q = robot.random(40, seed=6)
+    cloud = Obstacles([Cloud(RNG.uniform(-0.8, 0.8, size=(60, 3)), 0.03, "scan")])
+    expected, found = box.clearance(q, cloud), hull.clearance(q, cloud)
+    np.testing.assert_allclose(found.distance, expected.distance, rtol=0, atol=1e-6)
+    np.testing.assert_array_equal(hull.collides(q, cloud), expected.distance < 0)
+    assert 0.05 < (expected.distance < 0).mean() < 0.9
+    apart = expected.distance > 1e-3  # inside, two faces may be equally near
+    np.testing.assert_allclose(found.gradient[apart], expected.gradient[apart], rtol=0, atol=1e-5)
+    pairs = hull.clearances(q, cloud)
+    np.testing.assert_array_equal(pairs.distance[:, 0], found.distance)
+    np.testing.assert_array_equal(pairs.gradient[:, 0], found.gradient)
 
 
 def test_points_of_the_robot_itself_are_left_out(arm: CollisionModel) -> None:

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from linkwork.collision.distances import KINDS, PAIRS
-from tests.collision.placements import by_coal, directions, draw, kernel, rotations
+from tests.collision.placements import balls_of, by_coal, directions, draw, gaps, kernel, rotations, support
 
 IN_COAL = [pair for pair in PAIRS if "tapered_capsule" not in pair]
+TAPERED = [pair for pair in PAIRS if "tapered_capsule" in pair]
 ids = "-".join
 
 
@@ -56,21 +57,6 @@ def test_moving_apart_along_the_normal_ends_an_overlap(pair):
     np.testing.assert_allclose(compiled(moved, b)[0], 0.0, rtol=0, atol=1e-9)
 
 
-def support(kind, rows, n):
-    """How far shapes reach along directions n: (rows, directions)."""
-    p = rows[:, :3] @ n.T
-    match kind:
-        case "sphere":
-            return p + rows[:, 3:4]
-        case "capsule" | "tapered_capsule":
-            return np.maximum(p + rows[:, 6:7], rows[:, 3:6] @ n.T + rows[:, -1:])
-        case "box":
-            axes = rows[:, 3:12].reshape(-1, 3, 3)
-            return p + np.einsum("ki,kdi->kd", rows[:, 12:15], np.abs(np.einsum("kji,dj->kdi", axes, n)))
-    along = rows[:, 3:6] @ n.T
-    return p + rows[:, 7:8] * np.abs(along) + rows[:, 6:7] * np.linalg.norm(np.cross(rows[:, None, 3:6], n), axis=2)
-
-
 @pytest.mark.parametrize("pair", [pair for pair in PAIRS if "half_space" not in pair], ids=ids)
 def test_no_direction_separates_more_than_the_distance(pair):
     """The signed distance of convex bodies is the largest gap between their shadows on a line.
@@ -82,14 +68,50 @@ def test_no_direction_separates_more_than_the_distance(pair):
     a, b = draw(pair[0], rng, 400), draw(pair[1], rng, 400)
     distance, _, _, normal = kernel(*pair)(a, b)
     everywhere = directions(rng, 5000)
-    largest = (-support(pair[0], a, everywhere) - support(pair[1], b, -everywhere)).max(axis=1)
+    largest = gaps(pair, a, b, everywhere).max(axis=1)
     assert (largest - distance).max() < 1e-9
-    for k in range(len(a)):
-        near = normal[k] + rng.normal(size=(500, 3)) * np.geomspace(1e-4, 0.3, 500)[:, None]
-        near = np.vstack([normal[k], near / np.linalg.norm(near, axis=1)[:, None]])
-        gaps = -support(pair[0], a[k : k + 1], near)[0] - support(pair[1], b[k : k + 1], -near)[0]
-        assert gaps.max() - distance[k] < 1e-9
-        assert abs(gaps[0] - distance[k]) < 1e-9
+    near = normal[:, None] + rng.normal(size=(len(a), 500, 3)) * np.geomspace(1e-4, 0.3, 500)[:, None]
+    assert (gaps(pair, a, b, near / np.linalg.norm(near, axis=2)[..., None]).max(axis=1) - distance).max() < 1e-9
+    np.testing.assert_allclose(gaps(pair, a, b, normal[:, None])[:, 0], distance, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("pair", TAPERED, ids=ids)
+def test_distances_of_tapered_capsules_are_proved(pair):
+    check_proofs(pair, np.random.default_rng(9), 3000)
+
+
+def check_proofs(pair, rng, n):
+    """Distances of hulls of two balls, each proved by a pair of bounds that meet (weak duality).
+
+    No gap between shadows exceeds the signed distance, and no pair of balls inside the two shapes is nearer than it:
+    our normal gives the one, our points the other, and both are our distance. A box that overlaps holds no such ball:
+    there the points prove it where it is apart, and where not no other direction may give a larger gap.
+    """
+    a, b = draw(pair[0], rng, n), draw(pair[1], rng, n)
+    distance, point, other_point, normal = kernel(*pair)(a, b)
+    if pair[1] == "half_space":
+        low = -support(pair[0], a, -b[:, None, :3])[:, 0]
+        np.testing.assert_allclose(distance, low - b[:, 3], rtol=0, atol=1e-12)
+        return
+    np.testing.assert_allclose(gaps(pair, a, b, normal[:, None])[:, 0], distance, rtol=0, atol=1e-9)
+    center, radius = balls_of(pair[0], a, point, normal)
+    if pair[1] != "box":
+        other_center, other_radius = balls_of(pair[1], b, other_point, -normal)
+        between = np.linalg.norm(other_center - center, axis=1) - radius - other_radius
+        np.testing.assert_allclose(between, distance, rtol=0, atol=1e-9)
+        return
+    local = np.einsum("kji,kj->ki", b[:, 3:12].reshape(-1, 3, 3), other_point - b[:, :3])
+    assert (np.abs(local) <= b[:, 12:15] + 1e-8).all()
+    apart = distance > 0
+    between = np.linalg.norm(other_point - center, axis=1) - radius
+    np.testing.assert_allclose(between[apart], distance[apart], rtol=0, atol=1e-9)
+    for begin in range(0, n, 1000):
+        some = np.flatnonzero(~apart[begin : begin + 1000]) + begin
+        around = directions(rng, 1000)
+        near = normal[some, None] + rng.normal(size=(len(some), 200, 3)) * np.geomspace(1e-4, 0.3, 200)[:, None]
+        near /= np.linalg.norm(near, axis=2)[..., None]
+        for n_world in (around, near):
+            assert (gaps(pair, a[some], b[some], n_world).max(axis=1) - distance[some]).max() < 1e-9
 
 
 def test_crossing_parallel_and_equal_axes_of_capsules():

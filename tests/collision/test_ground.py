@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -117,17 +118,43 @@ def test_other_shapes_ask_coal_and_agree_with_spheres() -> None:
     np.testing.assert_array_equal(stick.collides(q, ground), ball.collides(q, ground))
     near = ball.clearance(q, ground).distance
     apart = near > 0.0
-    np.testing.assert_allclose(stick.clearance(q, ground).distance[apart], near[apart], rtol=0, atol=1e-6)
+    by_coal_alone = stick.clearance(q, ground)
+    np.testing.assert_allclose(by_coal_alone.distance[apart], near[apart], rtol=0, atol=1e-6)
+    listed = stick.clearances(q, ground)
+    for name in ("distance", "gradient", "point", "normal"):
+        np.testing.assert_array_equal(getattr(listed, name)[:, 0], getattr(by_coal_alone, name))
     sure = np.abs(near + 0.05) > 0.002
     np.testing.assert_array_equal(box.collides(q, ground)[sure], (near + 0.05 < 0)[sure])
     with pytest.raises(NotPossible, match="cannot be proved"):
         box.certify_motion(q[0], q[1], ground)
-    with pytest.raises(NotPossible, match='"hills" is a height field, whose triangles are no pairs'):
-        ball.clearances(q, ground)
+
+
+def test_ground_is_one_obstacle_of_every_pair() -> None:
+    """Each body has the distance that coal gives for it alone, and the nearest one is that of the whole robot."""
+    model, ball, far = arm(), Sphere((0.3, 0.3, 0.5), 0.1, "ball"), replace(hills(4, 5), name="mound")
+    ground = hills()
+    q = model.robot.random(12, seed=5)
+    found = model.clearances(q, [ground, ball, far])
+    bodies = [b for b in model.shapes if model.subject.tree.bodies[b][0] != 0]
+    assert found.other.tolist() == [name for name in ("hills", "ball", "mound") for _ in bodies]
+    for first, field in ((0, ground), (2 * len(bodies), far)):
+        distance, below = (x.reshape(12, len(bodies), 3) for x in by_coal(model, q, field))
+        own = slice(first, first + len(bodies))
+        apart = ~below.any(axis=2) & (distance.min(axis=2) > 0)
+        np.testing.assert_allclose(found.distance[:, own][apart], distance.min(axis=2)[apart], rtol=0, atol=1e-9)
+        assert (found.distance[:, own][~apart] < 0).all() and 0.2 < apart.mean()
+        least, nearest = model.clearance(q, [field]), found.distance[:, own].argmin(axis=1)
+        np.testing.assert_array_equal(found.distance[:, own].min(axis=1), least.distance)
+        for name in ("gradient", "point", "other_point", "normal"):
+            np.testing.assert_array_equal(getattr(found, name)[np.arange(12), first + nearest], getattr(least, name))
+    deepest = [own[0].depth if own else -np.inf for own in model.contacts(q, [ground])]
+    touching = model.collides(q, [ground])
+    np.testing.assert_array_equal(np.array(deepest)[touching], -model.clearance(q, [ground]).distance[touching])
 
 
 def test_patches_and_groups_hold_their_prisms() -> None:
-    rows = ground_rows([(0, hills()), (3, hills(3, 2))])
+    rows, ranges = ground_rows([(0, hills()), (3, hills(3, 2))])
+    assert ranges == {0: (0, 4), 3: (4, 1)}
     prisms, patches, groups = (rows[f"ground_{name}"] for name in ("prisms", "patches", "groups"))
     assert len(prisms[0]) == 2 * (20 * 17 + 2 * 1) and set(prisms[0][:, 9]) == {0.0, 3.0}
     for boxes, inside in ((patches, prisms[0][:, :9].reshape(-1, 3, 3)), (groups, None)):

@@ -13,12 +13,12 @@ import pinocchio as pin
 import pytest
 
 from linkwork.collision import CollisionModel, Obstacles, fit_spheres
-from linkwork.collision.distances import PAIRS
 from linkwork.collision.exact import geometry
 from tests.collision.placements import by_coal, draw, kernel
 from tests.collision.scenes import SCENES, shapes_on
 from tests.collision.test_certify import made
 from tests.collision.test_checker import some_pairs
+from tests.collision.test_distances import IN_COAL, TAPERED, check_proofs
 from tests.collision.test_fitting import meshes, on_spheres, outside, triangles
 from tests.collision.test_motions import ends
 from tests.pinocchio_models import Twin, twin
@@ -32,7 +32,6 @@ TWINS = {  # and what carries the robot
     "solo/solo12": "floating",
     "talos_data/talos_left_arm": "fixed",
 }
-IN_COAL = [pair for pair in PAIRS if "tapered_capsule" not in pair]
 
 
 @pytest.mark.parametrize("pair", IN_COAL, ids="-".join)
@@ -53,6 +52,13 @@ def test_distances_of_many_placements_are_those_of_coal(pair: tuple[str, str]) -
         np.testing.assert_allclose(point[clear], coal_point[clear], rtol=0, atol=1e-7)
         np.testing.assert_allclose(other_point[clear], coal_other[clear], rtol=0, atol=1e-7)
         np.testing.assert_allclose(normal[clear], coal_normal[clear], rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize("pair", TAPERED, ids="-".join)
+def test_distances_of_many_tapered_capsules_are_proved(pair: tuple[str, str]) -> None:
+    rng = np.random.default_rng(200 + TAPERED.index(pair))
+    for _ in range(max(1, PLACEMENTS // 10_000)):
+        check_proofs(pair, rng, min(PLACEMENTS, 10_000))
 
 
 class Checked:

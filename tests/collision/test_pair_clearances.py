@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.collision import Box, Capsule, CollisionModel, Convex, Obstacles, Sphere
+from linkwork.collision import Box, Capsule, CollisionModel, Convex, Obstacles, Sphere, part_distances
+from linkwork.collision.part_distances import Poses
 from linkwork.errors import InvalidInput, NotPossible, UnknownName
 from tests.collision.scenes import SCENES, shapes_on
 from tests.collision.test_checker import some_pairs
+
+STEPS = 1e-6 * np.eye(6)
 
 
 @pytest.fixture(scope="module")
@@ -19,27 +22,34 @@ def arm() -> CollisionModel:
     return CollisionModel(robot, shapes, pairs=some_pairs(robot, shapes)[:6])
 
 
+def alone(model: CollisionModel, q: np.ndarray, body: str, other: str, obstacles: Obstacles) -> np.ndarray:
+    """Distances (n,) of a pair, from the shapes of both sides at their poses."""
+    poses = Poses(model.subject, q)
+    if other in model.shapes:
+        return part_distances.distances(model.shapes[body], poses.of(body), model.shapes[other], poses.of(other))
+    still = np.broadcast_to(np.eye(3), (len(q), 3, 3)), np.zeros((len(q), 3))
+    return part_distances.distances(model.shapes[body], poses.of(body), [obstacles[other]], still)
+
+
 @pytest.mark.parametrize("scene", SCENES)
 def test_each_pair_has_the_clearance_it_has_alone(arm: CollisionModel, scene: str) -> None:
     q, obstacles = arm.robot.random(20, seed=3), SCENES[scene]
     found = arm.clearances(q, obstacles)
     moving = [b for b in arm.shapes if arm.subject.tree.bodies[b][0] != 0]
     assert found.distance.shape == (20, len(moving) * len(obstacles) + 6)
-    least = arm.clearance(q, obstacles)
-    np.testing.assert_array_equal(found.distance.min(axis=-1), least.distance)
+    least, nearest = arm.clearance(q, obstacles), (np.arange(20), found.distance.argmin(axis=-1))
+    np.testing.assert_array_equal(found.distance[nearest], least.distance)
+    np.testing.assert_allclose(found.gradient[nearest], least.gradient, rtol=0, atol=1e-12)
+    gap = found.other_point - found.point - found.distance[..., None] * found.normal
+    np.testing.assert_allclose(gap, 0.0, rtol=0, atol=1e-9)
     rng = np.random.default_rng(0)
-    for m in rng.integers(0, found.distance.shape[1], 6):
-        body, other = found.body[m], found.other[m]
-        if other in obstacles.names:
-            alone, around = CollisionModel(arm.robot, {body: arm.shapes[body]}, pairs=[]), [obstacles[other]]
-        else:
-            shapes = {name: arm.shapes[name] for name in (body, other)}
-            alone, around = CollisionModel(arm.robot, shapes, pairs=[(body, other)]), None
-        expected = alone.clearance(q, around)
-        np.testing.assert_allclose(found.distance[:, m], expected.distance, rtol=0, atol=1e-14)
-        np.testing.assert_allclose(found.gradient[:, m], expected.gradient, rtol=0, atol=1e-12)
-        np.testing.assert_allclose(found.point[:, m], expected.point, rtol=0, atol=1e-12)
-        np.testing.assert_allclose(found.normal[:, m], expected.normal, rtol=0, atol=1e-12)
+    for m in rng.integers(0, found.distance.shape[1], 12):
+        expected = alone(arm, q, found.body[m], found.other[m], obstacles)
+        np.testing.assert_allclose(found.distance[:, m], expected, rtol=0, atol=1e-14)
+        # how the pair's distance changes, by differences of its own distance
+        ahead, behind = (alone(arm, q + s * STEPS[m % 6], found.body[m], found.other[m], obstacles) for s in (1, -1))
+        right = np.abs(found.gradient[:, m, m % 6] - (ahead - behind) / 2e-6) < 1e-6
+        assert right.mean() >= 0.9  # the others have two nearest shapes
 
 
 def test_the_nearest_pairs_in_order(arm: CollisionModel) -> None:
@@ -65,6 +75,32 @@ def test_contacts_are_what_touches_deepest_first(arm: CollisionModel) -> None:
     assert own[0].depth == -arm.clearance(q[k], obstacles).distance
     assert [c.depth for c in own] == sorted((c.depth for c in own), reverse=True)
     assert f"{own[0].body} is " in str(own[0]) and " mm inside " in str(own[0])
+
+
+def test_pairs_that_coal_compares_are_listed_beside_the_others(arm: CollisionModel) -> None:
+    """A hull among capsules: the pairs of a call are those of both, each as it is alone."""
+    pytest.importorskip("coal")
+    tool, body = list(arm.shapes)[-1], list(arm.shapes)[-3]
+    hull = Convex(0.06 * np.random.default_rng(1).normal(size=(12, 3)))
+    shapes = {body: arm.shapes[body], tool: [hull]}
+    mixed = CollisionModel(arm.robot, shapes, pairs=[(body, tool)])
+    around = Obstacles({"post": Capsule((0.4, 0, 0), (0.4, 0, 0.8), 0.05), "wall": Box((0.1, 1, 1), (-0.6, 0, 0.4))})
+    q = arm.robot.random(12, seed=3)
+    found = mixed.clearances(q, around)
+    names = list(zip(found.body.tolist(), found.other.tolist(), strict=True))
+    assert names == [(body, "post"), (tool, "post"), (body, "wall"), (tool, "wall"), (body, tool)]
+    np.testing.assert_array_equal(found.distance.min(axis=1), mixed.clearance(q, around).distance)
+    for m, (first, other) in enumerate(names):
+        np.testing.assert_allclose(found.distance[:, m], alone(mixed, q, first, other, around), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        found.other_point - found.point, found.distance[..., None] * found.normal, rtol=0, atol=1e-7
+    )
+    ahead, behind = (mixed.clearances(q + s * STEPS[1], around).distance for s in (1, -1))
+    right = np.abs(found.gradient[..., 1] - (ahead - behind) / 2e-6) < 1e-4  # coal iterates
+    assert right.mean() > 0.9
+    near = mixed.clearances(q[0], around, nearest=2)
+    np.testing.assert_array_equal(near.distance, np.sort(found.distance[0])[:2])
+    assert [bool(own) for own in mixed.contacts(q, around)] == mixed.collides(q, around).tolist()
 
 
 def test_free_samples_are_free_and_reproducible(arm: CollisionModel) -> None:
@@ -105,8 +141,6 @@ def test_smoothing_stays_below_the_least(arm: CollisionModel) -> None:
 
 def test_what_is_wrong_is_said_in_words(arm: CollisionModel) -> None:
     corners = np.random.default_rng(0).normal(size=(8, 3))
-    with pytest.raises(NotPossible, match="clearances: hulls"):
-        arm.clearances(np.zeros(6), [Convex(corners)])
     with pytest.raises(UnknownName, match='no body with shapes and no obstacle is named "tabel"'):
         arm.function([(arm.pairs.checked[0][0], "tabel")], Obstacles({"table": Sphere((0, 0, 0), 1)}))
     with pytest.raises(InvalidInput, match="pairs is empty"):

@@ -99,10 +99,10 @@ class Least:
                 with placed.patches_near(bound, lambda: self.distance.x) as patch:
                     self._spheres_against_ground(body, patch)
 
-    def _spheres_against_ground(self, body: Row, patch: Row) -> None:
+    def _spheres_against_ground(self, body: Row, patch: Row, end: str = "") -> None:
         """Spheres near a patch of ground against its prisms."""
         k, placed = self.k, self.placed
-        with placed.shapes_of("sphere", body) as row:
+        with placed.shapes_of("sphere", body, end) as row:
             shape = casadi.vertsplit(k.value(casadi.vertcat(*placed.shape("sphere", row))))
             with k.where(near_patch(shape, patch["low"], patch["high"], patch["top"], self.distance.x)):
                 with placed.prisms_of(patch) as prism:
@@ -112,11 +112,11 @@ class Least:
                     carried = (*where, *whose, (self.obstacle, prism["obstacle"]))
                     self._compare("sphere", shape, "prism", columns_of("prism", prism), carried)
 
-    def _shapes_against_points(self, body: Row, cluster: Row) -> None:
+    def _shapes_against_points(self, body: Row, cluster: Row, end: str = "") -> None:
         """Shapes near a cluster against its points, which are spheres of a table of their own."""
         k, placed = self.k, self.placed
         for kind in self.beside_points:
-            with placed.shapes_of(kind, body) as row:
+            with placed.shapes_of(kind, body, end) as row:
                 shape = casadi.vertsplit(k.value(casadi.vertcat(*placed.shape(kind, row))))
                 ball = columns_of("sphere", cluster)
                 with k.where(may_be_closer(kind, shape, "sphere", ball, self.distance.x)):

@@ -15,7 +15,30 @@ POINTS, CLUSTERS = 32, 16  # at most in a cluster, in a group
 OUTWARD = 1.0 + 1e-9
 
 
-def clustered(points: np.ndarray, radii: np.ndarray, numbers: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+Rows = dict[str, tuple[np.ndarray, np.ndarray]]
+Ranges = dict[int, tuple[int, int]]
+
+
+def cloud_rows(clouds: Sequence[tuple[int, Any]]) -> tuple[Rows, Ranges]:
+    """Rows of the tables of clouds with their numbers, and {number: (first, count)} of the groups of each cloud."""
+    trees = [
+        clustered(cloud.points, np.full(len(cloud.points), cloud.radius), np.full(len(cloud.points), float(number)))
+        for number, cloud in clouds
+    ] or [clustered(np.zeros((0, 3)), np.zeros(0), np.zeros(0))]
+    rows, before = {}, {}
+    for name, inside in (("cloud_points", ""), ("cloud_clusters", "cloud_points"), ("cloud_groups", "cloud_clusters")):
+        before[name] = np.cumsum([0, *(len(tree[name][0]) for tree in trees)])
+        # what a row counts from, a cluster's first point, is further down behind the clouds before
+        shift = before[inside] if inside else before[name] * 0
+        whole = [
+            tree[name][1] + [begin, 0][: tree[name][1].shape[1]] for tree, begin in zip(trees, shift, strict=False)
+        ]
+        rows[name] = (np.concatenate([tree[name][0] for tree in trees]), np.concatenate(whole))
+    firsts = before["cloud_groups"]
+    return rows, {number: (int(firsts[k]), int(firsts[k + 1] - firsts[k])) for k, (number, _) in enumerate(clouds)}
+
+
+def clustered(points: np.ndarray, radii: np.ndarray, numbers: np.ndarray) -> Rows:
     """Rows of the tables cloud_points, cloud_clusters and cloud_groups of points (n, 3)."""
     order, cuts = _order(points)
     points, radii, numbers = points[order], radii[order], numbers[order]

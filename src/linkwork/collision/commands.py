@@ -154,13 +154,10 @@ def _model(
 
 
 def _at(model: CollisionModel, q: np.ndarray, around: Obstacles | None) -> dict[str, Any]:
-    """One configuration: whether it touches, the nearest pair, and every contact where they can be listed."""
+    """One configuration: whether it touches, the nearest pair, and every contact."""
     with working("distances"):
         nearest = model.clearance(q, around)
-        try:
-            contacts = [str(contact) for contact in model.contacts(q, around)]
-        except NotPossible:  # shapes that go to coal: the nearest pair is known, a list is not
-            contacts = []
+        contacts = [str(contact) for contact in model.contacts(q, around)] if nearest.distance <= 0.0 else []
     facts = {"q": q, "collides": bool(nearest.distance <= 0.0), **_pair(nearest, float(nearest.distance))}
     return {**facts, "contacts": contacts}
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.collision.fields import HeightField
+from linkwork.collision.fields import Cloud, HeightField
 from linkwork.collision.shapes import Box, Capsule, Convex, Cylinder, HalfSpace, Mesh, Shape, Sphere, matrix_of
 from linkwork.errors import NotPossible
 from linkwork.model.placement import Placement
@@ -75,26 +75,56 @@ def distances(shapes: Sequence[Shape], pose: Pose, others: Sequence[Shape], othe
 
 
 def nearest(
-    shape: Shape, pose: Pose, other: Shape | HeightField, other_pose: Pose
+    shape: Shape, pose: Pose, other: Shape | HeightField | Cloud, other_pose: Pose
 ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
     """(distance, point, other point, normal) of two shapes at one pose (R, p) each, in world axes."""
     library = coal()
     first, T = geometry(shape)
-    second, other_T = geometry(other)
+    at = _placed(library, pose, T)
+    if isinstance(other, Cloud):
+        distance, point, other_point, normal = _nearest_of_cloud(library, first, at, other, ball_at(shape, pose))
+    else:
+        second, other_T = geometry(other)
+        distance, point, other_point, normal = _asked(library, first, at, second, _placed(library, other_pose, other_T))
+    margin, other_margin = getattr(shape, "margin", 0.0), getattr(other, "margin", 0.0)
+    grown = margin + other_margin
+    if isinstance(other, HeightField) and distance > 0.0 and other.is_below(ball_at(shape, pose)[0]):
+        distance, normal = -distance, -normal  # wholly below the surface
+    return distance - grown, point + margin * normal, other_point - other_margin * normal, normal
+
+
+def ball_at(shape: Shape, pose: Pose) -> tuple[np.ndarray, float]:
+    """(center in world axes, radius) of the ball around a shape at a pose."""
+    center, radius = shape.ball()
+    return pose[0] @ center + pose[1], radius
+
+
+def _asked(library: Any, first: Any, at: Any, second: Any, other_at: Any) -> tuple[float, Any, Any, Any]:
+    """(distance, point, other point, normal) of two geometries of coal."""
     request = library.DistanceRequest()
     request.enable_signed_distance = True
     request.gjk_tolerance = request.epa_tolerance = 1e-9
     request.gjk_max_iterations = request.epa_max_iterations = 500
     result = library.DistanceResult()
-    at, other_at = _placed(library, pose, T), _placed(library, other_pose, other_T)
-    distance = library.distance(first, at, second, other_at, request, result)
+    distance = float(library.distance(first, at, second, other_at, request, result))
     point, other_point = np.ravel(result.getNearestPoint1()), np.ravel(result.getNearestPoint2())
-    normal = np.ravel(result.normal)
-    margin, other_margin = getattr(shape, "margin", 0.0), getattr(other, "margin", 0.0)
-    grown = margin + other_margin
-    if isinstance(other, HeightField) and distance > 0.0 and other.is_below(pose[0] @ shape.ball()[0] + pose[1]):
-        distance, normal = -distance, -normal  # wholly below the surface
-    return float(distance) - grown, point + margin * normal, other_point - other_margin * normal, normal
+    return distance, point, other_point, np.ravel(result.normal)
+
+
+def _nearest_of_cloud(
+    library: Any, first: Any, at: Any, cloud: Cloud, ball: tuple[np.ndarray, float]
+) -> tuple[float, Any, Any, Any]:
+    """The nearest of its points, each a ball; those that may be nearest are asked first, and no more than needed."""
+    center, radius = ball
+    bounds = np.linalg.norm(cloud.points - center, axis=1) - radius - cloud.radius
+    point_of_cloud, best = library.Sphere(cloud.radius), None
+    for k in np.argsort(bounds, kind="stable"):
+        if best is not None and bounds[k] >= best[0]:
+            break
+        found = _asked(library, first, at, point_of_cloud, library.Transform3s(np.eye(3), cloud.points[k]))
+        best = found if best is None or found[0] < best[0] else best
+    assert best is not None  # a cloud has a point
+    return best
 
 
 def _placed(library: Any, pose: Pose, T: np.ndarray) -> Any:

@@ -44,6 +44,11 @@ class Cloud:
     def shifted(self, by: tuple[float, float, float]) -> Cloud:
         return replace(self, points=self.points + np.array(by))
 
+    def ball(self) -> tuple[np.ndarray, float]:
+        """(center, radius) of a ball around it."""
+        center = 0.5 * (self.points.min(axis=0) + self.points.max(axis=0))
+        return center, float(np.linalg.norm(self.points - center, axis=1).max()) + self.radius
+
     def extent(self) -> float:
         """Largest coordinate of any of its points [m]."""
         return float(np.abs(self.points).max()) + self.radius

@@ -11,34 +11,40 @@ from typing import Any
 
 import numpy as np
 
+from linkwork.collision.clusters import Ranges, Rows
+
 CELLS, PATCHES = 4, 4  # of a side of a patch, of a group
 OUTWARD = 1e-9  # [m]
 
 
-def ground_rows(fields: Sequence[tuple[int, Any]]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Rows of the tables ground_prisms, ground_patches and ground_groups of height fields with their numbers."""
+def ground_rows(fields: Sequence[tuple[int, Any]]) -> tuple[Rows, Ranges]:
+    """Rows of the tables of height fields with their numbers, and {number: (first, count)} of the groups of each."""
     prisms: list[np.ndarray] = []
     patches: list[tuple[np.ndarray, tuple[int, int]]] = []
     groups: list[tuple[np.ndarray, tuple[int, int]]] = []
+    ranges: Ranges = {}
     count = 0
     for number, field in fields:
+        before = len(groups)
         corners = _corners(field)
         size = CELLS * PATCHES
         for i in range(0, len(corners), size):
             for j in range(0, corners.shape[1], size):
                 first, boxes = len(patches), []
                 for own in _parts(corners[i : i + size, j : j + size]):
-                    rows = own.reshape(-1, 9)
-                    prisms.append(np.c_[rows, np.full(len(rows), float(number))])
+                    triangles = own.reshape(-1, 9)
+                    prisms.append(np.c_[triangles, np.full(len(triangles), float(number))])
                     boxes.append(_box(own))
-                    patches.append((boxes[-1], (count, len(rows))))
-                    count += len(rows)
+                    patches.append((boxes[-1], (count, len(triangles))))
+                    count += len(triangles)
                 groups.append((_around(np.array(boxes)), (first, len(boxes))))
-    return {
+        ranges[number] = (before, len(groups) - before)
+    rows = {
         "ground_prisms": (np.concatenate([np.zeros((0, 10)), *prisms]), np.zeros((count, 0))),
         "ground_patches": _rows(patches),
         "ground_groups": _rows(groups),
     }
+    return rows, ranges
 
 
 def _corners(field: Any) -> np.ndarray:

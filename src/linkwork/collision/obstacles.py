@@ -106,9 +106,9 @@ class Obstacles:
 def put(shape: Obstacle, pose: Pose, name: str) -> Any:
     """A shape at another pose; a position alone keeps its direction."""
     if not isinstance(pose, Placement):
-        array = as_doubles(pose, f'moved: "{name}": pose')
-        if array.shape == (3,):
-            return _shifted(shape, array.tolist(), name)
+        pose = as_doubles(pose, f'moved: "{name}": pose')
+        if pose.shape == (3,):
+            return _shifted(shape, pose.tolist(), name)
     T = placed(pose, f'moved: "{name}"')
     x, y, z = T.position
     match shape:

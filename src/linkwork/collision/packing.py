@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.collision.clusters import clustered
+from linkwork.collision.clusters import Ranges, cloud_rows
 from linkwork.collision.ground import ground_rows
 from linkwork.collision.tile import FIELD_TABLES, OBSTACLE_KINDS
 from linkwork.engine.staged import Packed
@@ -69,9 +69,10 @@ class PackedScene:
     rows     of each shape, None where it is none of a table;  keys: those of each kind in their order
     data     all rows in doubles and then in floats;  places: where each kind begins in either
     packed   what kernels take;  block: the same for calls of one sample
+    groups   (first, count) of the groups of each cloud and height field, by its number
     """
 
-    __slots__ = ("block", "data", "extent", "keys", "packed", "places", "rows", "shapes")
+    __slots__ = ("block", "data", "extent", "groups", "keys", "packed", "places", "rows", "shapes")
 
     def __init__(
         self, shapes: tuple[Any, ...], rows: list[Row | None], keys: dict[str, list[tuple[float, int]]]
@@ -82,6 +83,7 @@ class PackedScene:
         self.places: dict[str, tuple[int, int]] = {}
         self.packed: Packed
         self.block: np.ndarray
+        self.groups: Ranges = {}
 
 
 class Packer:
@@ -91,7 +93,7 @@ class Packer:
         self.robot, self.base, self.largest = robot, base, largest
         self._scenes: dict[int, tuple[Any, PackedScene]] = {}
         self._last: PackedScene | None = None
-        self._fields: tuple[Any, Any, Packed] | None = None
+        self._fields: tuple[Any, Any, Packed, Ranges] | None = None
         # which words are addresses of the scene's own memory
         own = [1, 1, 1, 0] * len(OBSTACLE_KINDS)
         after = [0] * (TABLE_WORDS * len(FIELD_TABLES))
@@ -144,7 +146,7 @@ class Packer:
         for kind in OBSTACLE_KINDS:
             in_doubles, in_floats = scene.places[kind]
             words += (first + in_doubles, first + in_floats, first, len(keys[kind]))
-        fields = self._field_tables(shapes)
+        fields, scene.groups = self._field_tables(shapes)
         return self._finished(scene, np.array((*words, *fields.words), dtype=np.int64), fields)
 
     def _moved(self, shapes: tuple[Any, ...]) -> PackedScene | None:
@@ -153,23 +155,25 @@ class Packer:
         if last is None or len(last.shapes) != len(shapes):
             return None
         others = [k for k, (old, new) in enumerate(zip(last.shapes, shapes, strict=True)) if old is not new]
-        rows = last.rows.copy()
-        if len(others) > FEW or any(rows[k] is None or last.shapes[k].kind != shapes[k].kind for k in others):
+        if len(others) > FEW:
             return None
+        rows = last.rows.copy()
         scene = PackedScene(shapes, rows, last.keys.copy())
         data, extent = bytearray(last.data), last.extent
         for k in others:
-            old, new = rows[k], Row(shapes[k], k, self.base, 2.0 * self.largest)
-            assert old is not None
-            rows[k] = new
+            old = rows[k]
+            if old is None or old.shape.kind != shapes[k].kind:
+                return None
+            new = rows[k] = Row(shapes[k], k, self.base, 2.0 * self.largest)
             _replace(data, scene.keys, last.places[new.shape.kind], old, new)
             extent = max(extent, new.extent) if old.extent < extent else math.inf
         scene.extent = extent if extent < math.inf else self._extent(scene)
         if scene.extent != last.extent:
             margin = self._margin(scene.extent)
             _NARROW.pack_into(data, last.places["margins"][1], margin, self.largest, *self.base)
-        scene.data, scene.places = bytes(data), last.places
-        words = last.packed.numbers + self._own * (_address(scene.data) - _address(last.data))
+        scene.data, scene.places, scene.groups = bytes(data), last.places, last.groups
+        words = self._own * (_address(scene.data) - _address(last.data))
+        words += last.packed.numbers
         return self._finished(scene, words, last.packed.kept[2])
 
     def _finished(self, scene: PackedScene, words: np.ndarray, fields: Packed) -> PackedScene:
@@ -182,23 +186,20 @@ class Packer:
 
     def _extent(self, scene: PackedScene) -> float:
         """Largest coordinate of the obstacles that count."""
-        both = zip(scene.shapes, scene.rows, strict=True)
-        return max(
-            (shape.extent() if row is None else row.extent for shape, row in both if _counts(shape, row)), default=0.0
-        )
+        rows = [row.extent for row in scene.rows if row is not None]
+        fields = () if len(rows) == len(scene.rows) else (s.extent() for s in scene.shapes if s.kind in FIELDS)
+        return max((*rows, *fields), default=0.0)
 
-    def _field_tables(self, shapes: Sequence[Any]) -> Packed:
-        """Tables of clouds and height fields; kept for those that were asked about last."""
+    def _field_tables(self, shapes: Sequence[Any]) -> tuple[Packed, Ranges]:
+        """Tables of clouds and height fields, and which groups are whose; kept for those that were asked about last."""
         clouds = [(k, shape) for k, shape in enumerate(shapes) if shape.kind == "cloud"]
         grounds = [(k, shape) for k, shape in enumerate(shapes) if shape.kind == "height_field"]
         made = tuple((k, id(field)) for k, field in (*clouds, *grounds))
         if self._fields is None or self._fields[0] != made:
-            points = np.concatenate([np.zeros((0, 3)), *(cloud.points for _, cloud in clouds)])
-            radii = np.concatenate([np.zeros(0), *(np.full(len(c.points), c.radius) for _, c in clouds)])
-            numbers = np.concatenate([np.zeros(0), *(np.full(len(c.points), float(k)) for k, c in clouds)])
-            rows = clustered(points, radii, numbers) | ground_rows(grounds)
-            self._fields = (made, (clouds, grounds), Packed(FIELD_TABLES, rows))
-        return self._fields[2]
+            (points, of_clouds), (prisms, of_grounds) = cloud_rows(clouds), ground_rows(grounds)
+            packed = Packed(FIELD_TABLES, points | prisms)
+            self._fields = (made, (clouds, grounds), packed, of_clouds | of_grounds)
+        return self._fields[2:]
 
 
 def _replace(data: bytearray, kinds: dict[str, Any], places: tuple[int, int], old: Row, new: Row) -> None:
@@ -220,11 +221,6 @@ def _replace(data: bytearray, kinds: dict[str, Any], places: tuple[int, int], ol
 
 def _nothing() -> None:
     """In the place of a reference to obstacles that are None."""
-
-
-def _counts(shape: Any, row: Row | None) -> bool:
-    """Whether machine code looks at it: what has a row, and fields."""
-    return row is not None or shape.kind in FIELDS
 
 
 def _address(data: bytes) -> int:

@@ -1,13 +1,13 @@
 """Clearances of every pair: each moving part against each obstacle, and each checked pair of parts.
 
 For costs and quadratic programs: the pair axis stays the same from call to call while obstacles move. Every pair is
-measured in full, without looking at the others.
+measured in full, without looking at the others. A cloud is one obstacle, whose nearest point counts, and so is ground.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi
@@ -15,9 +15,11 @@ import numpy as np
 from casadi import SX
 
 from linkwork.collision.checker import has_quaternions, kept
-from linkwork.collision.clearance import FAR, Least, gradient
+from linkwork.collision.clearance import FAR, NOBODY, Least, gradient
 from linkwork.collision.distances import nearest
 from linkwork.collision.kinematics import GUARD
+from linkwork.collision.packing import FIELDS
+from linkwork.collision.rest import Rest
 from linkwork.collision.tables import RobotTables
 from linkwork.collision.tile import OBSTACLE_KINDS, Placed, TileLayout, columns_of
 from linkwork.engine.keys import key
@@ -50,12 +52,15 @@ class PairClearances:
     gradient: np.ndarray
 
 
+OTHER_KINDS = (*OBSTACLE_KINDS, *FIELDS)  # of clouds and height fields the groups of their pieces are counted
+
+
 def asked_table(layout: TileLayout) -> Table:
     """A row a pair: the ranges of the shapes of both sides, of which one side may be an obstacle."""
     ranges = [f"{end}_{kind}" for kind, _ in layout.kinds for end in ("first", "count")]
     both = [f"{side}_{r}" for side in ("a", "b") for r in ranges]
-    obstacles = [f"o_{end}_{kind}" for kind in OBSTACLE_KINDS for end in ("first", "count")]
-    return Table("asked", (("a_number", 1), ("b_number", 1)), (*both, *obstacles))
+    obstacles = [f"o_{end}_{kind}" for kind in OTHER_KINDS for end in ("first", "count")]
+    return Table("asked", (("body", 1), ("other", 1), ("radius", 1)), ("row", *both, *obstacles))
 
 
 class Measured(Least):
@@ -65,8 +70,8 @@ class Measured(Least):
         k, placed = self.k, self.placed
         k.assign(self.distance, FAR)
         k.assign(self.pair, -1.0)
-        k.assign(self.body, row["a_number"])
-        k.assign(self.other_body, row["b_number"])
+        k.assign(self.body, row["body"])
+        k.assign(self.other_body, row["other"])
         for kind in dict.fromkeys(a for a, _ in (*self.against, *self.each_other)):
             with placed.shapes_of(kind, row, "a_") as own:
                 shape = casadi.vertsplit(k.value(casadi.vertcat(*placed.shape(kind, own))))
@@ -81,6 +86,19 @@ class Measured(Least):
                         code = len(self.against) + self.each_other.index((kind, other_kind))
                         columns = placed.shape(other_kind, other)
                         self._measured(kind, shape, other_kind, columns, code, own, other)
+        self._fields(row)
+
+    def _fields(self, row: Row) -> None:
+        """A cloud or ground as the other side: what is near of it."""
+        placed = self.placed
+        center, radius = placed.bound(row)
+        bound = [*casadi.vertsplit(center), radius]
+        points, patches = ((row.whole(f"o_first_{kind}"), row.whole(f"o_count_{kind}")) for kind in FIELDS)
+        with placed.clusters_near(bound, lambda: self.distance.x, *points) as cluster:
+            self._shapes_against_points(row, cluster, "a_")
+        if self.spheres:
+            with placed.patches_near(bound, lambda: self.distance.x, *patches) as patch:
+                self._spheres_against_ground(row, patch, "a_")
 
     def _measured(
         self, kind: str, shape: list[SX], other_kind: str, other: list[SX], code: int, own: Row, its: Row
@@ -131,27 +149,50 @@ def _kernel_of(tables: RobotTables) -> StagedKernel:
     return kept(subject, made, lambda: StagedKernel(signature, lambda k: recipe(subject, layout, k), made))
 
 
-def pairs_asked(tables: RobotTables, obstacles: Any) -> tuple[list[tuple[str, str]], np.ndarray, np.ndarray]:
-    """(names of the pairs, numbers, whole numbers) of the table `asked`."""
-    ranges, kinds = tables.rows["bodies"][1][:, 2:], 2 * len(OBSTACLE_KINDS)
-    nothing = np.zeros(ranges.shape[1], dtype=np.int64)
-    names, numbers, whole = [], [], []
-    moving = [k for k, body in enumerate(tables.bodies) if tables.node_of[body] != 0]
-    for kind, row, name in tables.obstacle_rows(obstacles):
-        place = np.zeros(kinds, dtype=np.int64)
-        at = 2 * OBSTACLE_KINDS.index(kind)
-        place[at : at + 2] = row, 1
-        for k in moving:
-            names.append((tables.bodies[k], name))
-            numbers.append((k, -1))
-            whole.append(np.concatenate([ranges[k], nothing, place]))
-    for a, b in tables.pairs:
-        i, j = tables.bodies.index(a), tables.bodies.index(b)
+@dataclass(frozen=True)
+class Asked:
+    """The pairs of a call.
+
+    names      (part, part or obstacle) of every pair: obstacles in their order, then checked pairs of parts
+    computed   which of them have a row of the table `asked`; the others are wholly left to coal
+    rows       (numbers, whole numbers) of that table
+    """
+
+    names: list[tuple[str, str]]
+    computed: list[int]
+    rows: tuple[np.ndarray, np.ndarray]
+
+
+def pairs_asked(tables: RobotTables, obstacles: Any, moving: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Asked:
+    """Every part of `moving` against every obstacle, and `pairs` of parts."""
+    bounds, places = tables.rows["bodies"]
+    ranges, number = places[:, 2:], {body: k for k, body in enumerate(tables.bodies)}
+    nothing, nobody = np.zeros(2 * len(OTHER_KINDS), dtype=np.int64), np.zeros(ranges.shape[1], dtype=np.int64)
+    names: list[tuple[str, str]] = []
+    computed, numbers, whole = [], [], []
+
+    def ask(body: str, other: str, partner: int, its: np.ndarray, obstacle: np.ndarray) -> None:
+        k = number[body]
+        computed.append(len(names) - 1)
+        numbers.append((k, partner, bounds[k, 3]))
+        whole.append(np.concatenate([places[k, :1], ranges[k], its, obstacle]))
+
+    for name, kind, first, count in tables.obstacle_rows(obstacles):
+        place = nothing.copy()
+        if kind in OTHER_KINDS:
+            at = 2 * OTHER_KINDS.index(kind)
+            place[at : at + 2] = first, count
+        for body in moving:
+            names.append((body, name))
+            if body in number and kind in OTHER_KINDS:
+                ask(body, name, NOBODY, nobody, place)
+    for a, b in pairs:
         names.append((a, b))
-        numbers.append((i, j))
-        whole.append(np.concatenate([ranges[i], ranges[j], np.zeros(kinds, dtype=np.int64)]))
-    width = 2 * ranges.shape[1] + kinds
-    return names, np.array(numbers, dtype=float).reshape(-1, 2), np.array(whole, dtype=np.int64).reshape(-1, width)
+        if a in number and b in number:
+            ask(a, b, number[b], ranges[number[b]], nothing)
+    width = 1 + 2 * ranges.shape[1] + len(nothing)
+    rows = np.array(numbers, dtype=float).reshape(-1, 3), np.array(whole, dtype=np.int64).reshape(-1, width)
+    return Asked(names, computed, rows)
 
 
 def clearances(
@@ -160,21 +201,54 @@ def clearances(
     obstacles: Any = None,
     nearest: int | None = None,
     variables: Mapping[str, Any] | None = None,
+    rest: Rest | None = None,
 ) -> PairClearances:
-    """The clearance of every pair at configurations (..., nq), or of the `nearest` ones of each."""
+    """The clearance of every pair at configurations (..., nq), or of the `nearest` ones; `rest` pairs go to coal."""
     subject = tables.subject
-    names, numbers, whole = pairs_asked(tables, obstacles)
     if nearest is not None and (not isinstance(nearest, int) or isinstance(nearest, bool) or nearest < 1):
         raise InvalidInput(f"clearances: nearest is {nearest!r}, expected a whole number of pairs from 1 on, or None")
+    asked = pairs_asked(tables, obstacles, tables.moving, tables.asked_pairs)
     values = [np.asarray(x, dtype=float)[..., None] for x in subject.variable_values(variables)]
-    packed = tables.pack(obstacles) + Packed((asked_table(tables.layout),), {"asked": (numbers, whole)})
+    packed = tables.pack(obstacles) + Packed((asked_table(tables.layout),), {"asked": asked.rows})
     results = kernel_of(tables)((q, *values), packed, context=context_of(subject))
     distance, point, other_point, normal, slope = results
     slope = slope.reshape(*distance.shape, subject.nv)
     distance = np.where(distance >= FAR, np.inf, distance)
-    both = np.array(names, dtype=object).reshape(-1, 2)
+    both = np.array(asked.names, dtype=object).reshape(-1, 2)
     found = PairClearances(distance, both[:, 0], both[:, 1], point, other_point, normal, slope)
+    if rest:
+        found = _with_rest(subject, found, asked, q, rest)
     return found if nearest is None else _nearest(found, nearest)
+
+
+def _with_rest(subject: Subject, found: PairClearances, asked: Asked, q: Any, rest: Rest) -> PairClearances:
+    """The same with pairs of shapes that go to coal: where one of them is nearer it is the pair's."""
+    shape, count = found.distance.shape[:-1], len(asked.names)
+    rows = np.broadcast_to(np.asarray(q, dtype=float), (*shape, subject.nq)).reshape(-1, subject.nq)
+    distance = np.full((len(rows), count), np.inf)
+    distance[:, asked.computed] = found.distance.reshape(len(rows), -1)
+    vectors = []
+    for computed in (found.point, found.other_point, found.normal, found.gradient):
+        every = np.zeros((len(rows), count, computed.shape[-1]))
+        every[:, asked.computed] = computed.reshape(len(rows), -1, computed.shape[-1])
+        vectors.append(every)
+    place = {names: m for m, names in enumerate(asked.names)}
+    for k, row in enumerate(rows):
+        for left, (least, *points) in rest.nearest_of_each_pair(row):
+            m = place[left.part, left.other]
+            if least < distance[k, m]:
+                distance[k, m] = least
+                for every, value in zip(vectors, (*points, rest.gradient(row, left, *points)), strict=True):
+                    every[k, m] = value
+    point, other_point, normal, slope = (every.reshape(*shape, *every.shape[1:]) for every in vectors)
+    return replace(
+        found,
+        distance=distance.reshape(*shape, count),
+        point=point,
+        other_point=other_point,
+        normal=normal,
+        gradient=slope,
+    )
 
 
 def _nearest(found: PairClearances, count: int) -> PairClearances:

@@ -27,7 +27,7 @@ from linkwork.collision.clearance import Clearance
 from linkwork.collision.fields import Cloud
 from linkwork.collision.obstacles import Obstacles
 from linkwork.collision.pair_clearances import PairClearances
-from linkwork.collision.rest import Known, Rest
+from linkwork.collision.rest import PIECES, Known, Rest
 from linkwork.collision.tables import RobotTables
 from linkwork.collision.tile import in_kernel, in_pairs
 from linkwork.engine.staged import Packed
@@ -126,13 +126,8 @@ class Queries:
     ) -> PairClearances:
         """The clearance of every pair (..., m), or of the `nearest` ones. See pair_clearances.py."""
         around = _obstacles(obstacles)
-        _refuse_fields(around)
-        if self._rest(around, "clearance"):
-            raise NotPossible(
-                "clearances: hulls, meshes, and boxes or cylinders that meet each other have no expression; "
-                'use shapes="spheres" or "capsules", or clearance(...), which asks coal'
-            )
-        return pair_clearances.clearances(self.tables, q, around, nearest, variables)
+        rest = self._rest(around, "clearance")
+        return pair_clearances.clearances(self.tables, q, around, nearest, variables, rest)
 
     def contacts(self, q: ArrayLike, obstacles: Around = None) -> Any:
         """Which bodies touch what, where and how deep: a list for one configuration, lists of them for a batch."""
@@ -210,10 +205,9 @@ class Queries:
 
 @cache
 def _all_known(kinds: frozenset[str], others: frozenset[str], known: Known) -> bool:
-    """Whether every pair of kinds is one of machine code; points of clouds have code of their own."""
-    if "height_field" in others and kinds - {"sphere"}:
-        return False
-    return all(known(a, b) for a in kinds for b in kinds | others - {"cloud", "height_field"})
+    """Whether every pair of kinds is one of machine code; clouds and ground by what they are made of."""
+    pieces = {PIECES.get(kind, kind) for kind in others}
+    return all(known(a, b) for a in kinds for b in kinds | pieces)
 
 
 def _scenes(obstacles: Any) -> list[Obstacles] | None:
@@ -229,17 +223,6 @@ def _written(out: Any, verdicts: Any) -> Any:
 
 def _obstacles(obstacles: Around) -> Obstacles | None:
     return obstacles if obstacles is None or isinstance(obstacles, Obstacles) else Obstacles(obstacles)
-
-
-def _refuse_fields(obstacles: Obstacles | None) -> None:
-    """A cloud has no pair of its own for every point, ground none for every triangle."""
-    for shape in obstacles or ():
-        if shape.kind in ("cloud", "height_field"):
-            what = "cloud, whose points" if shape.kind == "cloud" else "height field, whose triangles"
-            raise NotPossible(
-                f'clearances: obstacle "{shape.name}" is a {what} are no pairs; use clearance(...), '
-                "which gives the nearest of them"
-            )
 
 
 def _where_free(verdicts: Any, q: Any, hits: Any) -> Any:

@@ -33,9 +33,12 @@ class Left:
     other_shape: Any
 
 
+PIECES = {"height_field": "prism", "cloud": "sphere"}
+
+
 def _kind(shape: Any) -> str:
-    """What machine code calls it: ground is made of prisms."""
-    return "prism" if shape.kind == "height_field" else shape.kind
+    """What machine code calls it, or its pieces."""
+    return PIECES.get(shape.kind, shape.kind)
 
 
 class Rest:
@@ -65,9 +68,10 @@ class Rest:
             if part in moves
             for mine in shapes[part]
             for theirs in obstacles
-            if theirs.kind != "cloud" and not known(mine.kind, _kind(theirs))
+            if not known(mine.kind, _kind(theirs))
         ]
         self.left = tuple(found)
+        self._balls = [(left.shape.ball(), left.other_shape.ball()) for left in self.left]
 
     def __bool__(self) -> bool:
         return bool(self.left)
@@ -96,6 +100,19 @@ class Rest:
                 below, best = found[0], (found[0], left, *found[1:])
         return best
 
+    def nearest_of_each_pair(self, q: np.ndarray) -> list[tuple[Left, tuple[float, Any, Any, Any]]]:
+        """(pair of shapes, (distance, point, other point, normal)): the nearest of each pair of parts, at q (nq,)."""
+        poses = Poses(self.subject, q[None])
+        best: dict[tuple[str, str], tuple[Left, tuple[float, Any, Any, Any]]] = {}
+        for left, pose, other, apart in sorted(self._placed(poses, 0), key=lambda each: each[3]):
+            names = (left.part, left.other)
+            if names in best and apart >= best[names][1][0]:
+                continue
+            found = exact.nearest(left.shape, pose, left.other_shape, other)
+            if names not in best or found[0] < best[names][1][0]:
+                best[names] = (left, found)
+        return list(best.values())
+
     def gradient(
         self, q: np.ndarray, left: Left, point: np.ndarray, other_point: np.ndarray, normal: np.ndarray
     ) -> np.ndarray:
@@ -112,9 +129,9 @@ class Rest:
 
     def _placed(self, poses: Poses, k: int) -> Iterator[tuple[Left, Any, Any, float]]:
         """Pairs with both poses and a lower bound of their distance."""
-        for left in self.left:
+        for left, balls in zip(self.left, self._balls, strict=True):
             pose = poses.of(left.body, k)
             other = HERE if left.other_body is None else poses.of(left.other_body, k)
-            (center, radius), (other_center, other_radius) = left.shape.ball(), left.other_shape.ball()
+            (center, radius), (other_center, other_radius) = balls
             way = pose[0] @ center + pose[1] - other[0] @ other_center - other[1]
             yield left, pose, other, float(np.linalg.norm(way)) - radius - other_radius

@@ -35,6 +35,7 @@ class RobotTables:
     """The rows of a robot's shapes and pairs, in axes of the nodes that carry them.
 
     bodies   names of the parts (bodies, grasped objects) that have shapes here, in the order of `shapes`
+    moving   names of the parts that can move, also those whose shapes coal compares
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class RobotTables:
             name: [s.moved(carried_by[name][1]) for s in given if s.kind in ROBOT_KINDS]
             for name, given in shapes.items()
         }
+        self.moving = tuple(name for name in shapes if shapes[name] and carried_by[name][0] != 0)
         self.bodies = tuple(name for name, given in placed.items() if given)
         self.node_of = {name: carried_by[name][0] for name in self.bodies}
         self.nodes = tuple(sorted(set(self.node_of.values()))) or (0,)
@@ -61,7 +63,9 @@ class RobotTables:
         self.shape_balls: dict[str, list[tuple[Any, float]]] = {}
         ranges = self._shape_rows(placed, kinds)
         self._body_rows(placed, kinds, ranges)
-        self.pairs = tuple((a, b) for a, b in pairs if self._asked(a, b))
+        several = list(pairs)
+        self.asked_pairs = tuple((a, b) for a, b in several if carried_by[a][0] != carried_by[b][0])
+        self.pairs = tuple((a, b) for a, b in several if self._asked(a, b))
         self._pair_rows(kinds, ranges)
         room = tuple((k, -(-len(self.rows[f"robot_{k}"][0]) // ROOM) * ROOM) for k in kinds)
         parts = self._live_parts(shapes, carriers or {}, follows or {}) if subject.live else ()
@@ -144,11 +148,14 @@ class RobotTables:
         """Names of the obstacles in the order that the kernels count them."""
         return () if obstacles is None else tuple(str(shape.name) for shape in obstacles)
 
-    def obstacle_rows(self, obstacles: Any) -> list[tuple[str, int, str]]:
-        """(kind, row in the table of its kind, name) of each obstacle, in the order in which they were given."""
+    def obstacle_rows(self, obstacles: Any) -> list[tuple[str, str, int, int]]:
+        """(name, kind, first row, count of rows) of each obstacle, in the order in which they were given.
+
+        Rows are those of the table of its kind, of clouds and height fields their groups; others have none.
+        """
         scene = self.packer.scene(obstacles)
-        places = {k: (kind, at) for kind, keys in scene.keys.items() for at, (_, k) in enumerate(keys)}
-        return [(*places[k], str(shape.name)) for k, shape in enumerate(scene.shapes) if k in places]
+        places = {k: (at, 1) for keys in scene.keys.values() for at, (_, k) in enumerate(keys)} | scene.groups
+        return [(str(shape.name), shape.kind, *places.get(k, (0, 0))) for k, shape in enumerate(scene.shapes)]
 
     def pack(self, obstacles: Any) -> Packed:
         """The tables for these obstacles (anything with shapes in world axes), kept as long as they live."""

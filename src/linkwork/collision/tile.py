@@ -22,7 +22,7 @@ from linkwork.collision.distances import PAIRS
 from linkwork.collision.kinematics import Kinematics
 from linkwork.collision.live import LivePart, ball, ball_around
 from linkwork.collision.touching import has_test, may_be_closer, near_patch
-from linkwork.engine.stages import Row, Stages, Table, Tile
+from linkwork.engine.stages import Row, Stages, Table, Tile, Whole
 from linkwork.spatial import Transform
 from linkwork.subject import Subject
 
@@ -170,10 +170,13 @@ class Placed:
             yield row
 
     @contextmanager
-    def clusters_near(self, bound: list[SX], margin: Callable[[], SX]) -> Iterator[Row]:
-        """For each cluster of points whose ball is nearer to a bounding sphere than a margin in any lane."""
+    def clusters_near(self, bound: list[SX], margin: Callable[[], SX], *groups: Whole) -> Iterator[Row]:
+        """For each cluster of points whose ball is nearer to a bounding sphere than a margin in any lane.
+
+        `groups`: first and count of the groups to look at; left out: all.
+        """
         k, tables = self.k, self.tables
-        with k.rows(tables["cloud_groups"]) as group:
+        with k.rows(tables["cloud_groups"], *groups) as group:
             with k.where(may_be_closer("sphere", bound, "sphere", columns_of("sphere", group), margin())):
                 first, count = group.whole("first"), group.whole("count")
                 with k.rows(tables["cloud_clusters"], first, count) as cluster:
@@ -189,10 +192,10 @@ class Placed:
             yield point
 
     @contextmanager
-    def patches_near(self, bound: list[SX], margin: Callable[[], SX]) -> Iterator[Row]:
-        """For each patch of ground that may be nearer to a bounding sphere than a margin in any lane."""
+    def patches_near(self, bound: list[SX], margin: Callable[[], SX], *groups: Whole) -> Iterator[Row]:
+        """For each patch of ground that may be nearer to a bounding sphere than a margin in any lane; see above."""
         k, tables = self.k, self.tables
-        with k.rows(tables["ground_groups"]) as group:
+        with k.rows(tables["ground_groups"], *groups) as group:
             with k.where(near_patch(bound, group["low"], group["high"], group["top"], margin())):
                 with k.rows(tables["ground_patches"], group.whole("first"), group.whole("count")) as patch:
                     with k.where(near_patch(bound, patch["low"], patch["high"], patch["top"], margin())):
