@@ -18,7 +18,7 @@ from linkwork.collision import (
     TaperedCapsule,
 )
 from linkwork.collision.distances import COLUMNS
-from linkwork.collision.shapes import placed
+from linkwork.collision.placing import placed
 from linkwork.errors import InvalidFile, InvalidInput, NotPossible
 from tests.collision.placements import kernel, rotations
 

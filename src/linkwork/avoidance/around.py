@@ -22,7 +22,7 @@ from linkwork.collision import (
     Sphere,
     TaperedCapsule,
 )
-from linkwork.collision.shapes import matrix_of, placed
+from linkwork.collision.placing import matrix_of, placed
 from linkwork.errors import InvalidInput
 
 PIECES = 4

@@ -18,7 +18,7 @@ from linkwork.avoidance.around import Around
 from linkwork.avoidance.elbow import Elbow
 from linkwork.collision import Capsule, CollisionModel, Convex, Obstacles, Sphere, TaperedCapsule
 from linkwork.collision.clearance import Clearance
-from linkwork.collision.shapes import vector
+from linkwork.collision.placing import vector
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.subject import RobotLike, Subject, subject_of
 

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from linkwork.collision.fields import Cloud, HeightField
-from linkwork.collision.shapes import Box, Capsule, Convex, Cylinder, HalfSpace, Mesh, Shape, Sphere, matrix_of
+from linkwork.collision.placing import matrix_of
+from linkwork.collision.shapes import Box, Capsule, Convex, Cylinder, HalfSpace, Mesh, Shape, Sphere
 from linkwork.errors import NotPossible
 from linkwork.model.placement import Placement
 from linkwork.model.rotation import along

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from linkwork.arguments import as_doubles, finite, number
-from linkwork.collision.shapes import _points, _set, length
+from linkwork.collision.placing import length
+from linkwork.collision.shapes import _points, _set
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.model.placement import Placement
 from linkwork.results import short_repr

@@ -10,18 +10,17 @@ from typing import Any, TypeAlias
 
 from linkwork.arguments import as_doubles
 from linkwork.collision.fields import Cloud, HeightField
+from linkwork.collision.placing import Pose, placed
 from linkwork.collision.shapes import (
     SHAPES,
     Box,
     Capsule,
     Cylinder,
     HalfSpace,
-    Pose,
     Shape,
     Sphere,
     TaperedCapsule,
     like,
-    placed,
 )
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean, listed
 from linkwork.model.placement import Placement

@@ -11,7 +11,7 @@ import numpy as np
 
 from linkwork.collision import Box, Capsule, CollisionModel, Obstacles, Sphere
 from linkwork.collision.exact import axes_along
-from linkwork.collision.shapes import matrix_of
+from linkwork.collision.placing import matrix_of
 from linkwork.errors import NotPossible
 from linkwork.formats.files import write_atomically
 from linkwork.view import triangles
