@@ -24,38 +24,41 @@ def wrapped(angle: np.ndarray | float) -> np.ndarray:
     return (np.asarray(angle, dtype=float) + math.pi) % TURN - math.pi
 
 
+def wrapped_one(angle: float) -> float:
+    """One angle in [-pi, pi)."""
+    return (angle + math.pi) % TURN - math.pi
+
+
 def merged(center: np.ndarray, half_width: np.ndarray) -> np.ndarray:
     """The union (k, 2) of the arcs |angle - center| < half_width (n,), sorted by their start."""
     wide = half_width > 0.0
-    center, half_width = center[wide], half_width[wide]
-    if not len(center):
-        return np.empty((0, 2))
-    if (half_width >= math.pi).any():
-        return WHOLE.copy()
-    return joined(wrapped(center - half_width), 2.0 * half_width)
+    both = zip(center[wide].tolist(), half_width[wide].tolist(), strict=True)
+    return _union([(wrapped_one(middle - half), 2.0 * half) for middle, half in both])
 
 
 def joined(start: np.ndarray, width: np.ndarray) -> np.ndarray:
     """The union (k, 2) of the arcs from start (n,), in [-pi, pi), over width (n,), sorted by their start."""
-    if not len(start):
+    return _union(list(zip(start.tolist(), width.tolist(), strict=True)))
+
+
+def _union(given: list[tuple[float, float]]) -> np.ndarray:
+    """The union (k, 2) of arcs (start, width); plain numbers, for there are few of them."""
+    if not given:
         return np.empty((0, 2))
-    if (width >= TURN).any():
+    if any(width >= TURN for _, width in given):
         return WHOLE.copy()
-    order = np.argsort(start)
-    start, width = start[order], width[order]
-    # An arc joins those before it where it begins within their reach.
-    reach = np.maximum.accumulate(start + width)
-    begins = np.concatenate([[True], start[1:] > reach[:-1]])
-    ends = np.concatenate([begins[1:], [True]])
-    return _closed(np.stack([start[begins], reach[ends]], axis=1))
-
-
-def _closed(arcs: np.ndarray) -> np.ndarray:
-    """Sorted arcs of one turn: the last one may run over pi into the first ones, which it then absorbs."""
-    while len(arcs) > 1 and arcs[-1, 1] - TURN >= arcs[0, 0]:
-        arcs[-1, 1] = max(arcs[-1, 1], arcs[0, 1] + TURN)
+    # an arc joins those before it where it begins within their reach
+    arcs: list[list[float]] = []
+    for begin, width in sorted(given):
+        if arcs and begin <= arcs[-1][1]:
+            arcs[-1][1] = max(arcs[-1][1], begin + width)
+        else:
+            arcs.append([begin, begin + width])
+    # the last one may run over pi into the first ones, which it then absorbs
+    while len(arcs) > 1 and arcs[-1][1] - TURN >= arcs[0][0]:
+        arcs[-1][1] = max(arcs[-1][1], arcs[0][1] + TURN)
         arcs = arcs[1:]
-    return WHOLE.copy() if (arcs[:, 1] - arcs[:, 0] >= TURN).any() else arcs
+    return WHOLE.copy() if any(end - begin >= TURN for begin, end in arcs) else np.array(arcs)
 
 
 def nearest_free(forbidden: ArrayLike, target: float = 0.0, keep: float | None = None) -> float:
@@ -66,45 +69,49 @@ def nearest_free(forbidden: ArrayLike, target: float = 0.0, keep: float | None =
                 it, where it is itself forbidden), so that the elbow does not cross what it avoids. The answer is then
                 given within half a turn of `keep`, so that a filter follows it the short way.
     """
-    arcs = as_doubles(forbidden, "nearest_free: forbidden")
-    if arcs.ndim != 2 or arcs.shape[1] != 2 or not np.isfinite(arcs).all():
-        raise InvalidInput(f"nearest_free: forbidden has shape {arcs.shape}, expected finite arcs (k, 2)")
-    goal = number(target, "nearest_free: target")
-    if not len(arcs):
-        return goal if keep is None else _beside(goal, number(keep, "nearest_free: keep"))
-    if (arcs[:, 1] - arcs[:, 0] >= TURN).any():
+    given = as_doubles(forbidden, "nearest_free: forbidden")
+    if given.ndim != 2 or given.shape[1] != 2 or not np.isfinite(given).all():
+        raise InvalidInput(f"nearest_free: forbidden has shape {given.shape}, expected finite arcs (k, 2)")
+    stay = None if keep is None else number(keep, "nearest_free: keep")
+    return nearest_of(given, number(target, "nearest_free: target"), stay)
+
+
+def nearest_of(forbidden: np.ndarray, goal: float, keep: float | None) -> float:
+    """As `nearest_free`, without questions."""
+    arcs = forbidden.tolist()
+    if not arcs:
+        return goal if keep is None else _beside(goal, keep)
+    if any(end - start >= TURN for start, end in arcs):
         return math.nan
     if keep is None:
-        return float(wrapped(_pushed(arcs, goal)))
-    stay = number(keep, "nearest_free: keep")
-    inside = _pushed(arcs, stay)
+        return wrapped_one(_pushed(arcs, goal))
+    inside = _pushed(arcs, keep)
     # The free arc around `inside`: from the last end before it to the first start after it.
-    below, above = -float(_ahead(inside - arcs[:, 1]).min()), float(_ahead(arcs[:, 0] - inside).min())
-    to_goal = float(wrapped(goal - inside))
+    below, above = -min(_ahead(inside - end) for _, end in arcs), min(_ahead(start - inside) for start, _ in arcs)
+    to_goal = wrapped_one(goal - inside)
     if below <= to_goal <= above:
         return inside + to_goal
     # Both ends are candidates; the nearer one to the goal on the circle wins.
     ends = (inside + below, inside + above)
-    return float(min(ends, key=lambda end: abs(float(wrapped(goal - end)))))
+    return min(ends, key=lambda end: abs(wrapped_one(goal - end)))
 
 
-def _pushed(arcs: np.ndarray, angle: float) -> float:
+def _pushed(arcs: list[list[float]], angle: float) -> float:
     """The free angle nearest to `angle`, within half a turn of it; arcs do not overlap."""
-    off = (angle - arcs[:, 0]) % TURN
-    inside = np.flatnonzero((off > 0.0) & (off < arcs[:, 1] - arcs[:, 0]))
-    if not len(inside):
-        return angle
-    start, end = arcs[inside[0]]
-    back, forth = off[inside[0]], (end - start) - off[inside[0]]
-    return float(angle - back if back <= forth else angle + forth)
+    for start, end in arcs:
+        back = (angle - start) % TURN
+        if 0.0 < back < end - start:
+            forth = (end - start) - back
+            return angle - back if back <= forth else angle + forth
+    return angle
 
 
-def _ahead(angle: np.ndarray) -> np.ndarray:
-    """Angles in [0, 2 pi); what lies behind by rounding alone is here, not a turn ahead."""
+def _ahead(angle: float) -> float:
+    """An angle in [0, 2 pi); what lies behind by rounding alone is here, not a turn ahead."""
     turned = angle % TURN
-    return np.where(turned > TURN - ROUNDING, 0.0, turned)
+    return 0.0 if turned > TURN - ROUNDING else turned
 
 
 def _beside(angle: float, other: float) -> float:
     """The same direction as `angle`, within half a turn of `other`."""
-    return other + float(wrapped(angle - other))
+    return other + wrapped_one(angle - other)

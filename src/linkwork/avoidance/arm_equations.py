@@ -18,6 +18,11 @@ from linkwork.inverse.analytic.candidates import Found, orthonormal, pose_error,
 from linkwork.inverse.analytic.spherical import about_x, about_z
 from linkwork.spatial import Transform
 
+SOLVED = 1e-9
+"""Residual of forward kinematics [of the arm's length, rad] up to which a configuration counts."""
+FAR = 1e6
+"""What a configuration that does not exist counts as [rad]."""
+
 
 class ArmEquations:
     """Traces of one arm and their kernels, each compiled when it is first asked for."""
@@ -115,6 +120,19 @@ class ArmEquations:
             residuals.append(casadi.if_else(SX(row.exists) > 0, residual, 1.0))
         return casadi.vertcat(*q), casadi.vertcat(*residuals), defect
 
+    def _nearest(self, T: SX, angle: SX, before: SX) -> tuple[SX, SX]:
+        """Of the eight the row whose joint that moves the furthest from `before` moves the least, turned by whole
+        turns to it; and how far that is [rad], FAR where no row exists."""
+        rows, residuals, _ = self._configurations(T, angle)
+        best, least = before, SX(FAR)
+        for k in range(rows.shape[0]):
+            way = rows[k, :].T - before
+            way = way - 2 * casadi.pi * casadi.floor(way / (2 * casadi.pi) + 0.5)
+            apart = casadi.if_else(residuals[k] <= SOLVED, casadi.mmax(casadi.fabs(way)), FAR)
+            nearer = apart < least
+            best, least = casadi.if_else(nearer, before + way, best), casadi.if_else(nearer, apart, least)
+        return best, least
+
     def _points(self, flat: SX, angle: SX) -> tuple[SX, SX, SX]:
         swing = _of_flat(flat)
         wrist = swing.shoulder + swing.D * swing.u
@@ -136,6 +154,7 @@ class ArmEquations:
     _TRACES: ClassVar[dict[str, tuple[Callable[..., Any], dict[str, Any]]]] = {
         "arm_angle": (_arm_angle, {"q": 7}),
         "configurations": (_configurations, {"pose": (4, 4), "arm_angle": ()}),
+        "nearest": (_nearest, {"pose": (4, 4), "arm_angle": (), "before": 7}),
         "swing": (_swing, {"pose": (4, 4)}),
         "points": (_points, {"swing": 13, "arm_angle": ()}),
         "clearance": (

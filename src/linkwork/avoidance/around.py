@@ -31,6 +31,9 @@ ROWS = 8
 """Rows of capsules that a box is covered by, at most."""
 
 
+_NO_POINTS, _NO_SEGMENTS, _NONE, _NOBODY = np.empty((0, 3)), np.empty((0, 2, 3)), np.empty(0), np.empty(0, np.int64)
+
+
 @dataclass(frozen=True)
 class Around:
     """points (n, 3) and segments (k, 2, 3) in world axes [m] with their radii; which obstacle each belongs to.
@@ -54,6 +57,9 @@ class Around:
         """The same without what is not a number."""
         if self.stale or not len(self):
             return self
+        numbers = (self.points, self.point_radius, self.segments, self.segment_radius)
+        if math.isfinite(sum(float(part.sum()) for part in numbers if len(part))):
+            return self  # no sum of numbers is finite unless each of them is
         good = np.isfinite(self.points).all(axis=1) & np.isfinite(self.point_radius)
         whole = np.isfinite(self.segments).all(axis=(1, 2)) & np.isfinite(self.segment_radius)
         if good.all() and whole.all():
@@ -94,10 +100,9 @@ def around(obstacles: Any, radius: ArrayLike, who: str) -> Around:
     if (sizes < 0.0).any():
         raise InvalidInput(f"{who}: radius is {sizes.tolist()}, expected radii >= 0 m")
     rows, sizes = np.arange(len(at)), _filled(len(at), sizes)
-    none, nobody = np.empty(0), np.empty(0, dtype=np.int64)
     if at.ndim == 2:
-        return Around(at, sizes, np.empty((0, 2, 3)), none, rows, nobody, len(at))
-    return Around(np.empty((0, 3)), none, at, sizes, nobody, rows, len(at))
+        return Around(at, sizes, _NO_SEGMENTS, _NONE, rows, _NOBODY, len(at))
+    return Around(_NO_POINTS, _NONE, at, sizes, _NOBODY, rows, len(at))
 
 
 def robot_obstacles(model: CollisionModel, q: ArrayLike) -> Obstacles:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from linkwork import configurations
 from linkwork.arguments import as_doubles, finite, finite_rows, number
 from linkwork.avoidance.arcs import TURN, joined, merged, wrapped
-from linkwork.avoidance.arm_equations import ArmEquations
+from linkwork.avoidance.arm_equations import FAR, SOLVED, ArmEquations
 from linkwork.avoidance.around import Around, around
 from linkwork.avoidance.correction import correction
 from linkwork.avoidance.crossings import Depth, positive_arcs
@@ -22,8 +22,6 @@ from linkwork.subject import RobotLike, subject_of
 
 STRAIGHT = 1e-9
 """An elbow nearer to the line shoulder-wrist than this part of the arm has no arm angle."""
-SOLVED = 1e-9
-"""Residual of forward kinematics [of the arm's length, rad] up to which a configuration counts."""
 LIMIT_SAMPLES = 720
 """Arm angles between which joint limits are looked for; a free arc shorter than half a degree can be missed."""
 
@@ -88,6 +86,12 @@ class Elbow:
         q, residual, _ = self._call("configurations", T, angle)
         q[~(residual <= SOLVED)] = np.nan
         return self._whole(q)
+
+    def nearest(self, pose: np.ndarray, arm_angle: float, before: np.ndarray) -> np.ndarray | None:
+        """Of `configurations` the one (nq,) whose joints go the least way from `before` (nq,), in whole turns beside
+        it; None where there is none."""
+        own, apart = self._call("nearest", pose, np.array(arm_angle), before[self._columns])
+        return self._whole(own) if apart < FAR else None
 
     def points(self, pose: ArrayLike, arm_angle: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Shoulder, elbow and wrist (3,) in world axes."""

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork.arguments import as_doubles, number
-from linkwork.avoidance.arcs import wrapped
+from linkwork.avoidance.arcs import wrapped_one
 from linkwork.errors import InvalidInput
 
 log = logging.getLogger(__name__)
@@ -95,7 +95,7 @@ class CriticallyDampedFilter:
         newest = number(value, "CriticallyDampedFilter.step: value")
         (x1, x2), (y1, y2), c = self._inputs, self._outputs, self.coefficients
         if self.angle:
-            newest = x1 + float(wrapped(newest - x1))
+            newest = x1 + wrapped_one(newest - x1)
         output = c.h1 * x1 + c.h2 * x2 + c.b1 * y1 + c.b2 * y2
         self._inputs, self._outputs = (newest, x1), (output, y1)
         return output

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork.arguments import as_doubles, number
-from linkwork.avoidance.arcs import nearest_free, wrapped
+from linkwork.avoidance.arcs import nearest_of, wrapped_one
 from linkwork.avoidance.around import Around, around
 from linkwork.avoidance.elbow import Elbow
 from linkwork.avoidance.guard import speed_scale
@@ -151,7 +151,7 @@ class ElbowAvoidance:
         angle = self.filter.step(self._wanted)
         clearance, lagging = self._room(pose, swing, angle, stands), False
         if clearance < 0.0:
-            out = nearest_free(self._forbidden(self._hard, pose, swing, stands), angle, keep=angle)
+            out = nearest_of(self._forbidden(self._hard, pose, swing, stands), angle, angle)
             lagging = not math.isnan(out)
             blocked = blocked or not lagging
             if lagging:
@@ -193,23 +193,20 @@ class ElbowAvoidance:
         """The free arm angle nearest to zero in the free arc where the elbow is."""
         here = self.filter.value
         if not len(stands):
-            return float(here + wrapped(-here))
-        return nearest_free(self._forbidden(self._active, pose, swing, stands), 0.0, keep=here)
+            return here + wrapped_one(-here)
+        return nearest_of(self._forbidden(self._active, pose, swing, stands), 0.0, here)
 
     def _configuration(self, pose: ArrayLike, angle: float) -> np.ndarray:
         """The row of the branch that goes on from the last configuration."""
-        rows = self.elbow.configurations(pose, angle)
-        exists = np.isfinite(rows).all(axis=1)
-        if not exists.any():
+        before = np.zeros(self.elbow.subject.nq) if self._q is None else self._q
+        nearest = self.elbow.nearest(pose, angle, before)
+        if nearest is None:
             raise NotPossible(
                 f"ElbowAvoidance.step: no configuration at arm angle {angle:.4g} rad: "
                 "shoulder or wrist is singular there"
             )
-        rows = rows[exists]
-        before = np.zeros(rows.shape[1]) if self._q is None else self._q
-        turned = before + wrapped(rows - before)
-        self._q = turned[np.argmin(np.abs(turned - before).max(axis=1))]
-        return self._q.copy()
+        self._q = nearest
+        return nearest.copy()
 
     def _guarded(self, clearance: float) -> float:
         approaching = clearance < self._last_clearance
@@ -223,5 +220,5 @@ class ElbowAvoidance:
             return "blocked"
         if lagging:
             return "lagging"
-        moving = abs(float(wrapped(wanted - angle))) > ON_TARGET
-        return "avoiding" if moving or abs(float(wrapped(wanted))) > ON_TARGET else "clear"
+        moving = abs(wrapped_one(wanted - angle)) > ON_TARGET
+        return "avoiding" if moving or abs(wrapped_one(wanted)) > ON_TARGET else "clear"
