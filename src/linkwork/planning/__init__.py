@@ -5,6 +5,7 @@ from linkwork.planning.cartesian import CartesianPath, cartesian
 from linkwork.planning.constraints import Constraint
 from linkwork.planning.goals import PoseGoal
 from linkwork.planning.graph_plan import GraphPlan
+from linkwork.planning.in_time import Moving, TimedPlan, plan_in_time
 from linkwork.planning.kinematic_graph import KinematicGraph
 from linkwork.planning.optimising import optimise
 from linkwork.planning.options import PlanOptions
@@ -21,6 +22,7 @@ __all__ = [
     "Constraint",
     "GraphPlan",
     "KinematicGraph",
+    "Moving",
     "Plan",
     "PlanOptions",
     "Plans",
@@ -29,9 +31,11 @@ __all__ = [
     "Replan",
     "Replanner",
     "Roadmap",
+    "TimedPlan",
     "cartesian",
     "optimise",
     "plan",
+    "plan_in_time",
     "plan_many",
     "project",
     "shorten",

@@ -90,14 +90,14 @@ class Roadmap:
         candidates = free_nodes[self.edges].all(axis=1)
         free_edges = np.zeros(len(self.edges), dtype=bool)
         a, b = self.edges[candidates].T
-        starts, ways = self.nodes[a], self._space.difference(self.nodes[a], self.nodes[b])
+        starts, ways = self.nodes[a], self.space.difference(self.nodes[a], self.nodes[b])
         free_edges[candidates] = self.model.motion_is_free(starts, starts + ways, around, self.step)
         return replace(self, obstacles=around, free_nodes=free_nodes, free_edges=free_edges)
 
     def plan(self, start: ArrayLike, goal: Any, certify: bool = True, neighbours: int = 16) -> Plan:
         """The shortest way along the map from a configuration to a goal (as `plan` takes them)."""
         clock = time.perf_counter()
-        space = self._space
+        space = self.space
         begin = one_configuration(space, start, "plan: start")
         goals, reason = goals_of(self.model, space, begin, goal, self.obstacles, 0)
         seconds = {"goals": time.perf_counter() - clock, "search": 0.0, "certify": 0.0}
@@ -105,7 +105,7 @@ class Roadmap:
             return failure(self.model, self.obstacles, reason, goals, seconds)
         clock = time.perf_counter()
         points = np.concatenate([self.nodes, begin[None], goals])
-        edges = [self.edges[self.free_edges], *self._joined(points, 1 + len(goals), neighbours)]
+        edges = [self.edges[self.free_edges], self.joined(points, 1 + len(goals), neighbours)]
         joined = np.concatenate(edges)
         lengths = np.linalg.norm(space.difference(points[joined[:, 0]], points[joined[:, 1]]), axis=1)
         usable = np.ones(len(joined), dtype=bool)
@@ -166,13 +166,14 @@ class Roadmap:
         return Roadmap(model, None, nodes, edges, np.zeros(0), np.zeros(0), step).updated(obstacles)
 
     @property
-    def _space(self) -> Space:
+    def space(self) -> Space:
+        """The configurations that the map lies in."""
         return space_of(self.model, None, None, "Roadmap")
 
-    def _joined(self, points: np.ndarray, more: int, neighbours: int) -> list[np.ndarray]:
+    def joined(self, points: np.ndarray, more: int, neighbours: int) -> np.ndarray:
         """Free edges between the last points and the nodes around them, and among each other."""
         count = len(points) - more
-        space, free = self._space, np.flatnonzero(self.free_nodes)
+        space, free = self.space, np.flatnonzero(self.free_nodes)
         pairs = []
         for k in range(count, len(points)):
             distances = space.distance(np.broadcast_to(points[k], (len(free), points.shape[1])), points[free])
@@ -181,7 +182,7 @@ class Roadmap:
         rows = np.concatenate(pairs)
         starts = points[rows[:, 0]]
         ways = space.difference(starts, points[rows[:, 1]])
-        return [rows[self.model.motion_is_free(starts, starts + ways, self.obstacles, self.step)]]
+        return rows[self.model.motion_is_free(starts, starts + ways, self.obstacles, self.step)]
 
     def _solved(self, path: np.ndarray, proved: bool, clearance: float, nodes: int, seconds: Any) -> Plan:
         parts = (self.model, self.obstacles)
