@@ -87,7 +87,7 @@ class Elbow:
         q[~(residual <= SOLVED)] = np.nan
         return self._whole(q)
 
-    def nearest(self, pose: np.ndarray, arm_angle: float, before: np.ndarray) -> np.ndarray | None:
+    def nearest(self, pose: ArrayLike, arm_angle: float, before: np.ndarray) -> np.ndarray | None:
         """Of `configurations` the one (nq,) whose joints go the least way from `before` (nq,), in whole turns beside
         it; None where there is none."""
         own, apart = self._call("nearest", pose, np.array(arm_angle), before[self._columns])
