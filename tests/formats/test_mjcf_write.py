@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 import pytest
 
+import linkwork as lw
 from linkwork import quantities
 from linkwork.errors import NotPossible
 from linkwork.formats.mjcf import mjcf_text, read_mjcf, read_mjcf_text, write_mjcf
@@ -424,3 +425,17 @@ def test_meshes_that_mujoco_does_not_load_are_converted(tmp_path, caplog):
     assert (tmp_path / "m_meshes" / "box.stl").is_file()
     half = theirs.mesh_vert.max(axis=0)
     assert sorted(2 * half) == pytest.approx([0.2, 0.2, 0.3], abs=1e-6)
+
+
+@pytest.mark.parametrize("suffix", ["xml", "urdf"])
+def test_capsules_without_length_are_balls_for_mujoco(suffix, tmp_path):
+    """The UR5e has two; MuJoCo refuses a capsule of length 0, and nothing may be left out."""
+    robot = lw.load("ur5e")
+    shapes = [shape for body in robot.model.bodies for shape in body.collisions]
+    assert sum(not shape.size[1] for shape in shapes) == 2
+    path = tmp_path / f"robot.{suffix}"
+    lw.save(robot, path)
+    again = lw.load(path)
+    kinds = sorted(shape.kind for body in again.model.bodies for shape in body.collisions)
+    assert kinds == ["capsule"] * (len(shapes) - 2) + ["sphere"] * 2
+    assert mujoco.MjModel.from_xml_path(str(path)).ngeom >= len(shapes)

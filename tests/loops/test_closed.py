@@ -12,7 +12,7 @@ import linkwork as lw
 from linkwork.errors import InvalidInput
 from linkwork.loops.assembly import has_closures
 
-CLOSED = ("delta", "five-bar", "four-bar", "slider-crank", "stephenson-iii", "watt-drone")
+CLOSED = ("delta", "five-bar", "four-bar", "scotch-yoke", "slider-crank", "stephenson-iii", "watt-drone")
 """Built-in machines with closures or couplings; the first test looks whether one is missing."""
 ANSWERS: dict[str, Callable[[lw.Robot, Any], Any]] = {
     "loads": lambda r, q: r.loads(q, np.zeros(r.nv), np.zeros(r.nv)),

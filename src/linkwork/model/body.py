@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from linkwork.model.inertia import MassProperties
 from linkwork.model.number import Number, Vector
@@ -27,6 +27,12 @@ class Shape:
     color: tuple[float, float, float, float] | None = None
     mesh: str | None = None
     name: str | None = None
+
+    def without_empty_length(self) -> Shape:
+        """A capsule of no length is the ball it is; files of other tools know none of length 0."""
+        if self.kind == "capsule" and not self.size[1]:
+            return replace(self, kind="sphere", size=self.size[:1])
+        return self
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ def view(
     """Show robots in the browser: sliders, motions, loads, plots, a target to drag.
 
     Examples:  linkwork view charmie --motion validation      linkwork view ur5e --beside ur10e
-               linkwork view charmie --record charmie.gif
+               linkwork view four-bar --record four-bar.gif
     """
     if record is not None:
         return _recorded(lw.load(robot), record, q, motion, beside or [])

@@ -54,6 +54,7 @@ class GeomRows:
     def _row(self, shape: Shape, words: dict[str, str]) -> str | None:
         size: str | None = None
         mesh: str | None = None
+        shape = shape.without_empty_length()
         match shape.kind:
             case "box":
                 size = numbers([x / 2 for x in shape.size])

@@ -198,6 +198,7 @@ def _can_be_drawn(shape: Shape) -> bool:
 def _shape(tag: str, shape: Shape, folder: Path | None) -> Iterator[str]:
     yield f"<{tag} name={quoted(shape.name)}>" if shape.name else f"<{tag}>"
     yield from (f"  {row}" for row in _origin(shape.placement))
+    shape = shape.without_empty_length()
     size = [_number(x) for x in shape.size]
     inside = {
         "box": lambda: f'<box size="{" ".join(size)}"/>',
