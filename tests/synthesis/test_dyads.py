@@ -280,6 +280,19 @@ def test_bad_input_gets_one_sentence(call, error, words):
     assert "\n" not in str(caught.value)
 
 
+def test_degenerate_tasks_of_a_batch_end_and_say_so():
+    """All poses equal, the body turned about one point, two poses equal: conditions that are alike."""
+    positions, angles = random_tasks(4, 5, 8).positions.copy(), random_tasks(4, 5, 8).angles.copy()
+    positions[0], angles[0] = 1 + 2j, 0.5
+    positions[1] = (2 - 1j) + 0.7 * np.exp(1j * angles[1])
+    positions[2, 1:], angles[2, 1:] = positions[2, 0], angles[2, 0] + 0.1 * np.arange(1, 5)
+    positions[3, 4], angles[3, 4] = positions[3, 0], angles[3, 0]
+    found = dyads(PlanarTask(positions, angles))
+    assert found.reason[0] and found.reason[3] == "positions 1 and 5 are equal"
+    assert not found.valid[[0, 3]].any()
+    assert (found.residual[found.valid] < 1e-9).all()
+
+
 def test_an_unlucky_task_of_a_batch_is_data():
     task = random_tasks(3, 5, 3)
     positions, angles = task.positions.copy(), task.angles.copy()

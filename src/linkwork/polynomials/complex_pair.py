@@ -24,6 +24,11 @@ class Complex:
             return x
         return Complex(x.real, x.imag) if isinstance(x, complex) else Complex(x)
 
+    @staticmethod
+    def direction(angle: SX) -> Complex:
+        """exp(i angle)."""
+        return Complex(casadi.cos(angle), casadi.sin(angle))
+
     def __add__(self, other: Any) -> Complex:
         o = Complex.of(other)
         return Complex(self.re + o.re, self.im + o.im)

@@ -11,7 +11,9 @@ import numpy as np
 from casadi import SX
 
 from linkwork.engine import keys
+from linkwork.engine.kernel import Context, Signature
 from linkwork.engine.scan import Scan, keyed_scan
+from linkwork.engine.traced import traced
 from linkwork.errors import InvalidInput
 from linkwork.polynomials.complex_pair import Complex, numbers, pairs
 
@@ -44,31 +46,53 @@ def roots(coefficients: Any) -> np.ndarray:
 
 
 def all_roots(c: np.ndarray) -> np.ndarray:
-    """The same without questions: complex coefficients (..., d+1) of size 1, highest power first."""
-    d = c.shape[-1] - 1
-    ends = np.abs(c[..., -1]) / np.maximum(np.abs(c[..., 0]), 1e-300)
-    # a power of two: numpy's own powers have other bits for one number than for many
-    radius = np.ldexp(1.0, np.rint(np.frexp(np.clip(ends, 1e-150, 1e150))[1] / d).astype(int))
-    start = radius[..., None, None] * _circle(d)
+    """The same without questions: finite complex coefficients (..., d+1), highest power first."""
     packed = np.ascontiguousarray(c).view(float).reshape(*c.shape, 2)
+    return iterated(*_preparation(c.shape[-1] - 1)(packed))
+
+
+def iterated(state: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """Roots (..., d) complex from what `prepared` gives: start state (..., 1 + 2 d), coefficients (..., 2 (d + 1))."""
+    d = c.shape[-1] // 2 - 1
     if c.ndim == 1:  # the lean way in
-        state, _ = _one(d)(np.concatenate([[0.0], start.ravel()]), packed.ravel(), _MOST)
-        return np.ascontiguousarray(state[1:]).view(complex)
-    z = _aberth(d)(z=start, c=packed, steps=MOST_STEPS).state["z"]
+        final, _ = _one(d)(state, c, _MOST)
+        return final[1:].view(complex)
+    start = state[..., 1:].reshape(*c.shape[:-1], d, 2)
+    z = _aberth(d)(z=start, c=c.reshape(*c.shape[:-1], d + 1, 2), steps=MOST_STEPS).state["z"]
     return np.ascontiguousarray(z).view(complex)[..., 0]
+
+
+def prepared(c: list[Complex]) -> tuple[SX, SX]:
+    """(start state (1 + 2 d), coefficients (2 (d + 1)) of size one) of a polynomial, highest power first.
+
+    Starts lie around the circle whose radius is the geometric mean of the roots' sizes, off every line of symmetry: on
+    one the iteration would stay for ever.
+    """
+    d = len(c) - 1
+    largest = c[0].size()
+    for a in c[1:]:
+        largest = casadi.fmax(largest, a.size())
+    scale = Complex(1.0 / casadi.if_else(largest > 0, largest, 1.0))
+    unit = [a * scale for a in c]
+    ends = unit[-1].size() / casadi.fmax(unit[0].size(), 1e-300)
+    radius = casadi.fmin(casadi.fmax(ends, 1e-150), 1e150) ** (1.0 / d)
+    radius = casadi.if_else(largest > 0, radius, 1.0)
+    t = 2.0 * np.pi * np.arange(d) / d + 0.4
+    r = np.where(np.arange(d) % 2 == 0, 0.93, 1.08)
+    points = [x for k in range(d) for x in (r[k] * np.cos(t[k]) * radius, r[k] * np.sin(t[k]) * radius)]
+    return casadi.vertcat(0.0, *points), casadi.vertcat(*[x for a in unit for x in (a.re, a.im)])
+
+
+@functools.cache
+def _preparation(d: int) -> Callable[..., Any]:
+    signature = Signature("roots", (("c", (d + 1, 2)),), (("state", (1 + 2 * d,)), ("c", (2 * (d + 1),))))
+    kernel = traced(signature, lambda c: prepared(numbers(c)), keys.key(__name__, "prepared", d))
+    return kernel.caller(Context())
 
 
 @functools.cache
 def _one(d: int) -> Callable[..., Any]:
     return _aberth(d).caller()
-
-
-@functools.cache
-def _circle(d: int) -> np.ndarray:
-    """Start values around the circle, off every line of symmetry: on one the iteration would stay for ever."""
-    t = 2.0 * np.pi * np.arange(d) / d + 0.4
-    r = np.where(np.arange(d) % 2 == 0, 0.93, 1.08)
-    return np.stack([r * np.cos(t), r * np.sin(t)], axis=-1)
 
 
 @functools.cache

@@ -120,8 +120,9 @@ class System:
         batch, rows = goal.shape[:-1], goal.reshape(-1, self.m)
         self._check_starts(starts)
         x, end = self._follow(rows, starts.parameters, starts.solutions[None], 0)
+        met = collisions(x, rows, end, symmetry)
         for attempt in range(1, len(TIGHTER)):
-            bad = ~end | collisions(x, rows, end, symmetry)
+            bad = ~end | met
             if not bad.any():
                 break
             task, path = np.nonzero(bad)
@@ -132,7 +133,8 @@ class System:
             again, fine = self._follow(rows[task], starts.parameters, other[:, None], attempt)
             x[task[fine[:, 0]], path[fine[:, 0]]] = again[fine[:, 0], 0]
             end[task, path] |= fine[:, 0]
-        met = collisions(x, rows, end, symmetry) & end
+            met = collisions(x, rows, end, symmetry)
+        met &= end
         residual = condition = np.full(end.shape, np.nan)
         if conditions:
             residual, condition = self.corrections(x, rows[:, None, :])

@@ -7,6 +7,7 @@ burmester, solution_map      curves of all dyads through four poses, all their p
 four_bars, cognates          every four-bar through five poses, nine points, and every mix between
 four_bar, from_dyads         a Linkage from pivots or dyads; lw.Robot.from_linkage makes it a robot
 check                        circuit, branch and order defects, transmission angles, whether the driver goes round
+sweep                        a whole turn of many linkages, reduced: extent of the path, transmission
 from_loops, six_bars         linkages from rows of vectors; six- and eight-bars by closing a chain with dyads
 fit                          the best four-bars and six-bars for any number of poses, points, timed points, pairs
 search, rank, sensitivity    tolerance zones, criteria and Pareto fronts, exact derivatives by dimensions
@@ -44,6 +45,7 @@ from linkwork.synthesis.spatial import (
     spherical_dyads,
     spherical_four_bars,
 )
+from linkwork.synthesis.sweeps import Sweep, sweep
 from linkwork.synthesis.task import PlanarTask
 from linkwork.synthesis.task_files import TaskFile, read_task, write_task
 from linkwork.synthesis.triads import Triads, triads
@@ -70,6 +72,7 @@ __all__ = [
     "SolutionMap",
     "SphericalDyads",
     "SphericalFourBar",
+    "Sweep",
     "TaskFile",
     "Topology",
     "Triads",
@@ -106,6 +109,7 @@ __all__ = [
     "spherical_dyads",
     "spherical_four_bars",
     "svg",
+    "sweep",
     "tolerance_band",
     "topologies",
     "traced_path",

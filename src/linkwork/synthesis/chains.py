@@ -69,11 +69,15 @@ CHAINS = {
 }
 
 
-def points_of(name: str, p: SX, sides: SX, theta: SX) -> tuple[dict[str, Complex], Complex, list[SX]]:
-    """(points by name, direction of the tracer's body, what must be positive for each triangle), crank at theta."""
+def points_of(name: str, p: SX, sides: SX, crank: Complex) -> tuple[dict[str, Complex], Complex, list[SX]]:
+    """(points by name, direction of the tracer's body, what must be positive for each triangle).
+
+    crank   its direction, a unit vector. What must be positive is the square of the last link's distance from the line
+            of the first: (c sin mu)^2, mu the transmission angle.
+    """
     A = Complex(p[0], p[1])
     D = A + Complex(p[2], p[3])
-    B = A + Complex(p[4] * casadi.cos(theta), p[4] * casadi.sin(theta))
+    B = A + crank * Complex(p[4])
     e, first = _triangle(B, D, p[5], p[6], sides[0])
     C = B + e * Complex(p[5])
     on_coupler = B + Complex(p[7], p[8]) * e
@@ -107,7 +111,7 @@ def _kernel(name: str) -> Kernel:
     count = len(chain.topology.points)
 
     def posture(p: SX, sides: SX, theta: SX) -> tuple[SX, SX]:
-        points, _, inside = points_of(name, p, sides, theta)
+        points, _, inside = points_of(name, p, sides, Complex.direction(theta))
         return pairs([points[label] for label in chain.topology.points]), casadi.vertcat(*inside)
 
     inputs = (("p", (chain.parameters,)), ("sides", (chain.sides,)), ("theta", ()))

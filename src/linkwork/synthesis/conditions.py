@@ -4,7 +4,7 @@ With position 1 as origin and lengths in task sizes, a the ground pivot and z th
 
     c0 Re(a z*) + c1 Im(a z*) + c2 ax + c3 ay + c4 zx + c5 zy + c6 = 0
 
-Four rows determine a dyad.
+Four rows determine a dyad. A pose is one of them (dyad_kernels.py).
 """
 
 from __future__ import annotations
@@ -15,13 +15,6 @@ import numpy as np
 
 from linkwork.errors import InvalidInput
 from linkwork.synthesis.task import complex_points
-
-
-def position(d: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """|d + z u - a| = |z - a|: displacement d and rotation u = exp(i alpha), both (...,) -> (..., 7)."""
-    q = d.conj() * u
-    columns = [1.0 - u.real, -u.imag, -d.real, -d.imag, q.real, -q.imag, 0.5 * np.abs(d) ** 2]
-    return normalised(np.stack(columns, axis=-1))
 
 
 def velocity(d: np.ndarray, u: np.ndarray, v: np.ndarray, rate: np.ndarray) -> np.ndarray:

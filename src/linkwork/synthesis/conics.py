@@ -10,53 +10,52 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
+from typing import Any
 
 import casadi
 import numpy as np
 from casadi import SX
 
-from linkwork.engine.kernel import Kernel, Signature
+from linkwork.engine import keys
+from linkwork.engine.kernel import Context, Signature
 from linkwork.engine.traced import traced
-from linkwork.polynomials.roots import all_roots
+from linkwork.polynomials.complex_pair import Complex
+from linkwork.polynomials.roots import iterated, prepared
+from linkwork.synthesis.orthogonal import condition_of, reflected, solved, triangle_of
 
 TURN, BEND = 0.7, 0.45
 """The plane is turned, and the quartic's variable bent [rad], so that no two roots share a coordinate by symmetry and
 none is at infinity by the kind of the conditions."""
-NEWTON = 4
+NEWTON = 3
 NEARLY_REAL = 1e-4
 """Imaginary part of a root [of 1 + |root|^2] up to which Newton decides whether it is a real one."""
 CONVERGED = 1e-11
 """Size of the last correction [of the pivots' size] of an answer."""
+ROUNDING = 1e-15
+"""What rounding adds to it, times the condition: pivots of 10 000 task sizes are known to fewer digits."""
 FAR = 1e7
 """Pivots further away [task sizes] are at infinity."""
 
 
-def dyads_of(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(a, z, valid, condition) (..., 4) in task sizes, from four conditions (..., 4, 7)."""
-    quartic, plane, conics = _plane_kernel()(rows)
-    size = np.abs(quartic).max(axis=-1, keepdims=True)
-    found = all_roots((quartic / np.where(size > 0, size, 1.0)).astype(complex))
-    nearly = np.abs(found.imag) <= NEARLY_REAL * (1.0 + np.abs(found) ** 2)
-    with_roots = [x[..., None, :] for x in (plane, conics)]
-    w, step, condition = _back_kernel()(np.clip(found.real, -1e150, 1e150), *with_roots, rows[..., None, :, :])
-    length = np.abs(w).max(axis=-1)
-    valid = nearly & (step <= CONVERGED) & (length < FAR) & (size > 0)
-    valid &= ~_repeated(w, valid)
-    return w[..., 0] + 1j * w[..., 1], w[..., 2] + 1j * w[..., 3], valid, condition
+def dyads_of(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(w (..., 4, 4): ax, ay, zx, zy in task sizes, valid, condition (..., 4)) of four conditions (..., 4, 7)."""
+    state, quartic, plane, conics = _plane_kernel()(rows)
+    found = iterated(state, quartic)
+    return _back_kernel()(found.view(float).reshape(*found.shape, 2), plane, conics, rows)
 
 
-def linear_dyad(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The same for four rows without products: one answer, (..., 1)."""
+def linear_dyad(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same for four rows without products: one answer, the other three are not valid."""
     A, b = rows[..., 2:6], -rows[..., 6]
     condition = np.linalg.cond(A)
     valid = condition < 1e12
     w = np.linalg.solve(np.where(valid[..., None, None], A, np.eye(4)), b[..., None])[..., 0]
-    a, z = w[..., 0] + 1j * w[..., 1], w[..., 2] + 1j * w[..., 3]
-    return a[..., None], z[..., None], valid[..., None], condition[..., None]
+    return _alone(w, valid, condition)
 
 
 def with_pivot(rows: np.ndarray, pivot: np.ndarray, which: str) -> tuple[np.ndarray, ...]:
-    """The same where one pivot is known ("a" or "z", (...,)): two rows (..., 2, 7), linear in the other; (..., 1)."""
+    """The same where one pivot is known ("a" or "z", (...,)): two rows (..., 2, 7), linear in the other."""
     x, y = pivot.real[..., None], pivot.imag[..., None]
     g, h = rows[..., 0], rows[..., 1]
     if which == "a":
@@ -69,62 +68,44 @@ def with_pivot(rows: np.ndarray, pivot: np.ndarray, which: str) -> tuple[np.ndar
     condition = np.linalg.cond(A)
     valid = condition < 1e12
     w = np.linalg.solve(np.where(valid[..., None, None], A, np.eye(2)), b[..., None])[..., 0]
-    other = (w[..., 0] + 1j * w[..., 1])[..., None]
-    known_pivot = np.broadcast_to(pivot, valid.shape)[..., None]
-    a, z = (known_pivot, other) if which == "a" else (other, known_pivot)
-    return a, z, valid[..., None], condition[..., None]
+    known_pivot = np.broadcast_to(np.stack([pivot.real, pivot.imag], axis=-1), w.shape)
+    both = [known_pivot, w] if which == "a" else [w, known_pivot]
+    return _alone(np.concatenate(both, axis=-1), valid, condition)
 
 
-def _repeated(w: np.ndarray, valid: np.ndarray) -> np.ndarray:
-    """Rows that an earlier valid row of the same task equals."""
-    apart = np.abs(w[..., :, None, :] - w[..., None, :, :]).max(axis=-1)
-    near = apart <= 1e-8 * (1.0 + np.abs(w).max(axis=-1))[..., None]
-    return (near & valid[..., None, :] & _EARLIER).any(axis=-1)
-
-
-_EARLIER = np.tri(4, k=-1, dtype=bool)
+def _alone(w: np.ndarray, valid: np.ndarray, condition: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """One answer (..., 4) in the first of four slots."""
+    slots = np.repeat(w[..., None, :], 4, axis=-2)
+    only = np.array([1.0, 0.0, 0.0, 0.0])
+    return slots, valid[..., None] * only, np.repeat(np.minimum(condition, 1e300)[..., None], 4, axis=-1)
 
 
 @functools.cache
-def _plane_kernel() -> Kernel:
-    """rows (4, 7) -> quartic (5,), plane (12,): w0, N by rows, conics (2, 6) as (ss, st, tt, s, t, 1) flat."""
+def _plane_kernel() -> Callable[..., Any]:
+    """rows (4, 7) -> the quartic as `roots.prepared` gives it, plane (12,): w0, N by rows, conics (12,): twice ss, st,
+    tt, s, t, 1."""
 
-    def plane(rows: SX) -> tuple[SX, SX, SX]:
-        Q = _orthogonal(rows[:, :2], 2)  # the last two rows of Q' rows have no products
-        turned = Q.T @ rows
+    def plane(rows: SX) -> tuple[SX, ...]:
+        turned, _ = triangle_of(rows, 2)  # its last two rows have no products
         linear, bilinear = turned[2:, 2:], turned[:2, :]
-        P = _orthogonal(linear[:, :4].T, 2)
+        _, reflections = triangle_of(linear[:, :4].T, 2)
+        P = reflected(SX.eye(4), reflections).T
         L = linear[:, :4] @ P[:, :2]  # lower triangular
-        first = -linear[0, 4] / L[0, 0]
-        second = (-linear[1, 4] - L[1, 0] * first) / L[1, 1]
+        first = _bounded(-linear[0, 4] / _away(L[0, 0]))  # conditions that are alike leave nothing to divide by
+        second = _bounded((-linear[1, 4] - L[1, 0] * first) / _away(L[1, 1]))
         w0 = P[:, 0] * first + P[:, 1] * second
         c, s = math.cos(TURN), math.sin(TURN)
         N = casadi.horzcat(c * P[:, 2] + s * P[:, 3], c * P[:, 3] - s * P[:, 2])
         conics = [_conic(bilinear[i, :], w0, N) for i in range(2)]
         quartic = _bent(_resultant(*conics))
+        state, coefficients = prepared([Complex(a) for a in quartic])
         entries = casadi.vertcat(w0, *[N[i, j] for i in range(4) for j in range(2)])
         both = casadi.vertcat(*[x for conic in conics for x in conic])
-        return casadi.vertcat(*quartic), entries, both
+        return state, coefficients, entries, both
 
-    outputs = (("quartic", (5,)), ("plane", (12,)), ("conics", (12,)))
-    return traced(Signature("dyads", (("rows", (4, 7)),), outputs), plane, "synthesis conics: plane")
-
-
-def _orthogonal(A: SX, columns: int) -> SX:
-    """Q (m, m) of Householder's QR: Q' A is zero below its first rows. A column of zeros is left alone."""
-    m = A.shape[0]
-    Q = SX.eye(m)
-    for k in range(columns):
-        x = A[k:, k]
-        norm = casadi.sqrt(casadi.sumsqr(x))
-        tiny = norm < 1e-150
-        v = casadi.vertcat(x[0] + casadi.if_else(x[0] >= 0, norm, -norm), x[1:])
-        v = casadi.if_else(tiny, SX.eye(m - k)[:, 0], v)
-        scale = casadi.if_else(tiny, 0.0, 2.0 / casadi.if_else(tiny, 1.0, casadi.sumsqr(v)))
-        H = SX.eye(m)
-        H[k:, k:] = SX.eye(m - k) - scale * (v @ v.T)
-        A, Q = H @ A, Q @ H
-    return Q
+    outputs = (("state", (9,)), ("quartic", (10,)), ("plane", (12,)), ("conics", (12,)))
+    kernel = traced(Signature("dyads", (("rows", (4, 7)),), outputs), plane, keys.key(__name__, "plane"))
+    return kernel.caller(Context())
 
 
 def _conic(row: SX, w0: SX, N: SX) -> list[SX]:
@@ -183,35 +164,82 @@ def _bent(p: list) -> list:
 
 
 @functools.cache
-def _back_kernel() -> Kernel:
-    """(root, plane (12,), conics (12,), rows (4, 7)) -> w (4,), size of the last correction, condition."""
+def _back_kernel() -> Callable[..., Any]:
+    """(roots (4, 2), plane (12,), conics (12,), rows (4, 7)) -> w (4, 4), valid (4,), condition (4,)."""
 
-    def back(r: SX, plane: SX, conics: SX, rows: SX) -> tuple[SX, SX, SX]:
-        c, d = math.cos(BEND), math.sin(BEND)
-        s = (c * r + d) / _away(c - d * r)
-        s = casadi.fmin(casadi.fmax(s, -1e12), 1e12)
-        first, second = ([conics[6 * i + j] for j in range(6)] for i in range(2))
-        (A, B, C), (A2, B2, C2) = _by_powers(first), _by_powers(second)
-        at = lambda p: casadi.polyval(casadi.vertcat(*p), s)
-        top, bottom = A[0] * at(C2) - at(C) * A2[0], A[0] * at(B2) - at(B) * A2[0]
-        t = casadi.fmin(casadi.fmax(-top / _away(bottom), -1e12), 1e12)
-        w = plane[:4] + casadi.vertcat(*[plane[4 + 2 * i] * s + plane[5 + 2 * i] * t for i in range(4)])
-        size = step = condition = SX(1)
-        for _ in range(NEWTON):
-            f, J = _rows_at(rows, w)
-            dw, condition = _solve4(J, f)
-            size = casadi.sqrt(casadi.sumsqr(w)) + 1e-3
-            step = casadi.sqrt(casadi.sumsqr(dw)) / size
-            # far from an answer a whole step may overshoot; one that is longer than the dyad is shortened to it
-            dw = dw * casadi.fmin(1.0, 1.0 / casadi.fmax(step, 1e-300))
-            w = w - dw
-        step = casadi.fmin(step, 1e300)
-        w = casadi.fmin(casadi.fmax(w, -1e14), 1e14)
-        return w, step, condition
+    def back(roots: SX, plane: SX, conics: SX, rows: SX) -> tuple[SX, SX, SX]:
+        answers: list[SX] = []
+        valid: list[SX] = []
+        conditions: list[SX] = []
+        for k in range(4):
+            w, step, condition = _polished(_on_plane(roots[k, 0], plane, conics), rows)
+            nearly = casadi.fabs(roots[k, 1]) <= NEARLY_REAL * (1.0 + casadi.sumsqr(roots[k, :]))
+            length = casadi.mmax(casadi.fabs(w))
+            settled = step <= CONVERGED + casadi.fmin(ROUNDING * condition, 1e-6)
+            good = casadi.logic_and(nearly, casadi.logic_and(settled, length < FAR))
+            for earlier, known in zip(answers, valid):  # each answer once
+                apart = casadi.mmax(casadi.fabs(w - earlier)) > 1e-8 * (1.0 + length)
+                good = casadi.logic_and(good, casadi.logic_or(apart, casadi.logic_not(known)))
+            answers.append(w)
+            valid.append(good)
+            conditions.append(condition)
+        return casadi.horzcat(*answers).T, casadi.vertcat(*valid), casadi.vertcat(*conditions)
 
-    inputs = (("root", ()), ("plane", (12,)), ("conics", (12,)), ("rows", (4, 7)))
-    outputs = (("w", (4,)), ("step", ()), ("condition", ()))
-    return traced(Signature("dyads", inputs, outputs), back, "synthesis conics: back")
+    inputs = (("roots", (4, 2)), ("plane", (12,)), ("conics", (12,)), ("rows", (4, 7)))
+    outputs = (("w", (4, 4)), ("valid", (4,)), ("condition", (4,)))
+    return traced(Signature("dyads", inputs, outputs), back, keys.key(__name__, "back")).caller(Context())
+
+
+def _on_plane(r: SX, plane: SX, conics: SX) -> SX:
+    """The pivots w (4) of a root of the quartic."""
+    c, d = math.cos(BEND), math.sin(BEND)
+    r = casadi.fmin(casadi.fmax(r, -1e150), 1e150)
+    s = _bounded((c * r + d) / _away(c - d * r))
+    first, second = ([conics[6 * i + j] for j in range(6)] for i in range(2))
+    (A, B, C), (A2, B2, C2) = _by_powers(first), _by_powers(second)
+    at = lambda p: casadi.polyval(casadi.vertcat(*p), s)
+    top, bottom = A[0] * at(C2) - at(C) * A2[0], A[0] * at(B2) - at(B) * A2[0]
+    t = _bounded(-top / _away(bottom))
+    for _ in range(NEWTON):
+        s, t = _nearer(s, t, first, second, casadi.sumsqr(plane[:4]))
+    return plane[:4] + casadi.vertcat(*[plane[4 + 2 * i] * s + plane[5 + 2 * i] * t for i in range(4)])
+
+
+def _nearer(s: SX, t: SX, first: list, second: list, offset: SX) -> tuple[SX, SX]:
+    """Newton's step on two conics, where |w|^2 = offset + s^2 + t^2."""
+    (f, fs, ft), (g, gs, gt) = (_conic_at(conic, s, t) for conic in (first, second))
+    inverse = 1.0 / _away(fs * gt - ft * gs)
+    ds, dt = (f * gt - g * ft) * inverse, (g * fs - f * gs) * inverse
+    ds, dt = (casadi.fmin(casadi.fmax(x, -1e20), 1e20) for x in (ds, dt))
+    # far from an answer a whole step may overshoot; one that is longer than the dyad is shortened to it
+    longest = casadi.sqrt((offset + s * s + t * t + 1e-6) / casadi.fmax(ds * ds + dt * dt, 1e-300))
+    share = casadi.fmin(SX(1), longest)
+    return s - share * ds, t - share * dt
+
+
+def _conic_at(conic: list, s: SX, t: SX) -> tuple[SX, SX, SX]:
+    """Value and derivatives by s and t."""
+    ss, st, tt, linear_s, linear_t, one = conic
+    value = (ss * s + st * t + linear_s) * s + (tt * t + linear_t) * t + one
+    return value, 2.0 * ss * s + st * t + linear_s, st * s + 2.0 * tt * t + linear_t
+
+
+def _polished(w: SX, rows: SX) -> tuple[SX, SX, SX]:
+    """(w, size of the last correction, condition) after two corrections on the four rows with one Jacobian.
+
+    The plane and its conics carry rounding of their own; the rows are what was asked for.
+    """
+    R, reflections = triangle_of(_slopes(rows, w))
+    step = SX(1)
+    for _ in range(2):
+        dw = solved(R, reflections, _values(rows, w))
+        step = casadi.sqrt(casadi.sumsqr(dw)) / (casadi.sqrt(casadi.sumsqr(w)) + 1e-3)
+        w = w - dw * casadi.fmin(1.0, 1.0 / casadi.fmax(step, 1e-300))
+    return casadi.fmin(casadi.fmax(w, -1e14), 1e14), casadi.fmin(step, 1e300), condition_of(R)
+
+
+def _bounded(x: SX) -> SX:
+    return casadi.fmin(casadi.fmax(x, -1e12), 1e12)
 
 
 def _away(x: SX) -> SX:
@@ -219,26 +247,14 @@ def _away(x: SX) -> SX:
     return x + casadi.if_else(x >= 0, 1e-200, -1e-200)
 
 
-def _rows_at(rows: SX, w: SX) -> tuple[SX, SX]:
-    """Values and derivatives of the rows by (ax, ay, zx, zy)."""
+def _values(rows: SX, w: SX) -> SX:
+    """Values (4) of the rows at w = (ax, ay, zx, zy)."""
     ax, ay, zx, zy = w[0], w[1], w[2], w[3]
-    g, h = ax * zx + ay * zy, ay * zx - ax * zy
-    f = rows[:, 0] * g + rows[:, 1] * h + rows[:, 2:6] @ w + rows[:, 6]
+    return rows[:, 0] * (ax * zx + ay * zy) + rows[:, 1] * (ay * zx - ax * zy) + rows[:, 2:6] @ w + rows[:, 6]
+
+
+def _slopes(rows: SX, w: SX) -> SX:
+    """Their derivatives (4, 4)."""
+    ax, ay, zx, zy = w[0], w[1], w[2], w[3]
     dg, dh = casadi.horzcat(zx, zy, ax, ay), casadi.horzcat(-zy, zx, ay, -ax)
-    return f, rows[:, :1] @ dg + rows[:, 1:2] @ dh + rows[:, 2:6]
-
-
-def _solve4(J: SX, f: SX) -> tuple[SX, SX]:
-    """(x with J x = f, how large the smallest pivot makes it): Householder's QR, which needs no pivoting by choice."""
-    Q = _orthogonal(J, 3)
-    R, b = Q.T @ J, Q.T @ f
-    x: list = [SX(0)] * 4
-    least, most = SX(1e300), SX(0)
-    for k in reversed(range(4)):
-        rest = b[k]
-        for j in range(k + 1, 4):
-            rest = rest - R[k, j] * x[j]
-        pivot = casadi.if_else(casadi.fabs(R[k, k]) < 1e-150, 1e-150, R[k, k])
-        x[k] = casadi.fmin(casadi.fmax(rest / pivot, -1e150), 1e150)
-        least, most = casadi.fmin(least, casadi.fabs(pivot)), casadi.fmax(most, casadi.fabs(pivot))
-    return casadi.vertcat(*x), most / least
+    return rows[:, :1] @ dg + rows[:, 1:2] @ dh + rows[:, 2:6]

@@ -19,13 +19,14 @@ from linkwork.errors import InvalidInput, NotPossible
 from linkwork.results import short_repr
 from linkwork.synthesis import conditions, conics
 from linkwork.synthesis.compatibility import four_bar_of, scan_of_linkages
+from linkwork.synthesis.dyad_kernels import answers as answers_kernel
+from linkwork.synthesis.dyad_kernels import poses as poses_kernel
 from linkwork.synthesis.sliders import Sliders, sliders
 from linkwork.synthesis.task import PlanarTask, as_task, check_count, check_poses, complex_points, troubles
 
 BEYOND = "a dyad meets at most 5 exact positions; use fit"
-NEAR_TRIVIAL = np.deg2rad(10.0)
-"""Rotations within this of a trivial answer (none, or the body's own) at every position make an awkward dyad."""
-INEXACT = 1e-9
+NO_DYAD = "no real dyad meets the conditions"
+_ANY, _NONE = np.zeros((4, 2)), np.zeros(4)
 
 
 @short_repr
@@ -129,41 +130,67 @@ def dyads(
     if choice(kind, ("RR", "PR", "RP"), f"{who}: kind") != "RR":
         return sliders(task, kind, {k: v for k, v in given.items() if v is not None}, beta)
     choice(method, ("pivots", "linkage"), f"{who}: method")
-    timed = task.timing is not None
-    if not timed:
+    asked = {name: value for name, value in given.items() if value is not None}
+    if task.timing is None:
         check_poses(task, who)
-    d, alpha = with_tail(task, tail, who), task.rotations
-    if timed:  # the unknown column exchanged: the driver's rotations take the place of the body's
-        assert task.timing is not None
-        alpha = np.broadcast_to(task.timing[..., 1:] - task.timing[..., :1], d.shape)
-    size = np.maximum(np.abs(d).max(axis=-1), 1e-300)
-    chosen = chosen_rotations(beta, task.n, d.shape[:-1], who)
-    batch = np.broadcast_shapes(d.shape[:-1], *[b.shape for b in chosen.values()])
-    poses = task if tail is None and not timed else _as_poses(task, d, alpha)
-    reasons = np.broadcast_to(troubles(poses), batch)
-    if not batch and reasons[()]:
-        reason = str(reasons[()])
-        raise NotPossible(f"{who}: {reason}{_cure(reason)}")
+    timed = task.timing is not None
+    # with timing the unknown column is exchanged: the driver's rotations take the place of the body's
+    turns = task.angles if task.timing is None else task.timing
+    places = _without_tail(task, tail, who)
+    chosen = chosen_rotations(beta, task.n, places.shape[:-1], who) if beta is not None else {}
+    batch = places.shape[:-1]
+    if chosen:
+        batch = np.broadcast_shapes(batch, *[b.shape for b in chosen.values()])
+    rows, d, size, alpha, distinct, turning = poses_kernel()(*_five(places, turns))
+    reasons = np.full(batch, "", dtype=object)
+    if task.n < 5 or not (distinct.all() and turning.all()):
+        reasons[...] = troubles(PlanarTask(places, np.broadcast_to(turns, places.shape)))
+        if not batch and reasons[()]:
+            raise NotPossible(f"{who}: {reasons[()]}{_cure(str(reasons[()]))}")
     if method == "linkage":
         return _by_linkage(task, d, alpha, size)
-    rows = _rows(task, d, np.exp(1j * alpha), size, chosen, given, timed, who)
-    rows = np.broadcast_to(rows, (*batch, 4, 7)) if rows.shape[:-2] != batch else rows
-    a, z, valid, condition = _solved(rows, given, task, size)
-    valid = valid & (reasons == "")[..., None]
-    return _finished(task, a, z, valid, condition, d, alpha, size, chosen, timed, batch, reasons)
+    if task.n < 5 or chosen or asked or task.velocities is not None:
+        rows = _rows(task, rows, d, alpha, size, chosen, asked, timed, who)
+        rows = np.ascontiguousarray(np.broadcast_to(rows, (*batch, 4, 7)))
+    w, valid, condition = _solved(rows, asked, task, size)
+    if batch:  # an unlucky task is data
+        valid = np.where((reasons == "")[..., None], valid, 0.0)
+    return _finished(task, w, valid, condition, (d, alpha, size), chosen, timed, reasons)
 
 
-def _solved(rows: np.ndarray, given: dict[str, Any], task: PlanarTask, size: np.ndarray) -> tuple[np.ndarray, ...]:
-    """(a, z, valid, condition) in task sizes, by what kind of rows there are."""
+def _five(places: np.ndarray, turns: Any) -> tuple[np.ndarray, np.ndarray]:
+    """(positions (..., 5, 2), angles (..., 5)): what is missing repeats the last one."""
+    n = places.shape[-1]
+    if n < 5:
+        at = [*range(n), *[n - 1] * (5 - n)]
+        places, turns = places[..., at], turns[..., at]
+    if turns.shape != places.shape:
+        turns = np.broadcast_to(turns, places.shape)
+    return np.ascontiguousarray(places).view(float).reshape(*places.shape, 2), np.ascontiguousarray(turns)
+
+
+def _without_tail(task: PlanarTask, tail: Any, who: str) -> np.ndarray:
+    """Positions (..., n) as the chain sees them whose ground pivot is carried by h (..., n)."""
+    if tail is None:
+        return task.positions
+    moved = with_tail(task, tail, who)
+    first = np.broadcast_to(task.positions[..., :1], (*moved.shape[:-1], 1))
+    return np.concatenate([first, first + moved], axis=-1)
+
+
+def _solved(rows: np.ndarray, asked: dict[str, Any], task: PlanarTask, size: np.ndarray) -> tuple[np.ndarray, ...]:
+    """(w, valid, condition) in four slots, by what kind of rows there are."""
     for name, which in (("ground", "a"), ("moving", "z"), ("Z", "z")):
-        if given[name] is not None:
-            known = complex_points(given[name], name) / size
+        if name in asked:
+            known = complex_points(asked[name], name) / size
             pivot = -known if name == "Z" else known - task.positions[..., 0] / size
             beside = [0, 1, 4, 5] if which == "a" else [0, 1, 2, 3]
             others = np.abs(rows[..., beside]).reshape(-1, 4, 4).max(axis=(0, 2)) > 0
             return conics.with_pivot(rows[..., others, :], pivot, which)
-    products = np.abs(rows[..., :2]).max() > 0
-    return conics.dyads_of(rows) if products else conics.linear_dyad(rows)
+    if asked or task.n < 5:
+        if np.abs(rows[..., :2]).max() == 0:
+            return conics.linear_dyad(rows)
+    return conics.dyads_of(rows)
 
 
 def with_tail(task: PlanarTask, tail: Any, who: str) -> np.ndarray:
@@ -174,11 +201,6 @@ def with_tail(task: PlanarTask, tail: Any, who: str) -> np.ndarray:
     if h.shape[-1:] != (task.n,):
         raise InvalidInput(f"{who}: tail has shape {h.shape}, expected (..., {task.n}) complex, one a position")
     return task.displacements - (h[..., 1:] - h[..., :1])
-
-
-def _as_poses(task: PlanarTask, d: np.ndarray, alpha: np.ndarray) -> PlanarTask:
-    zero = np.zeros((*d.shape[:-1], 1))
-    return PlanarTask(np.concatenate([zero, d], axis=-1), np.concatenate([zero + 0 * alpha[..., :1], alpha], axis=-1))
 
 
 def _cure(reason: str) -> str:
@@ -207,19 +229,17 @@ def chosen_rotations(beta: Any, n: int, batch: tuple[int, ...], who: str) -> dic
 
 def _rows(
     task: PlanarTask,
+    met: np.ndarray,
     d: np.ndarray,
-    u: np.ndarray,
+    alpha: np.ndarray,
     size: np.ndarray,
     chosen: dict[int, np.ndarray],
-    given: dict[str, Any],
+    asked: dict[str, Any],
     timed: bool,
     who: str,
 ) -> np.ndarray:
     """The four conditions (..., 4, 7), or a sentence about how many there are."""
-    unit = d / size[..., None]
-    met = conditions.position(unit, u)
-    if task.n == 5 and not chosen and task.velocities is None and all(x is None for x in given.values()):
-        return met  # nothing to choose
+    unit, u = d[..., 0] + 1j * d[..., 1], np.exp(1j * alpha)
     parts = []
     for j in range(2, task.n + 1):
         if j in chosen:
@@ -229,10 +249,8 @@ def _rows(
     if task.velocities is not None:
         parts += _velocity_rows(task, unit, u, size, who)
     origin = task.positions[..., 0]
-    at = {
-        name: complex_points(x, f"{who}: {name}") for name, x in given.items() if x is not None and "line" not in name
-    }
-    if timed and any(x is not None for x in given.values()):
+    at = {name: complex_points(x, f"{who}: {name}") for name, x in asked.items() if "line" not in name}
+    if timed and asked:
         raise NotPossible(f"{who}: with timing the free choices are rotations of the body: beta={{position: angle}}")
     if "W" in at:
         parts.append(conditions.equal(-1.0, 1.0, at["W"] / size))
@@ -243,8 +261,8 @@ def _rows(
     if "moving" in at:
         parts.append(conditions.equal(0.0, 1.0, (at["moving"] - origin) / size))
     for name, which in (("ground_line", "a"), ("moving_line", "z")):
-        if given[name] is not None:
-            line = conditions.on_line(given[name], which, origin, size, f"{who}: {name}")
+        if name in asked:
+            line = conditions.on_line(asked[name], which, origin, size, f"{who}: {name}")
             parts.append(line[..., None, :])
     count = sum(part.shape[-2] for part in parts)
     if count != 4:
@@ -275,67 +293,47 @@ def _velocity_rows(task: PlanarTask, unit: np.ndarray, u: np.ndarray, size: np.n
 
 def _finished(
     task: PlanarTask,
-    a: np.ndarray,
-    z: np.ndarray,
+    w: np.ndarray,
     valid: np.ndarray,
     condition: np.ndarray,
-    d: np.ndarray,
-    alpha: np.ndarray,
-    size: np.ndarray,
+    poses: tuple[np.ndarray, ...],
     chosen: dict[int, np.ndarray],
     timed: bool,
-    batch: tuple[int, ...],
     reasons: np.ndarray,
 ) -> Dyads:
     """Link vectors, rotations and verdicts in the task's own units; sorted by beta2."""
-    W, Z = z - a, -z
-    unit = (d / size[..., None])[..., None, :]
-    u = np.exp(1j * alpha)[..., None, :]
-    long = np.abs(W) > 1e-12
-    turned = (unit - Z[..., None] * u - a[..., None]) / np.where(long, W, 1.0)[..., None]
-    beta = np.angle(turned)
-    valid = valid & long
-    error = W[..., None] * (np.exp(1j * beta) - 1.0) + Z[..., None] * (u - 1.0) - unit
-    residual = np.abs(error).max(axis=-1)
-    scale = 1.0 + np.abs(W) + np.abs(Z)
-    valid = valid & (residual <= INEXACT * scale)
-    for j, angle in chosen.items():  # a product of conditions may be met with another rotation than the given one
-        valid = valid & (np.abs(np.exp(1j * beta[..., j - 2]) - np.exp(1j * angle)[..., None]) < 1e-6)
-    if not batch and not valid.any() and chosen and task.n == 4:
-        _explain(task, alpha, d, chosen, size)
-    wrapped = np.abs(np.angle(np.exp(1j * (beta - alpha[..., None, :]))))
-    near_trivial = (np.abs(beta).max(axis=-1) < NEAR_TRIVIAL) | (wrapped.max(axis=-1) < NEAR_TRIVIAL)
+    batch, (d, alpha, size) = valid.shape[:-1], poses
+    origin = np.ascontiguousarray(task.positions[..., :1]).view(float)
+    angles, asked = _ANY, _NONE
+    if chosen:
+        angles, asked = np.zeros((*batch, 4, 2)), np.zeros(4)
+        for j, angle in chosen.items():
+            angles[..., j - 2, 0], angles[..., j - 2, 1], asked[j - 2] = np.cos(angle), np.sin(angle), 1.0
+    found = answers_kernel()(w, valid, condition, d, alpha, size, origin, angles, asked)
+    W, Z, beta, ground, moving, residual, condition, near_trivial, valid = found
+    valid, near_trivial, beta = valid > 0, near_trivial > 0, beta[..., : task.n - 1]
+    W, Z, ground, moving = (x.view(complex)[..., 0] for x in (W, Z, ground, moving))
     if timed:  # the roles were exchanged; the body's rotation is what was unknown
         W, Z = Z, W
-    L = size[..., None]
-    origin = task.positions[..., :1]
-    ground = origin - (W + Z) * L
-    parts = [W * L, Z * L, beta, ground, ground + W * L, residual, condition, near_trivial, valid]
-    order = np.argsort(np.where(valid, beta[..., 0], np.inf), axis=-1, kind="stable")
-    if not batch:
-        kept = order[: int(valid.sum())]
-        sorted_ = [part[kept] for part in parts]
-    else:
-        sorted_ = []
-        for part in parts:
-            index = order[..., None] if part.ndim > order.ndim else order
-            wide = np.broadcast_to(part, (*valid.shape, *part.shape[valid.ndim :]))
-            sorted_.append(np.take_along_axis(wide, index, axis=len(batch)))
-    return Dyads(*[*sorted_, _reasons(reasons, valid)])
+        moving = ground + W
+    parts = [W, Z, beta, ground, moving, residual, condition, near_trivial, valid]
+    if batch:
+        none = ~valid.any(axis=-1) & (reasons == "")
+        reasons[none] = NO_DYAD
+        return Dyads(*[*parts, reasons])
+    count = int(np.count_nonzero(valid))
+    if not count:
+        if chosen and task.n == 4:
+            _explain(alpha, d, chosen)
+        reasons[...] = NO_DYAD
+    return Dyads(*[part[:count] for part in parts] + [reasons])
 
 
-def _reasons(reasons: np.ndarray, valid: np.ndarray) -> np.ndarray:
-    none = ~valid.any(axis=-1) & (reasons == "")
-    return np.where(none, "no real dyad meets the conditions", reasons)
-
-
-def _explain(
-    task: PlanarTask, alpha: np.ndarray, d: np.ndarray, chosen: dict[int, np.ndarray], size: np.ndarray
-) -> None:
+def _explain(alpha: np.ndarray, d: np.ndarray, chosen: dict[int, np.ndarray]) -> None:
     """Four positions and a rotation that cannot be: say which can."""
     if set(chosen) != {2}:
         return
-    linkage = four_bar_of(np.exp(1j * alpha) - 1.0, d / size[..., None])
+    linkage = four_bar_of(np.exp(1j * alpha[:3]) - 1.0, d[:3, 0] + 1j * d[:3, 1])
     inside = ", ".join(f"[{low:.6g}, {high:.6g}]" for low, high in linkage.intervals())
     raise NotPossible(
         f"dyads: beta[2] = {float(chosen[2]):.6g} rad cannot close the compatibility linkage; feasible: {inside}"
@@ -344,14 +342,12 @@ def _explain(
 
 def _by_linkage(task: PlanarTask, d: np.ndarray, alpha: np.ndarray, size: np.ndarray) -> Dyads:
     """The paper's way for five poses: where both compatibility linkages agree (eq. 14-19)."""
-    if task.n != 5 or d.ndim > 1:
+    if task.n != 5 or task.batch:
         raise NotPossible('dyads: method="linkage" is for one task of five poses')
-    unit = d / size
-    b = scan_of_linkages(np.exp(1j * alpha) - 1.0, unit)
-    a_ = np.exp(1j * alpha) - 1.0
-    A = np.stack([np.exp(1j * b) - 1.0, np.broadcast_to(a_, b.shape)], axis=-1)
-    x = np.stack([np.linalg.lstsq(M, unit, rcond=None)[0] for M in A]) if len(b) else np.zeros((0, 2), complex)
-    W, Z = x[:, 0], x[:, 1]
-    a, z = -W - Z, -Z
-    ones = np.ones(len(b))
-    return _finished(task, a, z, ones > 0, ones, d, alpha, size, {}, False, (), np.array("", dtype=object))
+    unit, a = d[:, 0] + 1j * d[:, 1], np.exp(1j * alpha) - 1.0
+    w, valid = np.zeros((4, 4)), np.zeros(4)
+    for k, b in enumerate(scan_of_linkages(a, unit)):
+        W, Z = np.linalg.lstsq(np.stack([np.exp(1j * b) - 1.0, a], axis=-1), unit, rcond=None)[0]
+        pivots = np.array([-W - Z, -Z])
+        w[k], valid[k] = pivots.view(float), 1.0
+    return _finished(task, w, valid, np.ones(4), (d, alpha, size), {}, False, np.full((), "", dtype=object))

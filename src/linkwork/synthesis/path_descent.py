@@ -22,6 +22,7 @@ from casadi import SX, fmax, fmin, if_else, logic_and, logic_not, logic_or
 
 from linkwork.engine import keys
 from linkwork.engine.scan import Scan, keyed_scan
+from linkwork.polynomials.complex_pair import Complex
 from linkwork.spatial.linear import factored
 from linkwork.synthesis.chains import CHAINS, FOUR, points_of
 from linkwork.synthesis.descent import LEAST_PIVOT, LESS, MORE, padded
@@ -37,7 +38,7 @@ APART = 1e9
 
 def path_point(p: SX, sides: SX, theta: SX, chain: str = FOUR) -> tuple[SX, SX, SX]:
     """(Qx, Qy, what must be positive): the tracer."""
-    points, _, inside = points_of(chain, p, sides, theta)
+    points, _, inside = points_of(chain, p, sides, Complex.direction(theta))
     return points["P"].re, points["P"].im, _least(inside)
 
 
@@ -53,7 +54,7 @@ def _parts(chain: str) -> casadi.Function:
     """(p, sides, theta) -> Q, dQ/dp, dQ/dtheta, direction d, slopes of its angle by p and theta, inside."""
     count = CHAINS[chain].parameters
     p, sides, theta = SX.sym("p", count), SX.sym("sides", CHAINS[chain].sides), SX.sym("theta")
-    points, turn, inside = points_of(chain, p, sides, theta)
+    points, turn, inside = points_of(chain, p, sides, Complex.direction(theta))
     Q, d = (casadi.vertcat(z.re, z.im) for z in (points["P"], turn))
     angle = lambda x: d[0] * casadi.jacobian(d[1], x) - d[1] * casadi.jacobian(d[0], x)
     outputs = [Q, casadi.jacobian(Q, p), casadi.jacobian(Q, theta), d, angle(p), angle(theta), _least(inside)]

@@ -27,6 +27,7 @@ from linkwork.synthesis import two_loops
 from linkwork.synthesis.compatibility import triad_deltas
 from linkwork.synthesis.dyads import Dyads, chosen_rotations, dyads, with_tail
 from linkwork.synthesis.task import PlanarTask, as_task, check_count, check_poses, complex_points, troubles
+from linkwork.synthesis.triad_kernels import polish
 
 BEYOND = "a triad meets at most 7 exact positions; use fit"
 ROOTS = 17
@@ -207,41 +208,19 @@ def _polished(
     at = np.nonzero(valid)
     if not len(at[0]):
         return vectors, fine
+    # positions with a chosen rotation come first
+    order = [j - 2 for j in chosen] + [j for j in range(a.shape[-1]) if j + 2 not in chosen]
+    b = np.zeros((len(at[0]), 6), dtype=complex)
+    for k, angle in enumerate(chosen.values()):
+        b[:, k] = np.broadcast_to(np.exp(1j * angle)[..., None], valid.shape)[at] - 1.0
     wide = (*valid.shape, a.shape[-1])
-    a, g, d = (np.broadcast_to(v[..., None, :], wide)[at] for v in (a, g, d))
-    given = {j - 2: np.broadcast_to(np.exp(1j * b)[..., None], valid.shape)[at] - 1.0 for j, b in chosen.items()}
-    x = vectors[at]
-    size = np.ones(len(x))
-    for _ in range(4):
-        W, V, Z = x.T
-        rows, values = [], []
-        for j in range(a.shape[-1]):
-            if j in given:
-                e = W * a[:, j] + V * given[j] + Z * g[:, j] - d[:, j]
-                columns = np.stack([a[:, j], given[j], g[:, j]], axis=-1)
-                rows += [_real(columns), _real(-1j * columns)]
-                values += [e.real, e.imag]
-            else:
-                r = V + d[:, j] - W * a[:, j] - Z * g[:, j]
-                values.append(0.5 * (np.abs(r) ** 2 - np.abs(V) ** 2))
-                columns = np.stack([-r.conj() * a[:, j], r.conj() - V.conj(), -r.conj() * g[:, j]], axis=-1)
-                rows.append(_real(columns))
-        J, f = np.stack(rows, axis=-2), np.stack(values, axis=-1)
-        sound = np.abs(np.linalg.det(J)) > 1e-200
-        J = np.where(sound[:, None, None], J, np.eye(6))
-        step = np.linalg.solve(J, f[..., None])[..., 0]
-        dx = step[:, 0::2] + 1j * step[:, 1::2]
-        size = np.abs(dx).max(axis=-1) / (1e-3 + np.abs(x).max(axis=-1))
-        x = x - dx * np.minimum(1.0, 1.0 / np.maximum(size, 1e-300))[:, None]
-    vectors[at] = x
+    parts = [np.broadcast_to(v[..., None, order], wide)[at] for v in (a, g, d)]
+    packed = (np.ascontiguousarray(v).view(float).reshape(*v.shape, 2) for v in (vectors[at], *parts, b))
+    x, size = polish(len(chosen))(*packed)
+    vectors[at] = x.view(complex)[..., 0]
     # vectors of a thousand task sizes are known to fewer digits; whether they meet the task is judged later, by it
     fine[at] = size < 1e-6
     return vectors, fine
-
-
-def _real(columns: np.ndarray) -> np.ndarray:
-    """Re(sum c_k x_k) as a row over (Re x_1, Im x_1, ...)."""
-    return np.stack([columns.real, -columns.imag], axis=-1).reshape(len(columns), -1)
 
 
 def _rotations_of(a: np.ndarray, g: np.ndarray, d: np.ndarray, vectors: np.ndarray) -> np.ndarray:
@@ -253,27 +232,31 @@ def _rotations_of(a: np.ndarray, g: np.ndarray, d: np.ndarray, vectors: np.ndarr
 
 @functools.cache
 def system() -> System:
-    """Unknowns V, V*, W, W*, Z, Z*, then u_2 .. u_7; parameters (d, d*, exp(i alpha), exp(i gamma)) a position."""
+    """Unknowns V, V*, W, W*, Z, Z*; parameters (d, d*, exp(i alpha), exp(i gamma)) a position.
+
+    The middle link keeps its length: (V + d - W a - Z g) (V* + d* - W* a* - Z* g*) = V V*, where rotations enter as
+    exp(i alpha) and its inverse (with a and a* free of each other there would be 19 solutions instead of 17).
+    """
 
     def equations(x: Sequence[Complex], p: Sequence[Complex]) -> list[Complex]:
-        V, V_, W, W_, Z, Z_ = x[:6]
+        V, V_, W, W_, Z, Z_ = x
         rows = []
-        for j, u in enumerate(x[6:]):
+        for j in range(6):
             d, d_, a, g = p[4 * j : 4 * j + 4]
-            rows.append(W * (a - 1) + V * (u - 1) + Z * (g - 1) - d)
-            rows.append(W_ * (a.inverse() - 1) + V_ * (u.inverse() - 1) + Z_ * (g.inverse() - 1) - d_)
+            turned = V + d - W * (a - 1) - Z * (g - 1)
+            turned_ = V_ + d_ - W_ * (a.inverse() - 1) - Z_ * (g.inverse() - 1)
+            rows.append(turned * turned_ - V * V_)
         return rows
 
-    return System(equations, 12, 24, "triads, seven positions", keys.key(__name__, "seven positions"))
+    return System(equations, 6, 24, "triads, seven positions", keys.key(__name__, "seven positions"))
 
 
 def generic(seed: int) -> tuple[np.ndarray, np.ndarray]:
     """(x, p): a random complex triad and a task that it meets."""
     random = np.random.default_rng(seed)
     real = random.normal(size=(2, 24))
-    x, a, g = np.split(real[0] + 1j * real[1], [12, 18])
-    V, V_, W, W_, Z, Z_ = x[:6]
-    u = x[6:]
+    x, u, a, g = np.split(real[0] + 1j * real[1], [6, 12, 18])
+    V, V_, W, W_, Z, Z_ = x
     d = W * (a - 1) + V * (u - 1) + Z * (g - 1)
     d_ = W_ * (1 / a - 1) + V_ * (1 / u - 1) + Z_ * (1 / g - 1)
     return x, np.stack([d, d_, a, g], axis=-1).ravel()

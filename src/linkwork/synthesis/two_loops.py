@@ -9,65 +9,75 @@ Source: [Mather2023] eq. 14-19 and (A1)-(A4); the eliminant itself is what the p
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import casadi
 import numpy as np
 from casadi import SX
 
-from linkwork.engine.kernel import Kernel, Signature
+from linkwork.engine import keys
+from linkwork.engine.kernel import Context, Signature
 from linkwork.engine.traced import traced
 from linkwork.polynomials.complex_pair import Complex, numbers, pairs
-from linkwork.polynomials.roots import all_roots
+from linkwork.polynomials.roots import iterated, prepared
 
 Polynomial = list[Complex]
 
 
 def rotations(loops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(x, y) (..., 6) complex: all common solutions of loops (..., 2, 4); real answers have |x| = |y| = 1."""
-    packed = np.ascontiguousarray(loops, dtype=complex).view(float).reshape(*loops.shape, 2)
-    size = np.abs(loops).max(axis=(-1, -2))[..., None, None, None]
-    packed = packed / np.where(size > 0, size, 1.0)
-    packed = packed.reshape(*packed.shape[:-3], 8, 2)
-    c = sextic_kernel()(packed)
-    c = np.ascontiguousarray(c).view(complex)[..., 0]
-    largest = np.abs(c).max(axis=-1, keepdims=True)
-    x = all_roots(c / np.where(largest > 0, largest, 1.0))
-    y = _second_kernel()(packed[..., None, :, :], np.ascontiguousarray(x).view(float).reshape(*x.shape, 2))
-    return x, np.ascontiguousarray(y).view(complex)[..., 0]
+    packed = np.ascontiguousarray(loops, dtype=complex).view(float).reshape(*loops.shape[:-2], 8, 2)
+    x = iterated(*sextic()(packed))
+    y = _second()(packed, x.view(float).reshape(*x.shape, 2))
+    return x, y.view(complex)[..., 0]
 
 
 @functools.cache
-def sextic_kernel() -> Kernel:
-    """loops (8, 2), D1 .. D4 and D1' .. D4' -> coefficients (7, 2), highest power first."""
+def sextic() -> Callable[..., Any]:
+    """loops (8, 2), D1 .. D4 and D1' .. D4' -> the sextic as `roots.prepared` gives it."""
 
-    def sextic(loops: SX) -> SX:
-        D = numbers(loops)
+    def expressions(loops: SX) -> tuple[SX, SX]:
+        D = _of_size_one(loops)
         (A, B, C), (A2, B2, C2) = _quadratic(D[:4]), _quadratic(D[4:])
         ac = _minus(_times(A, C2), _times(C, A2))
         ab = _minus(_times(A, B2), _times(B, A2))
         bc = _minus(_times(B, C2), _times(C, B2))
         whole = _minus(_times(ac, ac), _times(ab, bc))
-        return pairs(whole[:-1][-7:])
+        return prepared(whole[:-1][-7:])
 
-    return traced(Signature("sextic", (("loops", (8, 2)),), (("c", (7, 2)),)), sextic, "synthesis two loops: sextic")
+    outputs = (("state", (13,)), ("c", (14,)))
+    signature = Signature("sextic", (("loops", (8, 2)),), outputs)
+    return traced(signature, expressions, keys.key(__name__, "sextic")).caller(Context())
 
 
 @functools.cache
-def _second_kernel() -> Kernel:
-    """(loops (8, 2), x (2,)) -> y (2,) = -(A C' - C A') / (A B' - B A')."""
+def _second() -> Callable[..., Any]:
+    """(loops (8, 2), x (6, 2)) -> y (6, 2) = -(A C' - C A') / (A B' - B A')."""
 
-    def second(loops: SX, point: SX) -> Any:
-        D, x = numbers(loops), Complex(point[0], point[1])
-        (A, B, C), (A2, B2, C2) = ([_at(p, x) for p in _quadratic(half)] for half in (D[:4], D[4:]))
-        bottom = A * B2 - B * A2
-        bottom = Complex(1e-300).where(bottom.abs2() <= 0, bottom)
-        y = (C * A2 - A * C2) / bottom
-        bound = lambda v: casadi.fmin(casadi.fmax(v, -1e150), 1e150)
-        return casadi.vertcat(bound(y.re), bound(y.im))
+    def expressions(loops: SX, points: SX) -> SX:
+        D, found = _of_size_one(loops), []
+        for x in numbers(points):
+            (A, B, C), (A2, B2, C2) = ([_at(p, x) for p in _quadratic(half)] for half in (D[:4], D[4:]))
+            bottom = A * B2 - B * A2
+            bottom = Complex(1e-300).where(bottom.abs2() <= 0, bottom)
+            y = (C * A2 - A * C2) / bottom
+            bound = lambda v: casadi.fmin(casadi.fmax(v, -1e150), 1e150)
+            found.append(Complex(bound(y.re), bound(y.im)))
+        return pairs(found)
 
-    inputs = (("loops", (8, 2)), ("x", (2,)))
-    return traced(Signature("two_loops", inputs, (("y", (2,)),)), second, "synthesis two loops: second")
+    signature = Signature("two_loops", (("loops", (8, 2)), ("x", (6, 2))), (("y", (6, 2)),))
+    return traced(signature, expressions, keys.key(__name__, "second")).caller(Context())
+
+
+def _of_size_one(loops: SX) -> list[Complex]:
+    """Both loops in units of their longest link."""
+    D = numbers(loops)
+    largest = D[0].abs2()
+    for z in D[1:]:
+        largest = casadi.fmax(largest, z.abs2())
+    scale = Complex(1.0 / casadi.sqrt(casadi.if_else(largest > 0, largest, 1.0)))
+    return [z * scale for z in D]
 
 
 def _quadratic(D: list[Complex]) -> tuple[Polynomial, Polynomial, Polynomial]:
