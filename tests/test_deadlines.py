@@ -39,6 +39,8 @@ STATED = {
     "search": lambda n: lw.synthesis.search(task(tolerance=(0.1, 0.1, 0.1)), samples=n),
     "four_bars": lambda n: lw.synthesis.four_bars(task(), samples=n),
     "burmester": lambda n: lw.synthesis.burmester(task(), samples=n),
+    "roadmap": lambda n: lw.planning.Roadmap.build(balls(), nodes=n),
+    "neighbours": lambda n: lw.planning.Roadmap.build(balls(), nodes=20, neighbours=n),
     "function_generator": lambda n: lw.synthesis.function_generator([0, 0.2, 0.5], [0, 0.3, 0.4], starts=n),
 }
 
@@ -54,6 +56,12 @@ def test_too_much_work_is_stated_before_it_starts(call):
 def test_a_tolerance_that_no_double_holds_is_refused():
     with pytest.raises(InvalidInput, match="tolerance is 1e-300, expected at least 1e-14"):
         lw.simulate(lw.load("ur5e"), duration=1.0, method="dop853", tolerance=1e-300)
+
+
+@pytest.mark.parametrize("duration, start", [(1e-300, 0.0), (1e-320, 0.0), (1e-16, 1.0)])
+def test_a_duration_whose_instants_are_one_is_refused(duration, start):
+    with pytest.raises(InvalidInput, match="too short to tell its instants apart"):
+        lw.simulate(lw.load("ur5e"), duration=duration, start=start)
 
 
 def test_rows_that_no_memory_holds_are_refused():

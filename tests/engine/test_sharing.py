@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.engine import sharing_code
+from linkwork.engine import sharing, sharing_code
 from linkwork.engine import workers as workers_module
 from linkwork.engine.sharing_code import (
     ASLEEP,
@@ -62,6 +62,19 @@ def test_any_sharing_gives_the_same_bits(kernel, four_threads, more):
     np.testing.assert_array_equal(shared, kernel(x))
     np.testing.assert_array_equal(shared, out)
     assert SMALLEST < LARGEST < 40 * WORTH_SHARING  # so that the cases have few and many pieces
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_rounds_give_the_same_bits_and_name_the_first_bad_sample(kernel, four_threads, monkeypatch, count):
+    x = np.random.default_rng(0).uniform(-1, 1, (enough(kernel, 3), 2))
+    lw.threads(count)
+    truth = kernel(x)
+    monkeypatch.setattr(sharing, "ROUND", WORTH_SHARING)  # three calls
+    assert kernel(x).tobytes() == truth.tobytes()
+    bad = 2 * len(x) // 3
+    x[bad:, 1] = np.nan
+    with pytest.raises(lw.LinkworkError, match=rf"x\[{bad}, 1\] is nan"):
+        kernel(x)
 
 
 def test_the_first_bad_sample_is_named(kernel, four_threads):

@@ -17,6 +17,9 @@ from linkwork.engine.sharing_code import BAD, DONE, NONE_BAD, PIECES, function, 
 from linkwork.engine.threads import WORTH_SHARING, threads
 from linkwork.engine.workers import workers
 
+ROUND = 10**9
+"""Operations of one call of machine code, some 50 ms, half a second where they are arctangents. Between calls Ctrl-C
+and limits of time are heard."""
 PATIENCE = 200_000  # looks at the work of others, some 100 us, before the interpreter is asked to wait for them
 
 
@@ -36,11 +39,25 @@ def run_shared(
     inputs, strides, outputs   addresses of what `run` takes (codegen.py); scratch: doubles that each thread needs
     alive                      what must not be freed before the last thread is done
     """
+    most = max(grain, ROUND // max(operations, 1) // grain * grain)
+    first_bad = -1
+    for begin in range(0, max(samples, 1), most):
+        places = (run, inputs, strides, outputs)
+        bad = _run_round(begin, min(begin + most, samples), places, scratch, operations, grain, alive)
+        first_bad = bad if first_bad < 0 else first_bad
+    return first_bad
+
+
+def _run_round(
+    begin: int, end: int, places: tuple[int, int, int, int], scratch: int, operations: int, grain: int, alive: Any
+) -> int:
+    """The samples from `begin` to before `end`; the first bad one, or -1."""
+    samples = end - begin
     shares = min(threads(), -(-samples // grain)) if samples * operations >= WORTH_SHARING else 1
     small, large = piece_limits(operations, grain)
     size = min(max(small, samples // (PIECES * shares) // grain * grain), large) if shares > 1 else samples
     own = np.empty(shares * scratch)
-    words = (0, 0, NONE_BAD, samples, size, run, inputs, strides, outputs, own.ctypes.data, scratch)
+    words = (begin, begin, NONE_BAD, end, size, *places, own.ctypes.data, scratch)
     job, take = (ctypes.c_int64 * len(words))(*words), function("take")
     place, held = ctypes.addressof(job), (alive, own, job)
     posted = workers.post(place, shares - 1, held) if shares > 1 else 0
@@ -56,7 +73,7 @@ def run_shared(
     if posted:
         workers.retract(place)
     for other in others:
-        if job[DONE] == samples:
+        if job[DONE] == end:
             break
         other.acquire()
     return -1 if job[BAD] == NONE_BAD else job[BAD]

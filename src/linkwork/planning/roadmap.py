@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from linkwork import deadlines
 from linkwork.arguments import number
 from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidFile, InvalidInput
@@ -29,6 +30,7 @@ STEP = 1.0 / 32.0
 PROOFS = 200  # motions that may fail their proof before the answer is "no path"
 VERSION = 1
 FIRST = 250  # nodes of the first map
+MOST_NODES = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +63,7 @@ class Roadmap:
         neighbours   of each node; None: those of PRM*
         spare        share of nodes more that may touch `obstacles`, for maps that are to be `updated`
         """
-        count = int(number(nodes, "Roadmap.build: nodes"))
-        if count < 2:
-            raise InvalidInput(f"Roadmap.build: nodes is {count}, expected at least 2")
+        count = deadlines.counted(nodes, "Roadmap.build: nodes", 2, MOST_NODES)
         if not number(step, "Roadmap.build: step") > 0.0:
             raise InvalidInput(f"Roadmap.build: step is {step:g}, expected a positive length [rad or m]")
         around = obstacles if obstacles is None or isinstance(obstacles, Obstacles) else Obstacles(obstacles)
@@ -73,7 +73,10 @@ class Roadmap:
         more = round(number(spare, "Roadmap.build: spare") * count)
         if more > 0:
             rows = np.concatenate([rows, model.free_samples(more, None, seed + 1)])
-        k = neighbours if neighbours is not None else _neighbours(len(rows), rows.shape[1])
+        if neighbours is None:
+            k = _neighbours(len(rows), rows.shape[1])
+        else:
+            k = deadlines.counted(neighbours, "Roadmap.build: neighbours", 1, len(rows) - 1)
         bare = Roadmap(model, around, rows, _pairs(space, rows, k), np.zeros(0), np.zeros(0), float(step))
         return bare.updated(around)
 

@@ -38,6 +38,8 @@ LEAST_TOLERANCE = 1e-14
 MOST_ROWS = 10**8
 MOST_STEPS = 10**11
 """Steps of all samples together that a run may take, some hours of work: more is a slip of a number."""
+SHORTEST = 1e-100
+"""Duration [s] below which squares of steps are no numbers any more."""
 _WHOLE = 1e-6  # a duration may miss a whole number of steps by this part of a step: decimals are not binary
 
 
@@ -392,7 +394,12 @@ def _times(duration: float, sample: float | None, start: float) -> np.ndarray:
     rows = 1000 if sample is None else _whole(duration, _positive("sample", sample), "duration", "sample")
     if rows > MOST_ROWS:
         raise InvalidInput(f"simulate: {rows:.3g} rows, expected at most {MOST_ROWS:.0e}; set sample= or duration=")
-    return start + duration * np.arange(rows + 1) / rows
+    times = start + duration * np.arange(rows + 1) / rows
+    if duration < SHORTEST or not (np.diff(times) > 0.0).all():
+        raise InvalidInput(
+            f"simulate: duration is {duration:g} s from {start:g} s, too short to tell its instants apart"
+        )
+    return times
 
 
 def _check_memory(plant: Plant, rows: int, whole: bool) -> None:

@@ -23,6 +23,8 @@ from linkwork.results import short_repr
 from linkwork.synthesis.linkage import FOUR_BAR, SLIDER_CRANK, Linkages
 
 MOST_STARTS = 1_000_000
+BLOCK = 200_000
+"""Residuals that are improved together."""
 MOST = 20
 """How many linkages come back."""
 EXACT = 1e-9
@@ -126,7 +128,10 @@ def _solved(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(start angles, start values, k (m, 3)); the start values are improved where there are pairs to meet."""
     if len(phi) > 3:
-        phi0, psi0 = _refined(phi, psi, phi0, psi0, rows)
+        block = max(1, BLOCK // len(phi))  # arrays that stay in the cache, and Ctrl-C is heard between them
+        blocks = range(0, len(phi0), block)
+        parts = [_refined(phi, psi, phi0[k : k + block], psi0[k : k + block], rows) for k in blocks]
+        phi0, psi0 = (np.concatenate(part) for part in zip(*parts))
     return phi0, psi0, _linear(phi, psi, phi0, psi0, rows)[0]
 
 

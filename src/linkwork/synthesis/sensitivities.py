@@ -73,6 +73,8 @@ def monte_carlo(
         raise InvalidInput(f"monte_carlo: got {len(linkage)} linkages, expected one")
     samples = deadlines.counted(samples, "monte_carlo: samples", 1, MOST_SAMPLES)
     off = number(tolerance, "monte_carlo: tolerance")
+    if off < 0.0:
+        raise InvalidInput(f"monte_carlo: tolerance is {off:g} m, expected a length that is not negative")
     x = _postures(linkage, as_task(task, "monte_carlo"))
     random = np.random.default_rng(seed)
     count = len(linkage.names)

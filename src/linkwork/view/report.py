@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from linkwork import __version__, rooms
+from linkwork.arguments import name_list
 from linkwork.errors import LinkworkError
 from linkwork.formats.files import write_atomically
 from linkwork.loads.analyse import Analysis
@@ -44,6 +45,7 @@ def report_html(robot: Robot, analysis: Analysis | None = None, title: str = "",
     starts with its heading, or "" where it has nothing to say; analysis is None for the description alone. `parts` are
     further sections, which come first.
     """
+    parts = name_list(parts, "report_html: parts")
     kept = np.zeros(1, int) if analysis is None else _kept(len(analysis))
     q = _at_rest(robot)[None] if analysis is None else analysis.q[kept]
     figure = segments(robot, q)

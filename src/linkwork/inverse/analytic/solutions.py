@@ -110,6 +110,10 @@ class Solutions(Tabular):
 
     def kept(self, keep: np.ndarray, explain: Callable[[tuple[int, ...]], str] | None = None) -> Solutions:
         """These solutions with only those rows left where `keep` (shape of valid) is True."""
+        keep = np.asarray(keep)
+        if keep.dtype != bool or keep.shape != self.valid.shape:
+            came = f"an array {keep.shape} of {keep.dtype}"
+            raise InvalidInput(f"kept: keep is {came}, expected {self.valid.shape} of True or False")
         if self.valid.ndim == 1:
             return replace(self._rows(lambda x: x[keep]), explain=explain or self.explain)
         return replace(
