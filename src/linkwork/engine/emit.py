@@ -7,7 +7,7 @@ from collections.abc import Callable
 from llvmlite import ir
 
 from linkwork.engine import elementary
-from linkwork.engine.ir_types import DOUBLE, constant, intrinsic, lanes, suffix
+from linkwork.engine.ir_types import DOUBLE, constant, declared, is_true, lane_by_lane, lanes
 from linkwork.engine.passes.schedule import waits
 from linkwork.engine.program import Program
 from linkwork.errors import NotPossible
@@ -17,16 +17,8 @@ FENCE = 64  # operations that the code generator may reorder among themselves in
 BLOCK = 600  # operations a basic block: the code generator's cost grows faster than a block's length
 
 
-def _fma(b: ir.IRBuilder, x: ir.Value, y: ir.Value, z: ir.Value) -> ir.Value:
-    return b.call(intrinsic(b, f"llvm.fma.{suffix(x.type)}", x.type, [x.type] * 3), [x, y, z])
-
-
 def _truth(b: ir.IRBuilder, mask: ir.Value, like: ir.Type) -> ir.Value:
     return b.select(mask, constant(like, 1.0), constant(like, 0.0))
-
-
-def _is_true(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
-    return b.fcmp_unordered("!=", x, constant(x.type, 0.0))  # NaN counts as true, as in C
 
 
 def _compare(sign: str, unordered: bool = False) -> Callable[..., ir.Value]:
@@ -47,18 +39,18 @@ EMIT: dict[str, Callable[..., ir.Value]] = {
     "sq": lambda b, x: b.fmul(x, x),
     "twice": lambda b, x: b.fadd(x, x),
     "inv": lambda b, x: b.fdiv(constant(x.type, 1.0), x),
-    "fma": _fma,
-    "fms": lambda b, x, y, z: _fma(b, x, y, b.fneg(z)),
-    "fnma": lambda b, x, y, z: _fma(b, b.fneg(x), y, z),
+    "fma": lambda b, x, y, z: lane_by_lane(b, "fma", x, y, z),
+    "fms": lambda b, x, y, z: lane_by_lane(b, "fma", x, y, b.fneg(z)),
+    "fnma": lambda b, x, y, z: lane_by_lane(b, "fma", b.fneg(x), y, z),
     "lt": _compare("<"),
     "le": _compare("<="),
     "eq": _compare("=="),
     "ne": _compare("!=", unordered=True),
-    "not": lambda b, x: _truth(b, b.not_(_is_true(b, x)), x.type),
-    "and": lambda b, x, y: _truth(b, b.and_(_is_true(b, x), _is_true(b, y)), x.type),
-    "or": lambda b, x, y: _truth(b, b.or_(_is_true(b, x), _is_true(b, y)), x.type),
-    "if_else_zero": lambda b, c, x: b.select(_is_true(b, c), x, constant(x.type, 0.0)),
-    "select": lambda b, c, x, y: b.select(_is_true(b, c), x, y),
+    "not": lambda b, x: _truth(b, b.not_(is_true(b, x)), x.type),
+    "and": lambda b, x, y: _truth(b, b.and_(is_true(b, x), is_true(b, y)), x.type),
+    "or": lambda b, x, y: _truth(b, b.or_(is_true(b, x), is_true(b, y)), x.type),
+    "if_else_zero": lambda b, c, x: b.select(is_true(b, c), x, constant(x.type, 0.0)),
+    "select": lambda b, c, x, y: b.select(is_true(b, c), x, y),
 }
 _ELEMENTARY = {"constpow": "pow"}
 
@@ -147,10 +139,7 @@ def _fence(b: ir.IRBuilder) -> None:
     Left to itself it saves registers: it computes one half of a wide tile after the other, and each operation waits for
     the one before; dynamics of arms are then a fifth slower (`python -m benchmarks dynamics`).
     """
-    name = "llvm.codeview.annotation"
-    label = b.module.globals.get(name)
-    if label is None:
-        label = ir.Function(b.module, ir.FunctionType(ir.VoidType(), [ir.MetaDataType()]), name)
+    label = declared(b.module, "llvm.codeview.annotation", ir.VoidType(), [ir.MetaDataType()])
     b.call(label, [b.module.add_metadata([ir.MetaDataString(b.module, "fence")])])
 
 

@@ -1,8 +1,10 @@
-"""Types of LLVM's language that every part of the engine writes: scalars, lanes, constants, intrinsics."""
+"""What every writer of IR, LLVM's language, shares: types, lanes, constants, intrinsics; builder or type come first."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
 
 from llvmlite import ir
 
@@ -16,11 +18,31 @@ def lanes(width: int, scalar: ir.Type = DOUBLE) -> ir.Type:
     return scalar if width == 1 else ir.VectorType(scalar, width)
 
 
+def width_of(type_: ir.Type) -> int:
+    """Number of lanes of a type."""
+    return type_.count if isinstance(type_, ir.VectorType) else 1
+
+
+def scalar_of(type_: ir.Type) -> ir.Type:
+    """The type of one lane."""
+    return type_.element if isinstance(type_, ir.VectorType) else type_
+
+
 def constant(type_: ir.Type, number: float) -> ir.Constant:
-    """A number in every lane."""
-    if isinstance(type_, ir.VectorType):
-        return ir.Constant(type_, [ir.Constant(type_.element, number)] * type_.count)
-    return ir.Constant(type_, number)
+    """A number in every lane. Kept, because writing constants out is most of the cost of writing a formula out."""
+    digits = number.hex() if isinstance(number, float) else number  # -0.0 equals 0.0 and NaN not even itself
+    return _constant(scalar_of(type_), width_of(type_), digits)
+
+
+@cache
+def _constant(scalar: ir.Type, width: int, digits: str | int) -> ir.Constant:
+    one = ir.Constant(scalar, float.fromhex(digits) if isinstance(digits, str) else digits)
+    return one if width == 1 else ir.Constant(lanes(width, scalar), [one] * width)
+
+
+def number_of(n: int) -> ir.Constant:
+    """A 64-bit word."""
+    return ir.Constant(I64, n)
 
 
 def suffix(type_: ir.Type) -> str:
@@ -39,3 +61,49 @@ def declared(module: ir.Module, name: str, result: ir.Type, arguments: Sequence[
 def intrinsic(builder: ir.IRBuilder, name: str, result: ir.Type, arguments: Sequence[ir.Type]) -> ir.Function:
     """`declared` in the module that a builder writes."""
     return declared(builder.module, name, result, arguments)
+
+
+def lane_by_lane(builder: ir.IRBuilder, name: str, *values: ir.Value) -> ir.Value:
+    """LLVM's own `name` of values of one type, such as fabs, sqrt, copysign, fma."""
+    type_ = values[0].type
+    function = intrinsic(builder, f"llvm.{name}.{suffix(type_)}", type_, [type_] * len(values))
+    return builder.call(function, list(values))
+
+
+def any_lane(builder: ir.IRBuilder, mask: ir.Value) -> ir.Value:
+    """One truth value: is any lane of a mask set?"""
+    if width_of(mask.type) == 1:
+        return mask
+    flags = ir.IntType(width_of(mask.type))
+    return builder.icmp_unsigned("!=", builder.bitcast(mask, flags), ir.Constant(flags, 0))
+
+
+def is_true(builder: ir.IRBuilder, x: ir.Value) -> ir.Value:
+    """Where a number is not zero; NaN counts as true, as in C."""
+    return builder.fcmp_unordered("!=", x, constant(x.type, 0.0))
+
+
+def in_every_lane(builder: ir.IRBuilder, x: ir.Value, width: int) -> ir.Value:
+    """A scalar in every lane (a splat)."""
+    if width == 1:
+        return x
+    none = ir.Constant(lanes(width, x.type), ir.Undefined)
+    first = builder.insert_element(none, x, ir.Constant(I32, 0))
+    return builder.shuffle_vector(first, none, ir.Constant(lanes(width, I32), [0] * width))
+
+
+@contextmanager
+def counted(builder: ir.IRBuilder, count: ir.Value) -> Iterator[ir.Value]:
+    """for k in range(count): ..."""
+    before = builder.block
+    head, body, after = (builder.append_basic_block(name) for name in ("for", "do", "done"))
+    builder.branch(head)
+    builder.position_at_end(head)
+    k = builder.phi(I64)
+    k.add_incoming(number_of(0), before)
+    builder.cbranch(builder.icmp_signed("<", k, count), body, after)
+    builder.position_at_end(body)
+    yield k
+    k.add_incoming(builder.add(k, number_of(1)), builder.block)
+    builder.branch(head)
+    builder.position_at_end(after)

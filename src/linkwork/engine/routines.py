@@ -23,7 +23,7 @@ from llvmlite import ir
 
 from linkwork.engine import loader, machine
 from linkwork.engine.codegen import new_module
-from linkwork.engine.ir_types import DOUBLE, I32, I64, POINTER, constant, intrinsic, lanes, suffix
+from linkwork.engine.ir_types import DOUBLE, I32, I64, POINTER, constant, in_every_lane, lane_by_lane, lanes, scalar_of
 from linkwork.engine.lanes import on_lines
 
 
@@ -40,7 +40,7 @@ class Value:
     @property
     def is_number(self) -> bool:
         type_ = self.ir.type
-        return (type_.element if isinstance(type_, ir.VectorType) else type_) == DOUBLE
+        return scalar_of(type_) == DOUBLE
 
     def __add__(self, other: Operand) -> Value:
         return self._both(other, "fadd", "add")
@@ -219,17 +219,12 @@ class Routine:
         """first, first + 1, ... side by side."""
         if width == 1:
             return first
-        steps = ir.Constant(ir.VectorType(I64, width), list(range(width)))
+        steps = ir.Constant(lanes(width, I64), list(range(width)))
         return Value(self, self.b.add(self.everywhere(first, width).ir, steps))
 
     def everywhere(self, value: Value, width: int) -> Value:
         """The same in every lane."""
-        if width == 1:
-            return value
-        type_ = ir.VectorType(value.ir.type, width)
-        one = self.b.insert_element(ir.Constant(type_, ir.Undefined), value.ir, ir.Constant(I32, 0))
-        places = ir.Constant(ir.VectorType(I32, width), [0] * width)
-        return Value(self, self.b.shuffle_vector(one, ir.Constant(type_, ir.Undefined), places))
+        return Value(self, in_every_lane(self.b, value.ir, width))
 
     def choose(self, condition: Value, yes: Operand, no: Value) -> Value:
         return Value(self, self.b.select(condition.ir, no._like(yes).ir, no.ir))
@@ -326,9 +321,7 @@ class Routine:
         self.b.position_at_end(onward)
 
     def _intrinsic(self, name: str, *arguments: Value) -> Value:
-        type_ = arguments[0].ir.type
-        function = intrinsic(self.b, f"llvm.{name}.{suffix(type_)}", type_, [type_] * len(arguments))
-        return Value(self, self.b.call(function, [a.ir for a in arguments]))
+        return Value(self, lane_by_lane(self.b, name, *(a.ir for a in arguments)))
 
 
 def compiled(key: str, write: Callable[[ir.Module], None], exports: Sequence[str]) -> dict[str, int]:

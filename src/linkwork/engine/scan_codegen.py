@@ -9,13 +9,12 @@ When the queue is empty a finished lane repeats the last sample and writes nothi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from llvmlite import ir
 
 from linkwork.engine.emit import emit_body
-from linkwork.engine.ir_types import DOUBLE, I32, I64, POINTER, constant, lanes
+from linkwork.engine.ir_types import DOUBLE, I32, I64, POINTER, any_lane, constant, counted, lanes, number_of
 from linkwork.engine.lanes import aligned, at, load, on_lines, store
 from linkwork.engine.program import Program
 from linkwork.engine.target import LINE
@@ -55,40 +54,19 @@ class ScanLayout:
         self.size = self.advance_at + (width if self.decides else 0) + LINE
 
 
-@contextmanager
-def _counting(b: ir.IRBuilder, count: ir.Value) -> Iterator[ir.Value]:
-    """for i in range(count): ..."""
-    before = b.block
-    head, body, after = (b.append_basic_block(n) for n in ("for", "do", "done"))
-    b.branch(head)
-    b.position_at_end(head)
-    i = b.phi(I64)
-    i.add_incoming(ir.Constant(I64, 0), before)
-    b.cbranch(b.icmp_signed("<", i, count), body, after)
-    b.position_at_end(body)
-    yield i
-    i.add_incoming(b.add(i, ir.Constant(I64, 1)), b.block)
-    b.branch(head)
-    b.position_at_end(after)
-
-
-def _number(n: int) -> ir.Constant:
-    return ir.Constant(I64, n)
-
-
 def _argument(b: ir.IRBuilder, arguments: ir.Value, name: str, type_: ir.Type = I64) -> ir.Value:
-    pointer = b.gep(arguments, [_number(ARGUMENTS.index(name))], source_etype=I64)
+    pointer = b.gep(arguments, [number_of(ARGUMENTS.index(name))], source_etype=I64)
     return b.load(pointer, typ=type_)
 
 
 def _copy_to_lane(b: ir.IRBuilder, tile: ir.Value, lane: ir.Value, row: ir.Value, count: int, width: int) -> None:
-    with _counting(b, _number(count)) as e:
-        store(b, load(b, at(b, row, e), DOUBLE), at(b, tile, b.add(b.mul(e, _number(width)), lane)))
+    with counted(b, number_of(count)) as e:
+        store(b, load(b, at(b, row, e), DOUBLE), at(b, tile, b.add(b.mul(e, number_of(width)), lane)))
 
 
 def _copy_from_lane(b: ir.IRBuilder, row: ir.Value, tile: ir.Value, lane: ir.Value, count: int, width: int) -> None:
-    with _counting(b, _number(count)) as e:
-        store(b, load(b, at(b, tile, b.add(b.mul(e, _number(width)), lane)), DOUBLE), at(b, row, e))
+    with counted(b, number_of(count)) as e:
+        store(b, load(b, at(b, tile, b.add(b.mul(e, number_of(width)), lane)), DOUBLE), at(b, row, e))
 
 
 def _fill_function(module: ir.Module, layout: ScanLayout) -> ir.Function:
@@ -110,7 +88,7 @@ def _fill_function(module: ir.Module, layout: ScanLayout) -> ir.Function:
 
 def _sample_slot(b: ir.IRBuilder, scratch: ir.Value, layout: ScanLayout, lane: ir.Value) -> ir.Value:
     # the sample numbers share the scratch memory: eight bytes each, as integers
-    return b.gep(scratch, [b.add(_number(layout.sample_at), lane)], source_etype=I64)
+    return b.gep(scratch, [b.add(number_of(layout.sample_at), lane)], source_etype=I64)
 
 
 StageCode = tuple[Program, Program, tuple[int, ...]]
@@ -131,56 +109,56 @@ def emit_scan(module: ir.Module, program: Program, width: int, stages: Sequence[
     scratch = aligned(b, scratch)
     steps_limit = _splat(b, b.sitofp(_argument(b, arguments, "steps"), DOUBLE), width)
     every = _argument(b, arguments, "every")
-    last = b.sub(end, _number(1))
+    last = b.sub(end, number_of(1))
     cancel = _argument(b, arguments, "cancel", POINTER)
     position = b.alloca(I64)  # next sample of the queue
     running = b.alloca(I64)  # samples in lanes
     b.store(begin, position)
-    b.store(_number(0), running)
+    b.store(number_of(0), running)
 
     def start(lane: ir.Value) -> None:
         """Give a lane the next sample, or let it idle on the last one."""
         following = b.load(position)
         more = b.icmp_signed("<", following, end)
         sample = b.select(more, following, last)
-        b.call(fill, [arguments, scratch, lane, sample, b.select(more, sample, _number(-1))])
+        b.call(fill, [arguments, scratch, lane, sample, b.select(more, sample, number_of(-1))])
         b.store(b.add(following, b.zext(more, I64)), position)
         b.store(b.add(b.load(running), b.zext(more, I64)), running)
 
-    with _counting(b, _number(width)) as lane:
+    with counted(b, number_of(width)) as lane:
         start(lane)
     head, body, done = (function.append_basic_block(n) for n in ("head", "body", "finished"))
     b.branch(head)
     b.position_at_end(head)
     cancelled = b.load(cancel, typ=I64)
-    go = b.and_(b.icmp_signed(">", b.load(running), _number(0)), b.icmp_signed("==", cancelled, _number(0)))
+    go = b.and_(b.icmp_signed(">", b.load(running), number_of(0)), b.icmp_signed("==", cancelled, number_of(0)))
     b.cbranch(go, body, done)
     b.position_at_end(body)
 
     if layout.sequence:
-        with _counting(b, _number(width)) as lane:
+        with counted(b, number_of(width)) as lane:
             _load_sequence(b, arguments, scratch, layout, lane, last)
     for stage in stages:
         _emit_stage(b, stage, scratch, layout, width)
     ended = _emit_step(b, program, scratch, layout, width, steps_limit)
 
     if layout.record:
-        with _counting(b, _number(width)) as lane:
+        with counted(b, number_of(width)) as lane:
             _write_record(b, arguments, scratch, layout, lane, every)
     with b.if_then(ended, likely=False):
-        with _counting(b, _number(width)) as lane:
-            verdict = load(b, at(b, scratch, b.add(_number(layout.verdict_at), lane)), DOUBLE)
+        with counted(b, number_of(width)) as lane:
+            verdict = load(b, at(b, scratch, b.add(number_of(layout.verdict_at), lane)), DOUBLE)
             with b.if_then(b.fcmp_ordered(">=", verdict, ir.Constant(DOUBLE, 0.0))):
                 sample = b.load(_sample_slot(b, scratch, layout, lane), typ=I64)
-                with b.if_then(b.icmp_signed(">=", sample, _number(0))):
-                    row = at(b, _argument(b, arguments, "state_out", POINTER), b.mul(sample, _number(layout.state)))
+                with b.if_then(b.icmp_signed(">=", sample, number_of(0))):
+                    row = at(b, _argument(b, arguments, "state_out", POINTER), b.mul(sample, number_of(layout.state)))
                     _copy_from_lane(b, row, scratch, lane, layout.state, width)
                     store(b, verdict, at(b, _argument(b, arguments, "verdicts", POINTER), sample))
-                    b.store(b.sub(b.load(running), _number(1)), running)
+                    b.store(b.sub(b.load(running), number_of(1)), running)
                 start(lane)
     b.branch(head)
     b.position_at_end(done)
-    b.ret(_number(0))
+    b.ret(number_of(0))
     return layout
 
 
@@ -196,10 +174,10 @@ def emit_one(module: ir.Module, layout: ScanLayout) -> ir.Function:
     b = ir.IRBuilder(function.append_basic_block("entry"))
     table, scratch = b.alloca(I64, len(ARGUMENTS)), b.alloca(DOUBLE, layout.size)
     never = b.alloca(I64)
-    b.store(_number(0), never)
+    b.store(number_of(0), never)
 
     def given(pointers: ir.Value, k: int) -> ir.Value:
-        return b.load(b.gep(pointers, [_number(k)], source_etype=I64), typ=I64)
+        return b.load(b.gep(pointers, [number_of(k)], source_etype=I64), typ=I64)
 
     steps = load(b, b.inttoptr(given(inputs, 2), POINTER), DOUBLE)
     values = {
@@ -208,12 +186,12 @@ def emit_one(module: ir.Module, layout: ScanLayout) -> ir.Function:
         "state_out": given(outputs, 0),
         "verdicts": given(outputs, 1),
         "steps": b.fptosi(steps, I64),
-        "every": _number(1),
+        "every": number_of(1),
         "cancel": b.ptrtoint(never, I64),
     }
     for k, name in enumerate(ARGUMENTS):
-        b.store(values.get(name, _number(0)), b.gep(table, [_number(k)]))
-    b.call(scan, [b.bitcast(table, POINTER), b.bitcast(scratch, POINTER), _number(0), _number(1)])
+        b.store(values.get(name, number_of(0)), b.gep(table, [number_of(k)]))
+    b.call(scan, [b.bitcast(table, POINTER), b.bitcast(scratch, POINTER), number_of(0), number_of(1)])
     verdict = load(b, b.inttoptr(given(outputs, 1), POINTER), DOUBLE)
     b.ret(b.zext(b.fcmp_ordered("==", verdict, ir.Constant(DOUBLE, 2.0)), I64))
     return function
@@ -237,9 +215,9 @@ def _load_sequence(
     b: ir.IRBuilder, arguments: ir.Value, scratch: ir.Value, layout: ScanLayout, lane: ir.Value, last: ir.Value
 ) -> None:
     sample = b.load(_sample_slot(b, scratch, layout, lane), typ=I64)
-    sample = b.select(b.icmp_signed(">=", sample, _number(0)), sample, last)
+    sample = b.select(b.icmp_signed(">=", sample, number_of(0)), sample, last)
     offset = b.mul(sample, _argument(b, arguments, "sequence_stride"))
-    offset = b.add(offset, b.mul(_lane_count(b, scratch, lane), _number(layout.sequence)))
+    offset = b.add(offset, b.mul(_lane_count(b, scratch, lane), number_of(layout.sequence)))
     row = at(b, _argument(b, arguments, "sequences", POINTER), offset)
     _copy_to_lane(b, at(b, scratch, layout.sequence_at), lane, row, layout.sequence, layout.width)
 
@@ -248,25 +226,19 @@ def _write_record(
     b: ir.IRBuilder, arguments: ir.Value, scratch: ir.Value, layout: ScanLayout, lane: ir.Value, every: ir.Value
 ) -> None:
     sample = b.load(_sample_slot(b, scratch, layout, lane), typ=I64)
-    verdict = load(b, at(b, scratch, b.add(_number(layout.verdict_at), lane)), DOUBLE)
+    verdict = load(b, at(b, scratch, b.add(number_of(layout.verdict_at), lane)), DOUBLE)
     failed = b.fcmp_ordered("==", verdict, ir.Constant(DOUBLE, 2.0))
-    step = b.sub(_lane_count(b, scratch, lane), _number(1))
-    due = b.icmp_signed("==", b.srem(step, every), _number(0))
-    wanted = b.and_(b.and_(due, b.not_(failed)), b.icmp_signed(">=", sample, _number(0)))
+    step = b.sub(_lane_count(b, scratch, lane), number_of(1))
+    due = b.icmp_signed("==", b.srem(step, every), number_of(0))
+    wanted = b.and_(b.and_(due, b.not_(failed)), b.icmp_signed(">=", sample, number_of(0)))
     if layout.decides:
-        moves = load(b, at(b, scratch, b.add(_number(layout.advance_at), lane)), DOUBLE)
+        moves = load(b, at(b, scratch, b.add(number_of(layout.advance_at), lane)), DOUBLE)
         wanted = b.and_(wanted, b.fcmp_ordered(">", moves, ir.Constant(DOUBLE, 0.0)))
     with b.if_then(wanted):
         offset = b.mul(sample, _argument(b, arguments, "record_stride"))
-        offset = b.add(offset, b.mul(b.sdiv(step, every), _number(layout.record)))
+        offset = b.add(offset, b.mul(b.sdiv(step, every), number_of(layout.record)))
         row = at(b, _argument(b, arguments, "records", POINTER), offset)
         _copy_from_lane(b, row, at(b, scratch, layout.record_at), lane, layout.record, layout.width)
-
-
-def _any_lane(b: ir.IRBuilder, mask: ir.Value, width: int) -> ir.Value:
-    if width == 1:
-        return mask
-    return b.icmp_unsigned("!=", b.bitcast(mask, ir.IntType(width)), ir.Constant(ir.IntType(width), 0))
 
 
 def _emit_stage(b: ir.IRBuilder, stage: StageCode, scratch: ir.Value, layout: ScanLayout, width: int) -> None:
@@ -284,7 +256,7 @@ def _emit_stage(b: ir.IRBuilder, stage: StageCode, scratch: ir.Value, layout: Sc
     value = due.outputs[0][0]
     flag = emit_body(b, due, width, value_of)[value] if value >= 0 else nothing
     mask = b.fcmp_ordered(">", flag, nothing)
-    with b.if_then(_any_lane(b, mask, width)):
+    with b.if_then(any_lane(b, mask)):
         values = emit_body(b, update, width, value_of)
         for target, v in zip(targets, update.outputs[0], strict=True):
             place = at(b, scratch, layout.state_at + target * width)
@@ -336,4 +308,4 @@ def _emit_step(
     verdict = b.select(stop, constant(type_, 1.0), verdict)
     verdict = b.select(finite, verdict, constant(type_, 2.0))
     store(b, verdict, at(b, scratch, layout.verdict_at))
-    return _any_lane(b, b.fcmp_ordered(">=", verdict, nothing), width)
+    return any_lane(b, b.fcmp_ordered(">=", verdict, nothing))

@@ -16,7 +16,21 @@ from casadi import SX
 from llvmlite import ir
 
 from linkwork.engine.emit import emit_body
-from linkwork.engine.ir_types import DOUBLE, FLOAT, I1, I32, I64, POINTER, constant, lanes
+from linkwork.engine.ir_types import (
+    DOUBLE,
+    FLOAT,
+    I1,
+    I32,
+    I64,
+    POINTER,
+    any_lane,
+    constant,
+    counted,
+    in_every_lane,
+    is_true,
+    lanes,
+    number_of,
+)
 from linkwork.engine.lanes import RowLoader, aligned, at, load, on_lines, store, store_rows
 from linkwork.engine.passes import optimised
 from linkwork.engine.program import Program, from_casadi
@@ -25,13 +39,7 @@ from linkwork.engine.staged_values import (
     TABLE_WORDS,
     LaneValues,
     StagedLayout,
-    all_lanes,
-    any_lane,
     bytes_of,
-    in_every_lane,
-    is_true,
-    no_lane,
-    number_of,
 )
 from linkwork.engine.stages import (
     Again,
@@ -83,8 +91,8 @@ class StagedEmitter(LaneValues):
         self.counts = {n: self._word(k + 3, I64) for n, k in self.table_at.items()}
         self.variables = [[self._memory(self.type) for _ in range(v.x.numel())] for v in stages.variables]
         self.values: dict[int, list[ir.Value]] = {}
-        self.live = self._memory(lanes(width, I1))
-        self.redo = self._memory(lanes(width, I1))
+        self.truths = lanes(width, I1)
+        self.live, self.redo = self._memory(self.truths), self._memory(self.truths)
         self.indices: dict[int, ir.Value] = {}
         self.index_memory: dict[int, ir.Value] = {}
         entry, head, tile, done = b.block, *(self.function.append_basic_block(n) for n in ("head", "tile", "done"))
@@ -100,8 +108,8 @@ class StagedEmitter(LaneValues):
         bits = self.checker.bits
         self.flags = self._memory(bits)
         b.store(constant(bits, 0), self.flags)
-        b.store(all_lanes(width), self.live)
-        b.store(no_lane(width), self.redo)
+        b.store(constant(self.truths, 1), self.live)
+        b.store(constant(self.truths, 0), self.redo)
         self._load_inputs()
         for memory, variable in zip(self.variables, stages.variables, strict=True):
             for place_of in memory:
@@ -176,7 +184,7 @@ class StagedEmitter(LaneValues):
             scratch = self._bytes_at(self.layout.outputs[j])
             store_rows(b, b.select(full, target, scratch), values, width)
             with b.if_then(b.not_(full), likely=False):
-                with self._counted(b.mul(rest, number_of(size))) as k:
+                with counted(b, b.mul(rest, number_of(size))) as k:
                     store(b, load(b, at(b, scratch, k), DOUBLE), at(b, target, k))
 
     def _record(self, step: Record) -> None:
@@ -193,20 +201,20 @@ class StagedEmitter(LaneValues):
             scratch = self._bytes_at(self.layout.outputs[j])
             store_rows(b, scratch, values, width)
             rows = self.counts[self.stages.recorded[j].name]
-            with self._counted(lanes_there) as lane:
+            with counted(b, lanes_there) as lane:
                 row = b.add(b.mul(b.add(self.i, lane), rows), self.indices[step.loop])
                 target = at(b, self.targets[j], b.mul(row, number_of(size)))
                 source = at(b, scratch, b.mul(lane, number_of(size)))
-                with self._counted(number_of(size)) as k:
+                with counted(b, number_of(size)) as k:
                     store(b, load(b, at(b, source, k), DOUBLE), at(b, target, k))
 
     def _redo_lanes(self) -> None:
         """Samples that were too close, once more in doubles."""
         b = self.b
-        flags = b.load(self.redo, typ=lanes(self.width, I1))
-        with b.if_then(any_lane(b, flags, self.width), likely=False):
+        flags = b.load(self.redo, typ=self.truths)
+        with b.if_then(any_lane(b, flags), likely=False):
             bits = b.zext(b.bitcast(flags, ir.IntType(self.width)), I64)
-            with self._counted(number_of(self.width)) as lane:
+            with counted(b, number_of(self.width)) as lane:
                 sample = b.add(self.i, lane)
                 wanted = b.and_(b.lshr(bits, lane), number_of(1))
                 wanted = b.and_(b.icmp_signed("!=", wanted, number_of(0)), b.icmp_signed("<", sample, self.end))
@@ -246,7 +254,7 @@ class StagedEmitter(LaneValues):
                     self._record(step)
 
     def _active(self, mask: ir.Value | None, leave: tuple[ir.Value, ir.Block] | None) -> ir.Value:
-        b, type_ = self.b, lanes(self.width, I1)
+        b, type_ = self.b, self.truths
         active = b.load(self.live, typ=type_)
         if mask is not None:
             active = b.and_(active, mask)
@@ -258,7 +266,7 @@ class StagedEmitter(LaneValues):
         b = self.b
         wanted = b.and_(self._active(mask, leave), self._condition(step.condition))
         inside, after = b.append_basic_block("where"), b.append_basic_block("after")
-        b.cbranch(any_lane(b, wanted, self.width), inside, after)
+        b.cbranch(any_lane(b, wanted), inside, after)
         b.position_at_end(inside)
         self._block(step.block, wanted, leave)
         b.branch(after)
@@ -268,8 +276,8 @@ class StagedEmitter(LaneValues):
         b = self.b
         first = number_of(0) if step.first is None else self._whole(step.first)
         count = self.counts[step.table.name] if step.count is None else self._whole(step.count)
-        staying = self._memory(lanes(self.width, I1))
-        b.store(all_lanes(self.width), staying)
+        staying = self._memory(self.truths)
+        b.store(constant(self.truths, 1), staying)
         before, head, body, after = b.block, *(b.append_basic_block(n) for n in ("rows", "row", "rows_done"))
         b.branch(head)
         b.position_at_end(head)
@@ -310,7 +318,7 @@ class StagedEmitter(LaneValues):
     def _leave(self, step: Leave, mask: ir.Value | None, leave: tuple[ir.Value, ir.Block] | None) -> None:
         b = self.b
         assert leave is not None, "leave: there is no loop to leave"
-        staying = b.and_(b.load(leave[0], typ=lanes(self.width, I1)), b.not_(self._condition(step.condition)))
+        staying = b.and_(b.load(leave[0], typ=self.truths), b.not_(self._condition(step.condition)))
         b.store(staying, leave[0])
         self._go_unless_empty(self._active(mask, leave), leave[1])
 
@@ -319,7 +327,7 @@ class StagedEmitter(LaneValues):
         done = b.and_(self._active(mask, leave), self._condition(step.condition))
         if step.any_lane:
             onward = b.append_basic_block("undecided")
-            b.cbranch(any_lane(b, done, self.width), self.tile_end, onward)
+            b.cbranch(any_lane(b, done), self.tile_end, onward)
             b.position_at_end(onward)
             return
         live = b.and_(b.load(self.live, typ=done.type), b.not_(done))
@@ -329,7 +337,7 @@ class StagedEmitter(LaneValues):
     def _go_unless_empty(self, mask: ir.Value, target: ir.Block) -> None:
         b = self.b
         onward = b.append_basic_block("onward")
-        b.cbranch(any_lane(b, mask, self.width), onward, target)
+        b.cbranch(any_lane(b, mask), onward, target)
         b.position_at_end(onward)
 
     def _again(self, step: Again, mask: ir.Value | None, leave: tuple | None) -> None:
@@ -344,7 +352,7 @@ class StagedEmitter(LaneValues):
         memory = self.variables[step.variable.number][0]
         output = next(j for j, (_, v) in enumerate(self.stages.outputs) if v is step.variable)
         number = next(reversed(self.index_memory.values()))
-        with b.if_then(any_lane(b, close, self.width), likely=False):
+        with b.if_then(any_lane(b, close), likely=False):
             for lane in range(self.width):
                 place = ir.Constant(I32, lane)
                 bit = close if self.width == 1 else b.extract_element(close, place)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from linkwork.engine.ir_types import DOUBLE, I64, POINTER
+from linkwork.engine.ir_types import DOUBLE, I64, POINTER, number_of
 from linkwork.engine.staged_codegen import StagedEmitter
-from linkwork.engine.staged_values import TABLE_WORDS, number_of
+from linkwork.engine.staged_values import TABLE_WORDS
 
 
 def emit_shareable(module: ir.Module, wide: ir.Function) -> ir.Function:

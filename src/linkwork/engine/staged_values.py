@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from casadi import SX
 from llvmlite import ir
 
-from linkwork.engine.ir_types import DOUBLE, FLOAT, I1, I32, I64, POINTER, constant, lanes
+from linkwork.engine.ir_types import (
+    DOUBLE,
+    FLOAT,
+    I8,
+    I32,
+    I64,
+    POINTER,
+    constant,
+    in_every_lane,
+    is_true,
+    lanes,
+    number_of,
+    scalar_of,
+)
 from linkwork.engine.lanes import load
 from linkwork.engine.stages import Index, Leaf, Stages, Tile
 from linkwork.engine.target import LINE
@@ -163,13 +175,13 @@ class LaneValues:
         return load(self.b, self._place(self.words, j), type_)
 
     def _bytes_at(self, offset: int) -> ir.Value:
-        return self.b.gep(self.scratch, [number_of(offset)], source_etype=ir.IntType(8))
+        return self.b.gep(self.scratch, [number_of(offset)], source_etype=I8)
 
     def _splat(self, x: ir.Value) -> ir.Value:
         return in_every_lane(self.b, x, self.width)
 
     def _as(self, x: ir.Value, scalar: ir.Type) -> ir.Value:
-        b, own = self.b, x.type.element if isinstance(x.type, ir.VectorType) else x.type
+        b, own = self.b, scalar_of(x.type)
         if own == scalar:
             return x
         target = lanes(self.width, scalar)
@@ -199,7 +211,7 @@ class LaneValues:
     def _lane_numbers(self, kind: ir.Type) -> ir.Value:
         if self.width == 1:
             return ir.Constant(kind, 0)
-        return ir.Constant(ir.VectorType(kind, self.width), list(range(self.width)))
+        return ir.Constant(lanes(self.width, kind), list(range(self.width)))
 
     def _check_finite(self, x: ir.Value) -> None:
         b, bits = self.b, self.checker.bits
@@ -209,51 +221,3 @@ class LaneValues:
         b, bits = self.b, self.checker.bits
         bad = b.not_(b.fcmp_ordered(">=", x, constant(x.type, 0.0)))
         b.store(b.or_(b.load(self.flags, typ=bits), b.sext(bad, bits)), self.flags)
-
-    @contextmanager
-    def _counted(self, count: ir.Value) -> Iterator[ir.Value]:
-        """for k in range(count): ..."""
-        b = self.b
-        before, head, body, after = b.block, *(b.append_basic_block(n) for n in ("for", "do", "done"))
-        b.branch(head)
-        b.position_at_end(head)
-        k = b.phi(I64)
-        k.add_incoming(number_of(0), before)
-        b.cbranch(b.icmp_signed("<", k, count), body, after)
-        b.position_at_end(body)
-        yield k
-        k.add_incoming(b.add(k, number_of(1)), b.block)
-        b.branch(head)
-        b.position_at_end(after)
-
-
-def number_of(n: int) -> ir.Constant:
-    return ir.Constant(I64, n)
-
-
-def all_lanes(width: int) -> ir.Constant:
-    return ir.Constant(I1, 1) if width == 1 else ir.Constant(ir.VectorType(I1, width), [ir.Constant(I1, 1)] * width)
-
-
-def no_lane(width: int) -> ir.Constant:
-    return ir.Constant(I1, 0) if width == 1 else ir.Constant(ir.VectorType(I1, width), [ir.Constant(I1, 0)] * width)
-
-
-def any_lane(b: ir.IRBuilder, mask: ir.Value, width: int) -> ir.Value:
-    if width == 1:
-        return mask
-    flags = ir.IntType(width)
-    return b.icmp_unsigned("!=", b.bitcast(mask, flags), ir.Constant(flags, 0))
-
-
-def is_true(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
-    return b.fcmp_unordered("!=", x, constant(x.type, 0.0))
-
-
-def in_every_lane(b: ir.IRBuilder, x: ir.Value, width: int) -> ir.Value:
-    """The scalar in every lane."""
-    if width == 1:
-        return x
-    type_ = ir.VectorType(x.type, width)
-    one = b.insert_element(ir.Constant(type_, ir.Undefined), x, ir.Constant(I32, 0))
-    return b.shuffle_vector(one, ir.Constant(type_, ir.Undefined), ir.Constant(ir.VectorType(I32, width), [0] * width))

@@ -9,31 +9,26 @@ from collections.abc import Callable, Sequence
 
 from llvmlite import ir
 
-from linkwork.engine.elementary.packets import width
-from linkwork.engine.ir_types import FLOAT, declared, lanes, suffix
+from linkwork.engine.ir_types import FLOAT, constant, lane_by_lane, lanes, scalar_of, width_of
 
 
 def is_narrow(kind: ir.Type) -> bool:
     """Whether a type is floats, one or several."""
-    return (kind.element if isinstance(kind, ir.VectorType) else kind) == FLOAT
+    return scalar_of(kind) == FLOAT
 
 
-def _intrinsic(name: str) -> Callable[..., ir.Value]:
-    def emit(b: ir.IRBuilder, *args: ir.Value) -> ir.Value:
-        kind = args[0].type
-        return b.call(declared(b.module, f"llvm.{name}.{suffix(kind)}", kind, [kind] * len(args)), list(args))
-
-    return emit
+def _of_llvm(name: str) -> Callable[..., ir.Value]:
+    return lambda b, *values: lane_by_lane(b, name, *values)
 
 
 def _sign(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
-    zero, one, minus = (ir.Constant(x.type, number) for number in (0.0, 1.0, -1.0))
+    zero, one, minus = (constant(x.type, number) for number in (0.0, 1.0, -1.0))
     negative = b.select(b.fcmp_ordered("<", x, zero), minus, x)
     return b.select(b.fcmp_ordered(">", x, zero), one, negative)
 
 
 IN_PLACE: dict[str, Callable[..., ir.Value]] = {
-    **{name: _intrinsic(name) for name in ("sqrt", "fabs", "floor", "ceil", "copysign")},
+    **{name: _of_llvm(name) for name in ("sqrt", "fabs", "floor", "ceil", "copysign")},
     "sign": _sign,
     # of finite numbers: one instruction each
     "fmin": lambda b, x, y: b.select(b.fcmp_ordered("<", y, x), y, x),
@@ -48,6 +43,6 @@ def emit_narrow(
     if name in IN_PLACE:
         return [IN_PLACE[name](b, *call) for call in calls]
     kind = calls[0][0].type
-    double = lanes(width(kind))
+    double = lanes(width_of(kind))
     doubles = wide(b, name, [[b.fpext(x, double) for x in call] for call in calls])
     return [tuple(b.fptrunc(x, kind) for x in r) if isinstance(r, tuple) else b.fptrunc(r, kind) for r in doubles]

@@ -9,34 +9,12 @@ the only fused operation, so all widths give the same bits.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 
 from llvmlite import ir
 
-from linkwork.engine.ir_types import I64, declared, lanes, suffix
+from linkwork.engine.ir_types import I64, any_lane, constant, lane_by_lane, lanes, width_of
 
 SIGN = 1 << 63
-
-
-def width(kind: ir.Type) -> int:
-    """Number of lanes of an LLVM type."""
-    return kind.count if isinstance(kind, ir.VectorType) else 1
-
-
-def real(number: float, count: int) -> ir.Constant:
-    """A double in every lane. Kept, because writing constants out is most of the cost of writing a formula out."""
-    return _real(number.hex(), count)
-
-
-@cache
-def _real(digits: str, count: int) -> ir.Constant:
-    return ir.Constant(lanes(count), float.fromhex(digits))
-
-
-@cache
-def word(number: int, count: int) -> ir.Constant:
-    """A 64-bit word in every lane."""
-    return ir.Constant(lanes(count, I64), number)
 
 
 class _Packet:
@@ -47,7 +25,7 @@ class _Packet:
     def __init__(self, builder: ir.IRBuilder, value: ir.Value):
         self.builder = builder
         self.value = value
-        self.width = width(value.type)
+        self.width = width_of(value.type)
 
 
 class Mask(_Packet):
@@ -63,19 +41,18 @@ class Mask(_Packet):
 
     def any(self) -> ir.Value:
         """One truth value: is any lane set?"""
-        if self.width == 1:
-            return self.value
-        flags = ir.IntType(self.width)
-        return self.builder.icmp_unsigned("!=", self.builder.bitcast(self.value, flags), ir.Constant(flags, 0))
+        return any_lane(self.builder, self.value)
 
     def choose(self, yes: Reals | float, no: Reals | float) -> Reals:
         """Lane by lane `yes` where set, else `no`."""
-        one, other = (value.value if isinstance(value, Reals) else real(value, self.width) for value in (yes, no))
+        type_ = lanes(self.width)
+        one, other = (x.value if isinstance(x, Reals) else constant(type_, x) for x in (yes, no))
         return Reals(self.builder, self.builder.select(self.value, one, other))
 
     def signs(self) -> Bits:
         """Words with the top bit set where the mask is."""
-        return Bits(self.builder, self.builder.select(self.value, word(SIGN, self.width), word(0, self.width)))
+        words = lanes(self.width, I64)
+        return Bits(self.builder, self.builder.select(self.value, constant(words, SIGN), constant(words, 0)))
 
 
 class Bits(_Packet):
@@ -84,7 +61,7 @@ class Bits(_Packet):
     __slots__ = ()
 
     def _operand(self, other: Bits | int) -> ir.Value:
-        return other.value if isinstance(other, Bits) else word(other, self.width)
+        return other.value if isinstance(other, Bits) else constant(self.value.type, other)
 
     def __add__(self, other: Bits | int) -> Bits:
         return Bits(self.builder, self.builder.add(self.value, self._operand(other)))
@@ -112,7 +89,7 @@ class Bits(_Packet):
 
     def top(self) -> Mask:
         """Where the highest bit is set."""
-        return Mask(self.builder, self.builder.icmp_signed("<", self.value, word(0, self.width)))
+        return Mask(self.builder, self.builder.icmp_signed("<", self.value, self._operand(0)))
 
     def reals(self) -> Reals:
         """The same bits read as doubles."""
@@ -125,7 +102,7 @@ class Reals(_Packet):
     __slots__ = ()
 
     def _operand(self, other: Reals | float) -> ir.Value:
-        return other.value if isinstance(other, Reals) else real(other, self.width)
+        return other.value if isinstance(other, Reals) else constant(self.value.type, other)
 
     def __add__(self, other: Reals | float) -> Reals:
         return Reals(self.builder, self.builder.fadd(self.value, self._operand(other)))
@@ -178,10 +155,8 @@ class Reals(_Packet):
 
     def intrinsic(self, name: str, *others: Reals | float) -> Reals:
         """LLVM's own `name`: fabs, sqrt, floor, ceil, trunc, copysign, fma."""
-        kind = self.value.type
-        values = [self.value, *(self._operand(other) for other in others)]
-        function = declared(self.builder.module, f"llvm.{name}.{suffix(kind)}", kind, [kind] * len(values))
-        return Reals(self.builder, self.builder.call(function, values))
+        operands = (self._operand(other) for other in others)
+        return Reals(self.builder, lane_by_lane(self.builder, name, self.value, *operands))
 
     def times_plus(self, factor: Reals | float, term: Reals | float) -> Reals:
         """self * factor + term, rounded once."""
