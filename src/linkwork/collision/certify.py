@@ -17,9 +17,7 @@ import casadi
 import numpy as np
 from casadi import SX
 
-from linkwork.collision.checker import has_quaternions, kept
 from linkwork.collision.distances import nearest
-from linkwork.collision.kinematics import GUARD
 from linkwork.collision.live import ball, ball_around, reaches, strokes
 from linkwork.collision.motions import difference
 from linkwork.collision.proving import Proofs, run_all
@@ -27,8 +25,7 @@ from linkwork.collision.sweeps import sweep_tables, sweeps
 from linkwork.collision.tables import RobotTables
 from linkwork.collision.tile import OBSTACLE_KINDS, Placed, TileLayout, columns_of, in_pairs
 from linkwork.collision.touching import has_test, may_be_closer, near_patch
-from linkwork.engine.keys import key
-from linkwork.engine.staged import StagedKernel, StagedSignature
+from linkwork.engine.staged import StagedKernel
 from linkwork.engine.stages import Row, Stages
 from linkwork.errors import InvalidInput
 from linkwork.spatial import Transform
@@ -209,24 +206,10 @@ def recipe(subject: Subject, layout: TileLayout, k: Stages) -> None:
 
 
 def kernel_of(tables: RobotTables) -> StagedKernel:
-    if "certify_motion" not in tables.kernels:
-        tables.kernels["certify_motion"] = _kernel_of(tables)
-    return tables.kernels["certify_motion"]
-
-
-def _kernel_of(tables: RobotTables) -> StagedKernel:
-    subject, layout = tables.subject, tables.layout
-    signature = StagedSignature(
-        "certify_motion",
-        layout.inputs(subject, ("v", subject.nv), ("interval", 2)),
-        (*layout.tables, *sweep_tables(layout, subject)),
-        (("bound", 1), ("near", 1), ("radius", 1)),
-        OPERATIONS,
-        floats=True,
-        guard=GUARD if has_quaternions(subject) else "",
-    )
-    made = key("certify_motion", subject.fingerprint, layout)
-    return kept(subject, made, lambda: StagedKernel(signature, lambda k: recipe(subject, layout, k), made))
+    inputs = (("v", tables.subject.nv), ("interval", 2))
+    more = sweep_tables(tables.layout, tables.subject)
+    outputs = (("bound", 1), ("near", 1), ("radius", 1))
+    return tables.kernel(recipe, "certify_motion", outputs, OPERATIONS, inputs, more, floats=True)
 
 
 def proofs_of(

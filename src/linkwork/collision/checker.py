@@ -11,12 +11,10 @@ import casadi
 import numpy as np
 from casadi import SX
 
-from linkwork.collision.kinematics import GUARD
 from linkwork.collision.tables import RobotTables
 from linkwork.collision.tile import OBSTACLE_KINDS, Placed, TileLayout, columns_of, in_kernel
 from linkwork.collision.touching import closer, near_patch
-from linkwork.engine.keys import key
-from linkwork.engine.staged import StagedKernel, StagedSignature
+from linkwork.engine.staged import StagedKernel
 from linkwork.engine.stages import Row, Stages
 from linkwork.quantities import context_of
 from linkwork.subject import Subject
@@ -125,38 +123,9 @@ def recipe(subject: Subject, layout: TileLayout, k: Stages) -> None:
     k.output("hit", touching.hit)
 
 
-def has_quaternions(subject: Subject) -> bool:
-    return any(n.nq > n.nv for n in subject.tree.nodes)
-
-
 def kernel_of(tables: RobotTables) -> StagedKernel:
-    """The kernel for a robot and kinds of shapes, one for all models with these."""
-    if "collides" not in tables.kernels:
-        tables.kernels["collides"] = _kernel_of(tables)
-    return tables.kernels["collides"]
-
-
-def _kernel_of(tables: RobotTables) -> StagedKernel:
-    subject, layout = tables.subject, tables.layout
-    signature = StagedSignature(
-        "collides",
-        layout.inputs(subject),
-        layout.tables,
-        (("hit", 1),),
-        OPERATIONS,
-        floats=True,
-        guard=GUARD if has_quaternions(subject) else "",
-    )
-    made = key("collides", subject.fingerprint, layout)
-    return kept(subject, made, lambda: StagedKernel(signature, lambda k: recipe(subject, layout, k), made))
-
-
-def kept(subject: Subject, made: str, make: Any) -> StagedKernel:
-    """The kernel of this key, made once a subject."""
-    store = subject.__dict__.setdefault("staged_kernels", {})
-    if made not in store:
-        store[made] = make()
-    return store[made]
+    """The kernel for a robot and kinds of shapes."""
+    return tables.kernel(recipe, "collides", (("hit", 1),), OPERATIONS, floats=True)
 
 
 def collides(

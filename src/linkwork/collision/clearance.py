@@ -19,16 +19,13 @@ import casadi
 import numpy as np
 from casadi import SX
 
-from linkwork.collision.checker import has_quaternions, kept
 from linkwork.collision.columns import MOVING, SHAPE_COLUMNS
 from linkwork.collision.distances import Nearest, nearest
-from linkwork.collision.kinematics import GUARD
 from linkwork.collision.rest import Rest
 from linkwork.collision.tables import RobotTables
 from linkwork.collision.tile import OBSTACLE_KINDS, Placed, TileLayout, columns_of, in_pairs
 from linkwork.collision.touching import has_test, may_be_closer, near_patch
-from linkwork.engine.keys import key
-from linkwork.engine.staged import StagedKernel, StagedSignature
+from linkwork.engine.staged import StagedKernel
 from linkwork.engine.stages import Row, Stages, Variable
 from linkwork.quantities import context_of
 from linkwork.results import short_repr
@@ -253,20 +250,10 @@ def recipe(subject: Subject, layout: TileLayout, k: Stages) -> None:
 
 
 def kernel_of(tables: RobotTables) -> StagedKernel:
-    if "clearance" not in tables.kernels:
-        tables.kernels["clearance"] = _kernel_of(tables)
-    return tables.kernels["clearance"]
-
-
-def _kernel_of(tables: RobotTables) -> StagedKernel:
-    subject, layout = tables.subject, tables.layout
     ones = ("distance", "body", "other_body", "obstacle")
     threes = ("point", "other_point", "normal")
-    outputs = (*((name, 1) for name in ones), *((name, 3) for name in threes), ("gradient", subject.nv))
-    guard = GUARD if has_quaternions(subject) else ""
-    signature = StagedSignature("clearance", layout.inputs(subject), layout.tables, outputs, OPERATIONS, guard=guard)
-    made = key("clearance", subject.fingerprint, layout)
-    return kept(subject, made, lambda: StagedKernel(signature, lambda k: recipe(subject, layout, k), made))
+    outputs = (*((name, 1) for name in ones), *((name, 3) for name in threes), ("gradient", tables.subject.nv))
+    return tables.kernel(recipe, "clearance", outputs, OPERATIONS)
 
 
 def clearance(

@@ -17,6 +17,11 @@ from linkwork.subject import Subject
 GUARD = "the quaternion of a floating or ball joint is off unit length by more than 1e-6"
 
 
+def has_quaternions(subject: Subject) -> bool:
+    """Whether coordinates must be guarded: a floating or ball joint."""
+    return any(n.nq > n.nv for n in subject.tree.nodes)
+
+
 class Kinematics:
     """The tree of a subject over symbols of its live variables, in independent coordinates outside."""
 

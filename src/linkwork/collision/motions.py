@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 
 from linkwork.arguments import as_doubles, number
-from linkwork.collision.checker import Touching, has_quaternions, kept
-from linkwork.collision.kinematics import GUARD
+from linkwork.collision.checker import Touching
+from linkwork.collision.kinematics import has_quaternions
 from linkwork.collision.tables import RobotTables
 from linkwork.collision.tile import Placed, TileLayout
-from linkwork.engine.keys import key
-from linkwork.engine.staged import StagedKernel, StagedSignature
+from linkwork.engine.staged import StagedKernel
 from linkwork.engine.stages import Stages
 from linkwork.errors import InvalidInput
 from linkwork.quantities import context_of, evaluate
@@ -45,25 +44,8 @@ def recipe(subject: Subject, layout: TileLayout, k: Stages) -> None:
 
 
 def kernel_of(tables: RobotTables) -> StagedKernel:
-    if "motion_is_free" not in tables.kernels:
-        tables.kernels["motion_is_free"] = _kernel_of(tables)
-    return tables.kernels["motion_is_free"]
-
-
-def _kernel_of(tables: RobotTables) -> StagedKernel:
-    subject, layout = tables.subject, tables.layout
-    signature = StagedSignature(
-        "motion_is_free",
-        layout.inputs(subject, ("v", subject.nv), ("intervals", 1)),
-        layout.tables,
-        (("hit", 1),),
-        OPERATIONS,
-        floats=True,
-        together=True,
-        guard=GUARD if has_quaternions(subject) else "",
-    )
-    made = key("motion_is_free", subject.fingerprint, layout)
-    return kept(subject, made, lambda: StagedKernel(signature, lambda k: recipe(subject, layout, k), made))
+    inputs = (("v", tables.subject.nv), ("intervals", 1))
+    return tables.kernel(recipe, "motion_is_free", (("hit", 1),), OPERATIONS, inputs, floats=True, together=True)
 
 
 def difference(subject: Subject, q0: Any, q1: Any, who: str) -> tuple[np.ndarray, np.ndarray]:

@@ -14,16 +14,13 @@ import casadi
 import numpy as np
 from casadi import SX
 
-from linkwork.collision.checker import has_quaternions, kept
 from linkwork.collision.clearance import FAR, NOBODY, Least, gradient
 from linkwork.collision.distances import nearest
-from linkwork.collision.kinematics import GUARD
 from linkwork.collision.packing import FIELDS
 from linkwork.collision.rest import Rest
 from linkwork.collision.tables import RobotTables
 from linkwork.collision.tile import OBSTACLE_KINDS, Placed, TileLayout, columns_of
-from linkwork.engine.keys import key
-from linkwork.engine.staged import Packed, StagedKernel, StagedSignature
+from linkwork.engine.staged import Packed, StagedKernel
 from linkwork.engine.stages import Row, Stages, Table
 from linkwork.errors import InvalidInput
 from linkwork.quantities import context_of
@@ -128,25 +125,10 @@ def recipe(subject: Subject, layout: TileLayout, k: Stages) -> None:
 
 
 def kernel_of(tables: RobotTables) -> StagedKernel:
-    if "clearances" not in tables.kernels:
-        tables.kernels["clearances"] = _kernel_of(tables)
-    return tables.kernels["clearances"]
-
-
-def _kernel_of(tables: RobotTables) -> StagedKernel:
-    subject, layout = tables.subject, tables.layout
-    outputs = (*OUTPUTS, ("gradient", subject.nv))
-    signature = StagedSignature(
-        "clearances",
-        layout.inputs(subject),
-        (*layout.tables, asked_table(layout)),
-        outputs,
-        OPERATIONS,
-        guard=GUARD if has_quaternions(subject) else "",
-        recorded=tuple((name, "asked") for name, _ in outputs),
-    )
-    made = key("clearances", subject.fingerprint, layout)
-    return kept(subject, made, lambda: StagedKernel(signature, lambda k: recipe(subject, layout, k), made))
+    outputs = (*OUTPUTS, ("gradient", tables.subject.nv))
+    recorded = tuple((name, "asked") for name, _ in outputs)
+    asked = asked_table(tables.layout)
+    return tables.kernel(recipe, "clearances", outputs, OPERATIONS, tables=(asked,), recorded=recorded)
 
 
 @dataclass(frozen=True)

@@ -15,16 +15,19 @@ decided in doubles whatever its distances are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from linkwork.collision.kinematics import GUARD, has_quaternions
 from linkwork.collision.live import Follows, LivePart
 from linkwork.collision.packing import OUTWARD, Packer
 from linkwork.collision.tile import ROBOT_KINDS, TileLayout, in_kernel
-from linkwork.engine.staged import Packed
+from linkwork.engine.keys import key
+from linkwork.engine.staged import Packed, StagedKernel, StagedSignature
+from linkwork.engine.stages import Stages, Table
 from linkwork.model.tree import Tree
 from linkwork.subject import Subject
 
@@ -74,6 +77,36 @@ class RobotTables:
         own = [table for table in self.layout.tables if table.name in self.rows]
         self._robot = Packed(own, self.rows)
         self.kernels: dict[str, Any] = {}
+
+    def kernel(
+        self,
+        recipe: Callable[[Subject, TileLayout, Stages], None],
+        name: str,
+        outputs: Sequence[tuple[str, int]],
+        operations: int,
+        inputs: Sequence[tuple[str, int]] = (),
+        tables: Sequence[Table] = (),
+        **options: Any,
+    ) -> StagedKernel:
+        """The kernel that `recipe` describes, one for all models with this robot and these kinds of shapes.
+
+        inputs, tables   besides the configuration and the rows of robot and obstacles; options: of `StagedSignature`
+        """
+        if name not in self.kernels:
+            subject, layout = self.subject, self.layout
+            signature = StagedSignature(
+                name,
+                layout.inputs(subject, *inputs),
+                (*layout.tables, *tables),
+                tuple(outputs),
+                operations,
+                guard=GUARD if has_quaternions(subject) else "",
+                **options,
+            )
+            made = key(recipe.__module__, name, subject.fingerprint, layout)
+            make = lambda: StagedKernel(signature, lambda k: recipe(subject, layout, k), made)
+            self.kernels[name] = subject.once((RobotTables.kernel, made), make)
+        return self.kernels[name]
 
     def _live_parts(self, shapes: Mapping, carriers: Mapping, follows: Mapping) -> tuple[LivePart, ...]:
         """The shapes of each part in axes of its body, in the order of the rows."""

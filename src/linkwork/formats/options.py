@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, TypedDict
 
 from linkwork.arguments import choice
+from linkwork.errors import did_you_mean
 from linkwork.model.inertia import LEVELS
 
 CHOICES = {"check": LEVELS, "mimic": ("follow", "independent"), "root": ("fixed", "floating")}
+
+
+class Reading(TypedDict, total=False):
+    """Options of every reader; see `read_urdf`."""
+
+    check: str
+    mimic: str
+    strict: bool | None
+    visuals: bool
+
+
+class RootedReading(Reading, total=False):
+    """Options of readers whose format does not say how the root stands in the world."""
+
+    root: str
 
 
 @dataclass(frozen=True)
@@ -24,3 +42,12 @@ class ReadOptions:
     def __post_init__(self) -> None:
         for label, choices in CHOICES.items():
             choice(getattr(self, label), choices, f"{self.reader}: {label}")
+
+    @classmethod
+    def of(cls, reader: str, options: Mapping[str, Any], rooted: bool = True) -> ReadOptions:
+        """The options of a call by name; `rooted`: whether `root` is among them."""
+        names = [field.name for field in fields(cls) if field.name != "reader" and (rooted or field.name != "root")]
+        for name in options:
+            if name not in names:
+                raise TypeError(f"{reader}() got an unexpected keyword argument {name!r}{did_you_mean(name, names)}")
+        return cls(reader, **options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from linkwork.arguments import as_doubles, choice, number
 from linkwork.errors import InvalidInput, NotPossible, did_you_mean
 from linkwork.inverse.mechanism import limits_of
 from linkwork.inverse.moves import STEPS, Rule
-from linkwork.inverse.numeric import RESTARTS, TOLERANCE, SearchSettings, plain_of, remember_plain, solver_of
+from linkwork.inverse.numeric import RESTARTS, TOLERANCE, SearchSettings, Solver, plain_of, remember_plain, solver_of
 from linkwork.inverse.options import (
     configuration_of,
     flag,
@@ -30,11 +31,32 @@ from linkwork.inverse.pseudo_inverse import OBJECTIVES, PseudoInverseSettings, f
 from linkwork.inverse.recursive import JointStep, Run, order_of, step_of
 from linkwork.inverse.recursive import run as run_sweeps
 from linkwork.inverse.result import InverseKinematics
-from linkwork.inverse.targets import format_of, goals_of
+from linkwork.inverse.targets import Format, format_of, goals_of
 from linkwork.inverse.track import track as track_path
 from linkwork.subject import Subject
 
 WHO = "inverse_kinematics"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What every method is asked: a target for a frame of a robot, from a start or none."""
+
+    who: str
+    subject: Subject
+    target: Any
+    frame: Any
+    q0: Any = None
+
+    def read(self, task: str | None = None, **how: Any) -> tuple[tuple[Any, ...], tuple[Format, ...], Solver]:
+        """(targets, formats of one sample, solver); how: axes, direction, weights, see `targets.Goal`."""
+        goals, targets = goals_of(self.who, self.frame, self.target, task, **how)
+        formats = tuple(format_of(self.who, goal, t) for goal, t in zip(goals, targets, strict=True))
+        return targets, formats, solver_of(self.who, self.subject, goals, formats)
+
+    def start(self) -> np.ndarray | None:
+        """q0 checked, if there is one."""
+        return None if self.q0 is None else configuration_of(self.who, self.subject, "q0", self.q0)
 
 
 def inverse_kinematics(
@@ -46,43 +68,37 @@ def inverse_kinematics(
         start = None if q0 is None else configuration_of(WHO, subject, "q0", q0)
         if plain is not None and (start is None or start.ndim == 1):
             answer = plain(target, start)
-            return answer if answer.success else _decided(subject, answer, target, frame, start, options)
+            return answer if answer.success else _decided(Asked(WHO, subject, target, frame, start), answer, options)
     solve = METHODS[choice(method, tuple(METHODS), f"{WHO}: method")]
-    known = list(inspect.signature(solve).parameters)[5:]
+    known = list(inspect.signature(solve).parameters)[1:]
     for name in options:
         if name not in known:
             raise InvalidInput(
                 f'{WHO}: method "{method}" has no option {name!r}{did_you_mean(name, known)}; it has {known}'
             )
-    answer = solve(WHO, subject, target, frame, q0, **options)
+    asked = Asked(WHO, subject, target, frame, q0)
+    answer = solve(asked, **options)
     if method != "auto" or np.all(answer.success):
         return answer
-    return _decided(subject, answer, target, frame, q0, options)
+    return _decided(asked, answer, options)
 
 
-def _decided(
-    subject: Subject, answer: InverseKinematics, target: Any, frame: Any, q0: Any, options: Mapping[str, Any]
-) -> InverseKinematics:
+def _decided(asked: Asked, answer: InverseKinematics, options: Mapping[str, Any]) -> InverseKinematics:
     """What the search did not reach, decided by a closed form where one knows every posture; see closed_form.py."""
     if not set(options) <= {"task", "limits", "tolerance", "restarts"}:
         return answer
-    goals, targets = goals_of(WHO, frame, target, options.get("task"))
-    solver = solver_of(WHO, subject, goals, tuple(format_of(WHO, g, t) for g, t in zip(goals, targets, strict=True)))
+    targets, _, solver = asked.read(options.get("task"))
     from linkwork.inverse.closed_form import decides, settled  # here: their families take longer to import than to ask
 
     if not decides(solver):
         return answer
-    limits = limits_of(WHO, subject, options.get("limits", True))
-    start = None if q0 is None else configuration_of(WHO, subject, "q0", q0)
-    return settled(solver, answer, targets[0], start, limits, tolerances(WHO, options.get("tolerance", TOLERANCE)))
+    limits = limits_of(WHO, asked.subject, options.get("limits", True))
+    tolerance = tolerances(WHO, options.get("tolerance", TOLERANCE))
+    return settled(solver, answer, targets[0], asked.start(), limits, tolerance)
 
 
 def analytic(
-    who: str,
-    subject: Subject,
-    target: Any,
-    frame: Any,
-    q0: Any = None,
+    asked: Asked,
     *,
     limits: Any = True,
     tolerance: Any = TOLERANCE,
@@ -95,12 +111,12 @@ def analytic(
     tolerance    [m] and [rad]: what forward kinematics must agree to
     free         (k,) values of the free parameter of seven axes; left out: that of q0, then others over a turn
     """
-    goals, targets = goals_of(who, frame, target, None)
-    if len(goals) != 1 or goals[0].axes or goals[0].task not in ("pose", "position"):
+    who, subject = asked.who, asked.subject
+    targets, formats, solver = asked.read()
+    goal, *others = solver.goals
+    if others or goal.axes or goal.task not in ("pose", "position"):
         raise NotPossible(f'{who}: closed forms take one frame and its whole pose or position; use method="numeric"')
-    formats = (format_of(who, goals[0], targets[0]),)
-    solver = solver_of(who, subject, goals, formats)
-    start = None if q0 is None else configuration_of(who, subject, "q0", q0)
+    start = asked.start()
     refuse_batch(who, start, targets, formats)
     from linkwork.inverse.closed_form import closed_form  # here, as above
 
@@ -108,11 +124,7 @@ def analytic(
 
 
 def numeric(
-    who: str,
-    subject: Subject,
-    target: Any,
-    frame: Any,
-    q0: Any = None,
+    asked: Asked,
     *,
     task: str | None = None,
     axes: Any = None,
@@ -137,10 +149,9 @@ def numeric(
     track        targets (..., T, shape) are points of a path; each starts from the answer before it, see track.py
     dt           sampling time of the path [s]: joints keep their speed limits from point to point
     """
-    goals, targets = goals_of(who, frame, target, task, axes=axes, direction=direction, weights=weights)
-    formats = tuple(format_of(who, goal, t) for goal, t in zip(goals, targets, strict=True))
-    solver = solver_of(who, subject, goals, formats)
-    start = None if q0 is None else configuration_of(who, subject, "q0", q0)
+    who, subject = asked.who, asked.subject
+    targets, formats, solver = asked.read(task, axes=axes, direction=direction, weights=weights)
+    start = asked.start()
     refuse_batch(who, start, targets, formats, path=flag(who, "track", track))
     settings = SearchSettings(
         limits=None if limits is True else limits_of(who, subject, limits),
@@ -154,19 +165,15 @@ def numeric(
     if dt is not None:
         raise InvalidInput(f"{who}: dt is {dt!r}, but only a path has a sampling time; give track=True")
     usual = usual and (settings.tolerance, settings.restarts) == ((TOLERANCE, TOLERANCE), RESTARTS)
-    if usual and isinstance(frame, str):
-        remember_plain(subject, frame, formats[0], solver)
+    if usual and isinstance(asked.frame, str):
+        remember_plain(subject, asked.frame, formats[0], solver)
         if targets[0].shape == formats[0] and (start is None or start.ndim == 1):
             return solver.plain(targets[0], start)
     return solver.many(targets, start, settings)
 
 
 def recursive(
-    who: str,
-    subject: Subject,
-    target: Any,
-    frame: Any,
-    q0: Any = None,
+    asked: Asked,
     *,
     task: str | None = None,
     axes: Any = None,
@@ -196,9 +203,8 @@ def recursive(
     clip_start        a q0 outside the limits is moved onto them instead of refused
     track             targets (..., T, shape) are points of a path
     """
-    goals, targets = goals_of(who, frame, target, task, axes=axes, direction=direction, weights=weights)
-    formats = tuple(format_of(who, goal, t) for goal, t in zip(goals, targets, strict=True))
-    solver = solver_of(who, subject, goals, formats)
+    who, subject = asked.who, asked.subject
+    targets, formats, solver = asked.read(task, axes=axes, direction=direction, weights=weights)
     bounds = limits_of(who, subject, limits)
     rule = Rule(
         step=choice(step, STEPS, f"{who}: step"),
@@ -213,17 +219,13 @@ def recursive(
         sweeps=whole(who, "sweeps", sweeps, 1),
         kick=not_negative(who, "kick", kick),
     )
-    start = start_of(who, subject, q0, bounds, solver, flag(who, "clip_start", clip_start))
+    start = start_of(who, subject, asked.q0, bounds, solver, flag(who, "clip_start", clip_start))
     refuse_batch(who, start, targets, formats, path=flag(who, "track", track))
     return run_sweeps(solver, targets, start, settings, bool(track))
 
 
 def pseudo_inverse(
-    who: str,
-    subject: Subject,
-    target: Any,
-    frame: Any,
-    q0: Any = None,
+    asked: Asked,
     *,
     task: str | None = None,
     dt: float | None = None,
@@ -243,10 +245,9 @@ def pseudo_inverse(
     damping     added to J J' on the diagonal
     tolerance   [m] and [rad]: what counts as on the path
     """
-    goals, targets = goals_of(who, frame, target, task)
-    formats = tuple(format_of(who, goal, t) for goal, t in zip(goals, targets, strict=True))
-    solver = solver_of(who, subject, goals, formats)
-    if q0 is None or dt is None:
+    who, subject = asked.who, asked.subject
+    targets, _, solver = asked.read(task)
+    if asked.q0 is None or dt is None:
         raise InvalidInput(
             f'{who}: method "pseudo_inverse" integrates a motion; give its start q0 and sampling time dt'
         )
@@ -261,19 +262,18 @@ def pseudo_inverse(
         tolerance=tolerances(who, tolerance),
     )
     rates = None if velocity is None else as_doubles(velocity, f"{who}: velocity")
-    start = configuration_of(who, subject, "q0", q0)
+    start = configuration_of(who, subject, "q0", asked.q0)
     return follow(solver, targets, rates, start, limits_of(who, subject, True), settings)
 
 
 def joint_step(subject: Subject, q: Any, joint: str, target: Any, frame: Any, task: str | None = None) -> JointStep:
     """What one joint alone, all others at rest at q (nq,), can do for one target: one move of the recursive method."""
     who = "joint_step"
-    goals, targets = goals_of(who, frame, target, task)
-    formats = tuple(format_of(who, goal, t) for goal, t in zip(goals, targets, strict=True))
+    targets, formats, solver = Asked(who, subject, target, frame).read(task)
     at = configuration_of(who, subject, "q", q)
     if at.ndim != 1 or any(t.shape != f for t, f in zip(targets, formats, strict=True)):
         raise InvalidInput(f"{who}: q has shape {at.shape}, expected one configuration and one target")
-    return step_of(solver_of(who, subject, goals, formats), at, joint, targets)
+    return step_of(solver, at, joint, targets)
 
 
 METHODS: dict[str, Callable[..., InverseKinematics]] = {

@@ -59,8 +59,23 @@ class Task(Protocol):
     def rows(self, scene: TaskScene, numbers: SX) -> tuple[SX, SX]: ...
 
 
+class _PoseTask:
+    """What tasks that bring a frame to a pose have in common."""
+
+    frame: str
+    target: Any
+    position_cost: Cost
+    rotation_cost: Cost
+
+    def numbers(self, subject: Subject) -> np.ndarray:
+        return _pose(f'task of frame "{self.frame}"', self.target)
+
+    def costs(self, subject: Subject) -> np.ndarray:
+        return _two_costs(f'task of frame "{self.frame}"', self.position_cost, self.rotation_cost)
+
+
 @dataclass(frozen=True, eq=False)
-class FrameTask:
+class FrameTask(_PoseTask):
     """A frame at a pose of the world: target (4, 4)."""
 
     frame: str
@@ -77,12 +92,6 @@ class FrameTask:
     def key(self) -> tuple:
         return "frame", self.frame
 
-    def numbers(self, subject: Subject) -> np.ndarray:
-        return _pose(f'task of frame "{self.frame}"', self.target)
-
-    def costs(self, subject: Subject) -> np.ndarray:
-        return _two_costs(f'task of frame "{self.frame}"', self.position_cost, self.rotation_cost)
-
     def rows(self, scene: TaskScene, numbers: SX) -> tuple[SX, SX]:
         place = scene.subject.place_of(self.frame)
         R_d, p_d = _unpacked(numbers)
@@ -92,7 +101,7 @@ class FrameTask:
 
 
 @dataclass(frozen=True, eq=False)
-class RelativeFrameTask:
+class RelativeFrameTask(_PoseTask):
     """A frame at a pose seen from another frame: target (4, 4) = T_root_frame."""
 
     frame: str
@@ -109,12 +118,6 @@ class RelativeFrameTask:
     @property
     def key(self) -> tuple:
         return "relative", self.frame, self.root
-
-    def numbers(self, subject: Subject) -> np.ndarray:
-        return _pose(f'task of frame "{self.frame}"', self.target)
-
-    def costs(self, subject: Subject) -> np.ndarray:
-        return _two_costs(f'task of frame "{self.frame}"', self.position_cost, self.rotation_cost)
 
     def rows(self, scene: TaskScene, numbers: SX) -> tuple[SX, SX]:
         """In axes of the root: R_r'(p_f - p_r), its rate R_r'(v_f - v_r - w_r x (p_f - p_r)), and R_r'(w_f - w_r)."""

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.collision import CollisionModel, Obstacles, checker
+from linkwork.collision import CollisionModel, checker
 from linkwork.planning.constraints import Manifold
-from linkwork.planning.jobs import FULL, SOLVED, Job, PlannerSettings, Search
+from linkwork.planning.jobs import SOLVED, Job, PlannerSettings, Search
 from linkwork.planning.on_manifold import OnManifold, shortened_on
 from linkwork.planning.plan_result import Plan
 from linkwork.planning.projected_search import POINTS, ProjectedWriter, places
@@ -38,17 +38,10 @@ class ProjectedSearch(Search):
         self.scratch = max(self.scratch, first["scratch"], second["scratch"])
 
     def job(
-        self,
-        start: np.ndarray,
-        goals: np.ndarray,
-        obstacles: Obstacles | None,
-        box: tuple[np.ndarray, np.ndarray],
-        settings: PlannerSettings,
-        shift: np.ndarray,
-        path: np.ndarray | None = None,
+        self, start: np.ndarray, goals: Any, obstacles: Any, box: Any, settings: PlannerSettings, *others: Any
     ) -> Job:
         """A problem that waits to be run, with the memory of its chunks."""
-        job = super().job(start, goals, obstacles, box, settings, shift, path)
+        job = super().job(start, goals, obstacles, box, settings, *others)
         at, numbers = places(self.size), self.manifold.numbers(start)
         packed = self.model.tables.pack(obstacles)
         memory = np.zeros(at["end"] + len(numbers))
@@ -120,15 +113,7 @@ def searched(
     clock = time.perf_counter()
     box = asked.space.box(asked.start)
     job = search.job(asked.start, asked.goals, asked.obstacles, box, settings, shift)
-    arena = search.arena(job)
-    most = PORTION
-    while (status := search.go_on(job, most, arena)) != SOLVED:
-        if time.perf_counter() > until or job["capacity"] >= ROOM:
-            break
-        if status == FULL:
-            arena = search.grown(job, arena)
-        most = job["iterations"] + PORTION
-    if status == SOLVED and job["path_count"] > job["path_rows"]:
+    if search.in_portions(job, PORTION, ROOM, until) == SOLVED and job["path_count"] > job["path_rows"]:
         job["status"] = 0
     seconds["search"] += time.perf_counter() - clock
     return job

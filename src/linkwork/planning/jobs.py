@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -235,6 +236,18 @@ class Search:
         job["most_iterations"], job["arena"] = most_iterations, arena.ctypes.data
         self._run([job], 0)
         return job["status"]
+
+    def in_portions(self, job: Job, portion: int, room: int, until: float) -> int:
+        """Search this many iterations at a time, until there is a path, no more time or no more room; the status."""
+        arena = self.arena(job)
+        most = portion
+        while (status := self.go_on(job, most, arena)) != SOLVED:
+            if status in (START_TOUCHES, GOAL_TOUCHES) or time.perf_counter() > until or job["capacity"] >= room:
+                break
+            if status == FULL:
+                arena = self.grown(job, arena)
+            most = job["iterations"] + portion
+        return status
 
     def run_all(self, jobs: Sequence[Job], most_iterations: int) -> None:
         """Many jobs on threads, each in the memory of its thread: those that are not solved need a run of their own."""

@@ -19,7 +19,7 @@ from linkwork.planning.anytime import improved
 from linkwork.planning.constrained import constrained
 from linkwork.planning.constraints import manifold_of, refuse_off
 from linkwork.planning.goals import PoseGoal
-from linkwork.planning.jobs import FULL, GOAL_TOUCHES, SOLVED, START_TOUCHES, Job, PlannerSettings, Search
+from linkwork.planning.jobs import GOAL_TOUCHES, SOLVED, START_TOUCHES, Job, PlannerSettings, Search
 from linkwork.planning.options import PlanOptions, completed
 from linkwork.planning.plan_result import Plan, Plans
 from linkwork.planning.questions import (
@@ -304,14 +304,7 @@ def _searched(
     search = asked.search
     if job is None:
         job = _job_of(asked, settings)
-        arena = search.arena(job)
-        most = PORTION
-        while (status := search.go_on(job, most, arena)) != SOLVED:
-            if status in (START_TOUCHES, GOAL_TOUCHES) or time.perf_counter() > until or job["capacity"] >= ROOM:
-                break
-            if status == FULL:
-                arena = search.grown(job, arena)
-            most = job["iterations"] + PORTION
+        status = search.in_portions(job, PORTION, ROOM, until)
         if status == SOLVED and job["path_count"] > job["path_rows"]:
             raise NotPossible(f"plan: the first path has {job['path_count']} waypoints, more than {job['path_rows']}")
     seconds["search"] += time.perf_counter() - clock

@@ -32,16 +32,16 @@ def reproduce(
     Example:  linkwork reproduce 04 --figures figures
     """
     chosen = [name.zfill(2) for name in paper or papers()]
-    found: list[Paper] = []
+    reproduced: list[Paper] = []
     with working("papers") as tick:
         for k, name in enumerate(chosen):
-            found += computed(name)
+            reproduced += computed(name)
             tick(k + 1, len(chosen))
     written = [] if figures is None else _draw(chosen, figures, forms)
-    missed = [case for p in found for case in p.cases if not case.passed]
-    numbers = [{**asdict(p), "passed": all(c.passed for c in p.cases)} for p in found]
+    missed = [case for p in reproduced for case in p.cases if not case.passed]
+    numbers = [{**asdict(p), "passed": all(c.passed for c in p.cases)} for p in reproduced]
     facts = {"papers": numbers, "missed": len(missed)}
-    return Answer(facts, _shown(found, failed), written, code=1 if missed else 0)
+    return Answer(facts, _shown(reproduced, failed), written, code=1 if missed else 0)
 
 
 def _draw(numbers: list[str], folder: Path, forms: str) -> list[Path]:
@@ -52,11 +52,11 @@ def _draw(numbers: list[str], folder: Path, forms: str) -> list[Path]:
         return write_redrawn(drawn, folder, forms.replace(",", " ").split(), tick)
 
 
-def _shown(found: list[Paper], failed: bool) -> list[Table | str]:
+def _shown(reproduced: list[Paper], failed: bool) -> list[Table | str]:
     """One table for all papers, then what was corrected."""
     rows = [
         (p.number, c.what, f"{c.published:.10g}", f"{c.ours:.10g}", f"{c.tolerance:.1e}", c.unit, _verdict(c.passed))
-        for p in found
+        for p in reproduced
         for c in p.cases
         if not (failed and c.passed)
     ]
@@ -64,12 +64,12 @@ def _shown(found: list[Paper], failed: bool) -> list[Table | str]:
     if rows:
         header = ("paper", "what", "published", "ours", "tolerance", "unit", "")
         shown.append(Table("published numbers beside ours", header, rows))
-    for p in found:
+    for p in reproduced:
         reached = sum(c.passed for c in p.cases)
         shown.append(f"paper {p.number:02d}, {p.title}: {reached} of {len(p.cases)}")
         shown += [f"  corrected: {note}" for note in p.corrections]
         shown += [f"  note: {note}" for note in dict.fromkeys(c.note for c in p.cases if c.note)]
-    total, reached = sum(len(p.cases) for p in found), sum(c.passed for p in found for c in p.cases)
+    total, reached = sum(len(p.cases) for p in reproduced), sum(c.passed for p in reproduced for c in p.cases)
     return [*shown, f"{reached} of {total} published numbers reproduced"]
 
 

@@ -52,18 +52,18 @@ def paper() -> Paper:
 def _motion() -> list[Case]:
     robot = linkwork.load("charmie-2022")
     motion = robot.motions["validation"]
-    found = []
+    cases = []
     for t, d4, theta5, *tips in MOTION:
         q, _, _ = motion.sample(float(t))
         lift, torso = _indirect(robot)
-        found.append(Case(f"d4 at {t} s", d4, float(q[lift]) * 1e3, 1e-4, "mm"))
-        found.append(Case(f"theta5 at {t} s", theta5, float(np.degrees(q[torso])), 1e-5, "deg"))
+        cases.append(Case(f"d4 at {t} s", d4, float(q[lift]) * 1e3, 1e-4, "mm"))
+        cases.append(Case(f"theta5 at {t} s", theta5, float(np.degrees(q[torso])), 1e-5, "deg"))
         for name, expected, ours in zip(("left", "right", "head"), tips, _tips(robot, q), strict=True):
-            found += [
+            cases += [
                 Case(f"{name} tip, {axis}, at {t} s", x, float(y) * 1e3, 1e-4, "mm")
                 for axis, x, y in zip("xyz", expected, ours, strict=True)
             ]
-    return found
+    return cases
 
 
 def _upright() -> list[Case]:
@@ -73,36 +73,36 @@ def _upright() -> list[Case]:
     c[robot.actuators.index(lift_strut)], c[robot.actuators.index(torso_strut)] = 0.4, 0.4324187785
     q, _, _ = robot.from_actuators(c)
     expected = ((-1001.5, 3.0, 1035.855), (1001.5, 3.0, 1035.855), (0.0, 14.7, 1336.455))
-    found = [Case("upright: theta5", 0.0, float(q[robot.index(torso).start]), 1e-9, "rad", "strut 432.4187785 mm")]
+    cases = [Case("upright: theta5", 0.0, float(q[robot.index(torso).start]), 1e-9, "rad", "strut 432.4187785 mm")]
     for name, wanted, ours in zip(("left", "right", "head"), expected, _tips(robot, q), strict=True):
-        found += [
+        cases += [
             Case(f"upright: {name} tip, {axis}", x, float(y) * 1e3, 1e-4, "mm")
             for axis, x, y in zip("xyz", wanted, ours, strict=True)
         ]
     c[robot.actuators.index(torso_strut)] = 0.35
     q, _, _ = robot.from_actuators(c)
-    found.append(Case("theta5 at a stroke of 350 mm", -0.838515718, float(q[robot.index(torso).start]), 1e-9, "rad"))
-    return found
+    cases.append(Case("theta5 at a stroke of 350 mm", -0.838515718, float(q[robot.index(torso).start]), 1e-9, "rad"))
+    return cases
 
 
 def _examples() -> list[Case]:
     arm = linkwork.load("kuka-kr500")
     pose = np.array([0.3, -1.2, 1.4, 0.5, -0.6, 0.7])
-    found = []
+    cases = []
     for label, q, flange in (("zero", 0 * pose, (3115.0, 0.0, 990.0)), ("a pose", pose, FLANGE)):
-        found += _point(f"arm at {label}: flange", flange, arm.pose(q, "flange")[:3, 3])
+        cases += _point(f"arm at {label}: flange", flange, arm.pose(q, "flange")[:3, 3])
     hexapod = linkwork.load("hexapod")
     q = np.tile([0.0, -0.5, 1.5], 6)
     for k in range(6):
         c, s = np.cos(k * np.pi / 3), np.sin(k * np.pi / 3)
         foot = (round(301.780656 * c, 9), round(301.780656 * s, 9), -80.273555)
-        found += _point(f"hexapod: foot {k}", foot, hexapod.pose(q, f"foot_{k}")[:3, 3])
+        cases += _point(f"hexapod: foot {k}", foot, hexapod.pose(q, f"foot_{k}")[:3, 3])
     quadruped = linkwork.load("quadruped")
     q = np.tile([0.0, 0.8, -1.5], 4)
     for leg, x, y in (("FL", 323.715585, 1), ("FR", 323.715585, -1), ("RL", -271.984415, 1), ("RR", -271.984415, -1)):
         foot = (x, y * 165.945, -524.220012)
-        found += _point(f"quadruped: foot {leg}", foot, quadruped.pose(q, f"foot_{leg}")[:3, 3])
-    return found
+        cases += _point(f"quadruped: foot {leg}", foot, quadruped.pose(q, f"foot_{leg}")[:3, 3])
+    return cases
 
 
 def _point(what: str, expected: tuple[float, float, float], ours: np.ndarray) -> list[Case]:

@@ -62,14 +62,14 @@ def _each(what: str, published: list[float], ours: np.ndarray, tolerance: float,
 
 
 def _first_solutions(robot: Robot) -> list[Case]:
-    found = _solve(robot, CORNER, np.zeros(4), limits=TURN)
+    reached = _solve(robot, CORNER, np.zeros(4), limits=TURN)
     once = _solve(robot, CORNER, np.zeros(4), limits=TURN, sweeps=1)
     held = _solve(robot, CORNER, np.zeros(4), limits=TURN, penalty="symmetric")
     solution = [-0.0322662737, 0.3962757126, 0.7702373262, 1.8708823029]
     return [
-        Case("sweeps from the straight arm to p0", 8, found.iterations, 0),
-        Case("error after them", 8.646e-6, found.error, 1e-9, "m"),
-        *_each("solution", solution, found.q, 1e-8),
+        Case("sweeps from the straight arm to p0", 8, reached.iterations, 0),
+        Case("error after them", 8.646e-6, reached.error, 1e-9, "m"),
+        *_each("solution", solution, reached.q, 1e-8),
         *_each("after one sweep", [0.3415063509, 0.2765492999, 0.2974059413, 0.5854433236], once.q, 1e-8),
         Case("error after one sweep", 0.3428215542, once.error, 1e-8, "m"),
         Case("sweeps with the printed penalty", 7, held.iterations, 0),
@@ -201,13 +201,13 @@ def _wrist() -> list[Case]:
     wrist = Robot.from_dh([{"alpha": -PI / 2}, {"alpha": PI / 2}, {}], convention="standard")
     axis = np.array([0.6, 0.0, 0.8])
     R = 2 * np.outer(axis, axis) - np.eye(3)
-    found = wrist.inverse_kinematics(
+    reached = wrist.inverse_kinematics(
         R, "link3", np.zeros(3), method="recursive", task="orientation", sweeps=1, kick=0.0, limits=False
     )
     note = "the signs of a half turn are free"
     return [
-        Case("wrist, half a turn, one exact sweep: q1", PI, float(abs(found.q[0])), 1e-8, "rad", note),
-        Case("wrist, half a turn, one exact sweep: q2", 1.28700222, float(abs(found.q[1])), 1e-8, "rad", note),
+        Case("wrist, half a turn, one exact sweep: q1", PI, float(abs(reached.q[0])), 1e-8, "rad", note),
+        Case("wrist, half a turn, one exact sweep: q2", 1.28700222, float(abs(reached.q[1])), 1e-8, "rad", note),
     ]
 
 

@@ -92,23 +92,23 @@ def paper() -> Paper:
 
 def _symbols(robot: linkwork.Robot) -> list[Case]:
     ours, expected = robot.christoffel(POSE), published_symbols()
-    found = [
+    cases = [
         Case(f"c^{k + 1}_{i + 1}{j + 1}", float(expected[k, i, j]), float(ours[k, i, j]), 1e-11, "kg m^2")
         for k in range(5)
         for i in range(5)
         for j in range(i, 5)
     ]
-    found.append(Case("sum of |c|", 21.611983349870, float(np.abs(ours).sum()), 1e-11, "kg m^2"))
-    found.append(Case("Frobenius norm of c", 2.840258503654, float(np.linalg.norm(ours)), 1e-11, "kg m^2"))
+    cases.append(Case("sum of |c|", 21.611983349870, float(np.abs(ours).sum()), 1e-11, "kg m^2"))
+    cases.append(Case("Frobenius norm of c", 2.840258503654, float(np.linalg.norm(ours)), 1e-11, "kg m^2"))
     bias = np.einsum("kij,i,j", ours, VELOCITY, VELOCITY)
-    found += [
+    cases += [
         Case(f"(C v)_{k + 1}", x, float(y), 1e-11, "N m") for k, (x, y) in enumerate(zip(BIAS, bias, strict=True))
     ]
     row = robot.mass_matrix(POSE)[0]
-    found += [
+    cases += [
         Case(f"M_1{k + 1}", x, float(y), 1e-11, "kg m^2") for k, (x, y) in enumerate(zip(MASS_ROW, row, strict=True))
     ]
-    return found
+    return cases
 
 
 def _closed_forms() -> list[Case]:

@@ -71,17 +71,17 @@ def paper() -> Paper:
 
 
 def _counts(robot: linkwork.Robot) -> list[Case]:
-    found = mobility(robot.subject)
-    spatial = found.freedoms - 6 * found.loops
+    counted = mobility(robot.subject)
+    spatial = counted.freedoms - 6 * counted.loops
     numbers = (
-        ("bodies", 40, found.bodies),
-        ("revolute joints", 34, found.by_type["revolute"]),
-        ("prismatic joints", 10, found.by_type["prismatic"]),
-        ("fixed joints", 3, found.by_type["fixed"]),
-        ("independent loops", 7, found.loops),
-        ("degrees of freedom", 21, found.degrees),
+        ("bodies", 40, counted.bodies),
+        ("revolute joints", 34, counted.by_type["revolute"]),
+        ("prismatic joints", 10, counted.by_type["prismatic"]),
+        ("fixed joints", 3, counted.by_type["fixed"]),
+        ("independent loops", 7, counted.loops),
+        ("degrees of freedom", 21, counted.degrees),
         ("spatial Gruebler count before the claws' couplings", 2, spatial),
-        ("redundant constraints", 21, found.redundant),
+        ("redundant constraints", 21, counted.redundant),
         ("mass [kg]", 62.4, sum(float(body.mass_properties.mass) for body in robot.model.bodies)),
     )
     return [Case(what, expected, float(ours), 1e-9) for what, expected, ours in numbers]
@@ -93,32 +93,32 @@ def _indirect_joints(robot: linkwork.Robot) -> list[Case]:
     c[lift], c[torso] = 0.4, 0.4
     q, _, _ = robot.from_actuators(c)
     formula = 573.5 - np.sqrt(400.0**2 - 95.0**2)
-    found = [
+    cases = [
         Case("d4 at act4 = 400 mm", float(formula), float(q[robot.index("d4").start]) * 1e3, 1e-9, "mm", ASSUMED),
         Case("theta5 at act5 = 400 mm", -0.561283693, float(q[robot.index("th5").start]), 1e-9, "rad", ASSUMED),
     ]
     c[torso] = 0.4532958
     q, _, _ = robot.from_actuators(c)
-    found.append(Case("theta5 at act5 = 453.2958 mm (upright)", 0.0, float(q[robot.index("th5").start]), 1e-6, "rad"))
-    return found
+    cases.append(Case("theta5 at act5 = 453.2958 mm (upright)", 0.0, float(q[robot.index("th5").start]), 1e-6, "rad"))
+    return cases
 
 
 def _motion(robot: linkwork.Robot) -> list[Case]:
     motion = robot.motions["validation"]
-    found = []
+    cases = []
     for t, side, hand, force, force_world, moment, act4, act5 in MOTION:
         when = f"at {t:g} s" + (f" ({side})" if t == 2.5 else "")
         q, v, a = motion.sample(t, side)
         loads = robot.loads(q, v, a)
         point = robot.points(q)["12a"]["D"] * 1e3
         wrench, world = loads.joint_wrench("3"), loads.joint_wrench("3", "world")
-        found += _vector(f"D of 12a {when}", hand, point, 1e-3, "mm")
-        found += _vector(f"force of 2 on 3 {when}, axes of 3", force, wrench[:3], 1e-4, "N")
-        found += _vector(f"force of 2 on 3 {when}, ground axes", force_world, world[:3], 1e-4, "N")
-        found += _vector(f"moment at joint 3 {when}", moment, wrench[3:], 1e-4, "N m")
-        found.append(Case(f"force of actuator 4 {when}", act4, float(loads.actuator("act4")), 1e-4, "N", ASSUMED))
-        found.append(Case(f"force of actuator 5 {when}", act5, float(loads.actuator("act5")), 1e-4, "N", ASSUMED))
-    return found
+        cases += _vector(f"D of 12a {when}", hand, point, 1e-3, "mm")
+        cases += _vector(f"force of 2 on 3 {when}, axes of 3", force, wrench[:3], 1e-4, "N")
+        cases += _vector(f"force of 2 on 3 {when}, ground axes", force_world, world[:3], 1e-4, "N")
+        cases += _vector(f"moment at joint 3 {when}", moment, wrench[3:], 1e-4, "N m")
+        cases.append(Case(f"force of actuator 4 {when}", act4, float(loads.actuator("act4")), 1e-4, "N", ASSUMED))
+        cases.append(Case(f"force of actuator 5 {when}", act5, float(loads.actuator("act5")), 1e-4, "N", ASSUMED))
+    return cases
 
 
 def _sharing(robot: linkwork.Robot) -> list[Case]:
@@ -127,29 +127,29 @@ def _sharing(robot: linkwork.Robot) -> list[Case]:
     torso = loads.support("act5")
     d4 = 0.5735 - np.sqrt(0.4**2 - 0.095**2)  # the paper's joint 4 lies d4 above the origin of body 4
     moment = four[3:] - np.cross((0.0, 0.0, d4), four[:3])
-    found = _vector("f_4 on body 5 at 0 s", (0.2400, -22.4306, -127.8687), five[:3], 1e-4, "N")
-    found += _vector("f_5d on body 5 at 0 s", (0.2400, -24.1158, 202.2904), torso[:3], 1e-4, "N")
-    found += _vector("mu_4 on body 5 at 0 s", (0.0, 0.2409, -0.2797), five[3:], 1e-4, "N m")
-    found += _vector("mu_5d on body 5 at 0 s", (0.0, 0.2409, -0.2797), torso[3:], 1e-4, "N m")
-    found += _vector("f_3 on body 4 at 0 s", (0.3031, 40.1378, 0.0), four[:3], 1e-4, "N")
-    found += _vector("f_4d on body 4 at 0 s", (0.0, -40.1639, 164.2727), lift[:3], 1e-4, "N")
-    found += _vector("mu_3 on body 4 at 0 s", (-12.1542, 0.2878, 0.0), moment, 1e-4, "N m")
+    cases = _vector("f_4 on body 5 at 0 s", (0.2400, -22.4306, -127.8687), five[:3], 1e-4, "N")
+    cases += _vector("f_5d on body 5 at 0 s", (0.2400, -24.1158, 202.2904), torso[:3], 1e-4, "N")
+    cases += _vector("mu_4 on body 5 at 0 s", (0.0, 0.2409, -0.2797), five[3:], 1e-4, "N m")
+    cases += _vector("mu_5d on body 5 at 0 s", (0.0, 0.2409, -0.2797), torso[3:], 1e-4, "N m")
+    cases += _vector("f_3 on body 4 at 0 s", (0.3031, 40.1378, 0.0), four[:3], 1e-4, "N")
+    cases += _vector("f_4d on body 4 at 0 s", (0.0, -40.1639, 164.2727), lift[:3], 1e-4, "N")
+    cases += _vector("mu_3 on body 4 at 0 s", (-12.1542, 0.2878, 0.0), moment, 1e-4, "N m")
     shared = float(loads.support("4slc")[5] + loads.support("4src")[5])
-    found.append(Case("z moment of both sliders on body 4 at 0 s", -0.8202, shared, 1e-4, "N m", ASSUMED))
-    return found
+    cases.append(Case("z moment of both sliders on body 4 at 0 s", -0.8202, shared, 1e-4, "N m", ASSUMED))
+    return cases
 
 
 def _static(robot: linkwork.Robot) -> list[Case]:
     q, v, a = robot.motions["validation"].sample(0.0)
     loads = robot.loads(q, 0 * v, 0 * a)
-    found = _vector("static base force", (0.0, 0.0, 612.144), loads.base[:3], 1e-9, "N")
+    cases = _vector("static base force", (0.0, 0.0, 612.144), loads.base[:3], 1e-9, "N")
     numbers = {"act4": 168.652565, "act5": 203.508396, "th8a": -5.877361, "th8b": -5.877361}
     numbers |= {"th10a": -2.023898, "th10b": -2.023898}
-    found += [
+    cases += [
         Case(f"static effort of {name}", x, float(loads.actuator(name)), 1e-6, "N, N m", ASSUMED)
         for name, x in numbers.items()
     ]
-    return found
+    return cases
 
 
 def _shape(robot: linkwork.Robot) -> list[Case]:
@@ -167,10 +167,10 @@ def _balancing() -> list[Case]:
     robot = linkwork.load("charmie", live=["balance_spring"])
     c = np.zeros((9, len(robot.actuators)))
     c[:, robot.actuators.index("act4")], c[:, robot.actuators.index("act5")] = np.linspace(0.36, 0.44, 9), 0.4
-    found = balance(robot, c, ["act4"], bounds={"balance_spring": (0.0, 1e5)})
+    balanced = balance(robot, c, ["act4"], bounds={"balance_spring": (0.0, 1e5)})
     note = "assumed geometry of the bars: h = 120 mm, a / b = 1/2"
-    lift = found.variables["balance_spring"] * 0.12 / 2
-    left = float(np.abs(found.effort_after).max())
+    lift = balanced.variables["balance_spring"] * 0.12 / 2
+    left = float(np.abs(balanced.effort_after).max())
     return [
         Case("balancing lift k h a / b a side", 16.7 * 9.81 / 2, lift, 1e-9, "N", note),
         Case("force of actuator 4 left over, 360 to 440 mm", 0.0, left, 1e-10, "N", note),
@@ -221,6 +221,6 @@ def _draw_base(figure: Any) -> None:
 def _draw_beside(figure: Any, time: np.ndarray, rows: list[tuple[str, str, np.ndarray]], column: int) -> None:
     """Our curves, and the computed instants of the reproduce room's table in one of its columns."""
     table: Any = MOTION
-    found = panels(figure, time, [(title, unit, {"linkwork": x}) for title, unit, x in rows])
-    for i, axes in enumerate(found):
+    drawn = panels(figure, time, [(title, unit, {"linkwork": x}) for title, unit, x in rows])
+    for i, axes in enumerate(drawn):
         marked(axes, [row[0] for row in table], [row[column][i] for row in table], "corrected equations")

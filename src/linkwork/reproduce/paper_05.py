@@ -73,64 +73,64 @@ def _complex(what: str, published: complex, ours: complex, tolerance: float, not
 def _tables() -> list[Case]:
     minors = synthesis.compatibility(TABLE_4).deltas * float(TABLE_4.size)
     note = "Table 5; Table 4 is rounded in its last digit"
-    found = []
+    cases = []
     for loop, (row, ours) in enumerate(zip(TABLE_5, minors, strict=True)):
         for k, (x, y) in enumerate(zip(row, ours, strict=True)):
-            found += _complex(f"D{k + 1}{chr(39) * loop}", x, complex(y), 1e-3, note)
+            cases += _complex(f"D{k + 1}{chr(39) * loop}", x, complex(y), 1e-3, note)
     turn = np.angle(minors[0, 1]) - np.angle(minors[1, 1])
-    found.append(Case("alignment of the primed loop", -13.15, float(np.degrees(turn)), 5e-3, "deg", "printed"))
+    cases.append(Case("alignment of the primed loop", -13.15, float(np.degrees(turn)), 5e-3, "deg", "printed"))
     aligned = minors[1, 1] * np.exp(1j * turn) - minors[0, 1]
-    found += _complex("alignment vector", 1.9307 - 7.2528j, complex(aligned), 1e-3, "printed")
+    cases += _complex("alignment vector", 1.9307 - 7.2528j, complex(aligned), 1e-3, "printed")
     exact = np.degrees(synthesis.compatibility(TABLE_4).ranges)
     for k, limit in enumerate((-28.111, 21.456, 109.404, 115.198)):
         what = f"feasible beta2, limit {k + 1}"
-        found.append(
+        cases.append(
             Case(what, limit, float(exact.ravel()[k]), 1e-3, "deg", "printed: -27 .. 116, a graphical reading")
         )
-    return found
+    return cases
 
 
 def _dyads() -> list[Case]:
     ours, scanned = synthesis.dyads(TABLE_4), synthesis.dyads(TABLE_4, method="linkage")
-    found = [Case("number of dyads through Table 4", 2, len(ours), 0)]
+    cases = [Case("number of dyads through Table 4", 2, len(ours), 0)]
     for k, (beta, W, Z) in enumerate(DYADS):
         name = "AB"[k]
         for j, angle in enumerate(beta):
-            found.append(Case(f"dyad {name}, beta{j + 2}", angle, float(np.degrees(ours.beta[k, j])), 1e-6, "deg"))
-        found += _complex(f"dyad {name}, W", W, complex(ours.W[k]), 1e-6)
-        found += _complex(f"dyad {name}, Z", Z, complex(ours.Z[k]), 1e-6)
+            cases.append(Case(f"dyad {name}, beta{j + 2}", angle, float(np.degrees(ours.beta[k, j])), 1e-6, "deg"))
+        cases += _complex(f"dyad {name}, W", W, complex(ours.W[k]), 1e-6)
+        cases += _complex(f"dyad {name}, Z", Z, complex(ours.Z[k]), 1e-6)
     apart = float(np.abs(scanned.beta - ours.beta).max())
-    found.append(Case("the paper's scan of the linkages against the roots", 0.0, apart, 1e-9, "rad"))
+    cases.append(Case("the paper's scan of the linkages against the roots", 0.0, apart, 1e-9, "rad"))
     four = synthesis.dyads(TABLE_4[:4], beta={2: np.deg2rad(-10)})
     nearest = four.W[np.abs(four.W - (51.712926 - 3.463769j)).argmin()]
-    found += _complex("four positions, beta2 = -10 deg: W", 51.712926 - 3.463769j, complex(nearest), 1e-6)
+    cases += _complex("four positions, beta2 = -10 deg: W", 51.712926 - 3.463769j, complex(nearest), 1e-6)
     three = synthesis.dyads(TABLE_4[:3], beta={2: np.deg2rad(30), 3: np.deg2rad(60)})
-    found += _complex("three positions, beta = 30, 60 deg: W", 10.348595 - 11.671032j, complex(three.W[0]), 1e-6)
-    return found
+    cases += _complex("three positions, beta = 30, 60 deg: W", 10.348595 - 11.671032j, complex(three.W[0]), 1e-6)
+    return cases
 
 
 def _landmarks() -> list[Case]:
     task = TABLE_4[:4]
-    found = _complex("pole P12", 12.078432 + 45.320013j, synthesis.poles(task)[1, 2], 1e-6)
-    found += _complex("image pole P24", -4.687788 + 39.757392j, synthesis.image_poles(task)[2, 4], 1e-6)
-    found += _complex("Pi_23", -19.041389 + 46.080299j, synthesis.opposite_points(task)[2, 3], 1e-6)
+    cases = _complex("pole P12", 12.078432 + 45.320013j, synthesis.poles(task)[1, 2], 1e-6)
+    cases += _complex("image pole P24", -4.687788 + 39.757392j, synthesis.image_poles(task)[2, 4], 1e-6)
+    cases += _complex("Pi_23", -19.041389 + 46.080299j, synthesis.opposite_points(task)[2, 3], 1e-6)
     cubic = synthesis.center_cubic(task)
-    found.append(Case("centre cubic, x^2 y", 4.473498, float(cubic[1]), 1e-6))
-    found.append(Case("centre cubic, constant", -253345.38862, float(cubic[9]), 1e-2))
-    return found
+    cases.append(Case("centre cubic, x^2 y", 4.473498, float(cubic[1]), 1e-6))
+    cases.append(Case("centre cubic, constant", -253345.38862, float(cubic[9]), 1e-2))
+    return cases
 
 
 def _verdict() -> list[Case]:
     pair = synthesis.dyads(TABLE_4)
     linkage = synthesis.from_dyads(TABLE_4, pair[0], pair[1])
     verdict = synthesis.check(linkage, TABLE_4)
-    found = [Case("branch defect of the final linkage", 1, int(verdict.branch), 0, "", str(verdict.reasons))]
+    cases = [Case("branch defect of the final linkage", 1, int(verdict.branch), 0, "", str(verdict.reasons))]
     for j, angle in enumerate(TRANSMISSION):
         if angle < 1.0:
             continue  # position 2 is printed as 0.51 deg: two digits cannot tell one per cent
         ours = float(np.degrees(verdict.transmission[j]))
-        found.append(Case(f"transmission angle at position {j + 1}", angle, ours, 5e-3, "deg"))
-    return found
+        cases.append(Case(f"transmission angle at position {j + 1}", angle, ours, 5e-3, "deg"))
+    return cases
 
 
 def _triads() -> list[Case]:
@@ -138,26 +138,26 @@ def _triads() -> list[Case]:
     positions = (2 + 1j) * turn(ALPHA) + (1.5 - 0.5j) * turn(BETA) + (-0.5 + 2j) * turn(GAMMA)
     task = PlanarTask(positions, GAMMA)
     ours = synthesis.triads(task, ALPHA)
-    found = [Case("real triads through seven positions", 5, len(ours), 0, "", "of 17; the paper: 0, 2, 4 or 6")]
+    cases = [Case("real triads through seven positions", 5, len(ours), 0, "", "of 17; the paper: 0, 2, 4 or 6")]
     for k, row in enumerate(TRIADS):
         for j, angle in enumerate(row):
             value = float(np.degrees(ours.beta[k, j]))
-            found.append(Case(f"triad {k + 1}, beta{j + 2}", angle, value, 1e-6, "deg"))
+            cases.append(Case(f"triad {k + 1}, beta{j + 2}", angle, value, 1e-6, "deg"))
     six = synthesis.triads(task[:6], ALPHA[:6], {2: np.deg2rad(-10)})
-    found.append(Case("real triads through six positions at beta2 = -10 deg", 4, len(six), 0))
+    cases.append(Case("real triads through six positions at beta2 = -10 deg", 4, len(six), 0))
     five = synthesis.triads(task[:5], ALPHA[:5], {2: np.deg2rad(-10), 5: np.deg2rad(30)})
-    found.append(Case("triads through five positions", 2, len(five), 0))
-    return found
+    cases.append(Case("triads through five positions", 2, len(five), 0))
+    return cases
 
 
 def _drone() -> list[Case]:
     note = "the figure with the loops is lost; recovered from signed sums, which miss by rounding"
     loops = (("Z1", "-Z3", "-Z8"), ("Z1", "Z2", "-Z3", "-Z4", "-Z5"), ("Z0", "Z6", "Z7", "-Z3", "-Z4"))
-    found = []
+    cases = []
     for row in loops:
         total = sum((-1 if name[0] == "-" else 1) * DRONE[name.lstrip("-")] for name in row)
-        found.append(Case(f"drone: {' + '.join(row)}", 0.0, float(abs(total)), 1.5e-3, "", note))
-    return found
+        cases.append(Case(f"drone: {' + '.join(row)}", 0.0, float(abs(total)), 1.5e-3, "", note))
+    return cases
 
 
 def figures() -> tuple[Redrawn, ...]:
@@ -188,10 +188,10 @@ def _draw_curves(figure: Any) -> None:
 
 
 def _draw_linkage(figure: Any) -> None:
-    found = synthesis.compatibility(TABLE_4)
+    linkages = synthesis.compatibility(TABLE_4)
     axes = figure.subplots()
-    low, high = found.ranges[0]
+    low, high = linkages.ranges[0]
     for beta in np.linspace(low + 1e-3, high - 1e-3, 5):
-        for polygon in found.drawing(float(beta)):
+        for polygon in linkages.drawing(float(beta)):
             axes.plot(polygon.real, polygon.imag, lw=0.8)
     axes.set_aspect("equal")

@@ -99,11 +99,11 @@ def _queries(graph: KinematicGraph) -> list[Case]:
     for case, wall in (("free", np.zeros(len(blocked), dtype=bool)), ("disc", blocked)):
         best = graph.plan(START, GOAL, _walled(paper_cost, wall))
         misled = graph.plan(START, GOAL, _walled(paper_cost, wall), heuristic=paper_heuristic)
-        optimum, found = PAPER_COST[case]
+        optimum, published = PAPER_COST[case]
         note = "the heuristic (12) is not admissible"
         cases += [
             Case(f"cost (11), {case}: optimum", optimum, best.cost, 1e-5 * optimum),
-            Case(f"cost (11) with heuristic (12), {case}", found, misled.cost, 1e-5 * found, "", note),
+            Case(f"cost (11) with heuristic (12), {case}", published, misled.cost, 1e-5 * published, "", note),
         ]
     return cases
 

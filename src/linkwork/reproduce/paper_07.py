@@ -62,7 +62,7 @@ def _tables(three: System) -> list[Case]:
     cells = {(1, 1): 60.158386447, (1, 2): 36.131235135, (2, 2): 9.383507127}
     cells |= {(1, 3): 52.989149119061, (2, 3): 23.068087666852, (3, 3): 13.946569100209}
     assumed = "assumed: m3 = 1, l3 = 1; the paper does not state the third link"
-    found = [
+    cases = [
         Case(f"tau_{k}{i}, three links", x, float(table[k - 1, i - 1]), 1e-9, "N m", assumed if i == 3 else "")
         for (k, i), x in cells.items()
     ]
@@ -70,11 +70,11 @@ def _tables(three: System) -> list[Case]:
     cells = {(1, 1): 60.158386447370, (1, 2): 27.681913675439, (2, 2): 2.248299754625}
     cells |= {(1, 3): 39.653736901801, (2, 3): 1.546064123869, (3, 3): 8.89823793681}
     note = "assumed: the slider points along link 1"
-    found += [
+    cases += [
         Case(f"tau_{k}{i}, joint 2 a slider", x, float(table[k - 1, i - 1]), 1e-9, "N m, N", note)
         for (k, i), x in cells.items()
     ]
-    return found
+    return cases
 
 
 def _resting(one: System, two: System, three: System) -> list[Case]:
@@ -83,15 +83,15 @@ def _resting(one: System, two: System, three: System) -> list[Case]:
         (two, [100, 50], [80, 30], [49.71304012, 27.51793749]),
         (three, [1000, 1000, 500], [125, -30, -30], [128.44462632, -30.04653635, -30.42110031]),
     )
-    found = []
+    cases = []
     for system, kp, target, resting in given:
         wanted = np.radians(target)
         rest = np.degrees(system.equilibrium(wanted, _pd(kp, wanted)))
-        found += [
+        cases += [
             Case(f"{system.nq} links under PD: resting angle {k + 1}", x, float(rest[k]), 1e-6, "deg")
             for k, x in enumerate(resting)
         ]
-    return found
+    return cases
 
 
 def _pd(kp: Sequence[float], target: np.ndarray) -> Callable[[Any], Any]:
@@ -102,11 +102,11 @@ def _motions(one: System, two: System, three: System, slider: System) -> list[Ca
     def run(system: System, duration: float, sample: float, control: Any = None, q: Any = None) -> np.ndarray:
         return simulate(system, q, duration=duration, sample=sample, control=control, tolerance=1e-10).q
 
-    found = []
+    cases = []
 
     def add(what: str, rows: Any, expected: Any, tolerance: float, unit: str, note: str = NO_INITIAL_STATE) -> None:
         for k, (x, y) in enumerate(zip(np.ravel(expected), np.ravel(rows), strict=True)):
-            found.append(Case(f"{what} [{k}]", float(x), float(y), tolerance, unit, note))
+            cases.append(Case(f"{what} [{k}]", float(x), float(y), tolerance, unit, note))
 
     free = run(one, 10, 1.0)[[1, 2, 5, 10], 0]
     add(
@@ -132,12 +132,12 @@ def _motions(one: System, two: System, three: System, slider: System) -> list[Ca
     note = "assumed: gains 500, 300, 100, length 1 -> 0.1; the paper prints no PID gains"
     rows = run(slider, 20, 0.5, control, [0.0, 1.0, 0.0])[[1, 10, 40], 1]
     add("slider length at 0.5, 5, 20 s", rows, [0.116367, 0.092121, 0.0999996], 1e-4, "m", note)
-    return found
+    return cases
 
 
 def _reuse() -> list[Case]:
     """How many columns each extension traces: the paper's claim, counted inside the tracer."""
-    found = []
+    cases = []
     system = System.planar_chain("R", 0.5, 1.0, gravity=GRAVITY)
     system.columns  # noqa: B018  (asking for the columns traces them)
     for n in (2, 3, 10):
@@ -145,14 +145,14 @@ def _reuse() -> list[Case]:
         system = system.extended("R" * added, 0.5, 1.0)
         system.columns  # noqa: B018
         traced = columns.counts.total() - before
-        found.append(Case(f"columns traced when the chain grows to {n} links", added, traced, 0))
+        cases.append(Case(f"columns traced when the chain grows to {n} links", added, traced, 0))
     before = columns.counts.total()
     system.replace_joint("joint9", "prismatic").columns  # noqa: B018
-    found.append(Case("columns traced when joint 9 of 10 becomes a slider", 2, columns.counts.total() - before, 0))
+    cases.append(Case("columns traced when joint 9 of 10 becomes a slider", 2, columns.counts.total() - before, 0))
     drift = simulate(system, duration=3, tolerance=1e-9)["energy.total"]
     note = "assumed: m = 1, l = 0.5 each; the paper gives no parameters of the ten links"
-    found.append(Case("energy drift of ten links in 3 s", 0.0, float(np.abs(drift - drift[0]).max()), 1e-6, "J", note))
-    return found
+    cases.append(Case("energy drift of ten links in 3 s", 0.0, float(np.abs(drift - drift[0]).max()), 1e-6, "J", note))
+    return cases
 
 
 def complexity(links: Sequence[int] = (1, 2, 3, 5, 7, 10, 14, 20)) -> dict[str, list[int]]:
@@ -163,7 +163,7 @@ def complexity(links: Sequence[int] = (1, 2, 3, 5, 7, 10, 14, 20)) -> dict[str, 
     columns      forces of each body projected on the coordinates: the torque table
     recursive    the same for all bodies at once: what inverse_dynamics runs
     """
-    found: dict[str, list[int]] = {"links": list(links), "naive": [], "full": [], "columns": [], "recursive": []}
+    counts: dict[str, list[int]] = {"links": list(links), "naive": [], "full": [], "columns": [], "recursive": []}
     for n in links:
         system = System.planar_chain("R" * n, 0.5, 1.0, gravity=GRAVITY)
         scope = system.scope
@@ -174,9 +174,9 @@ def complexity(links: Sequence[int] = (1, 2, 3, 5, 7, 10, 14, 20)) -> dict[str, 
         arguments = [scope.q, scope.v, scope.a]
         for label, results in (("naive", by_body), ("full", whole), ("recursive", summed)):
             f = casadi.Function("f", arguments, [results], {"cse": True})
-            found[label].append(optimised(from_casadi(f)).operations)
-        found["columns"].append(system.kernel("torque_table").program.operations)
-    return found
+            counts[label].append(optimised(from_casadi(f)).operations)
+        counts["columns"].append(system.kernel("torque_table").program.operations)
+    return counts
 
 
 def _whole_lagrangian(system: System) -> casadi.SX:

@@ -51,39 +51,39 @@ def _geometry(gripper: RotaryGripper) -> list[Case]:
 
 
 def _statics(gripper: RotaryGripper) -> list[Case]:
-    found = [Case("force per ampere", 13.714810, float(gripper.force(1.0)), 1e-6, "N/A")]
+    cases = [Case("force per ampere", 13.714810, float(gripper.force(1.0)), 1e-6, "N/A")]
     for force, current in ((3.0, 0.218742), (8.2, 0.597894)):
-        found.append(Case(f"current for {force:g} N", current, float(gripper.current(force)), 1e-6, "A"))
+        cases.append(Case(f"current for {force:g} N", current, float(gripper.current(force)), 1e-6, "A"))
     for force, current, twist in ((8.2, 0.222943, 0.087142), (48.1, 1.307754, 0.511160)):
-        found.append(Case(f"holding current at {force:g} N", current, float(gripper.holding_current(force)), 1e-6, "A"))
-        found.append(Case(f"twist at {force:g} N", twist, float(np.rad2deg(gripper.twist(force))), 1e-6, "deg"))
+        cases.append(Case(f"holding current at {force:g} N", current, float(gripper.holding_current(force)), 1e-6, "A"))
+        cases.append(Case(f"twist at {force:g} N", twist, float(np.rad2deg(gripper.twist(force))), 1e-6, "deg"))
     gains = {"geometry": (1.66667e-4, 0.24), "equation 5": (2.63682e-4, 0.379701), "equation 9": (4.52991e-4, 0.652308)}
     for name, k in gripper.couplings.items():
         for what, x, ours in zip(("K_eps", "K_omega"), gains[name], gripper.feed_forward_gains(k), strict=True):
-            found.append(Case(f"{what}, k by {name}", x, ours, 2e-6 * x + 5e-10))
-    return found
+            cases.append(Case(f"{what}, k by {name}", x, ours, 2e-6 * x + 5e-10))
+    return cases
 
 
 def _times() -> list[Case]:
-    found = [
+    cases = [
         Case(f"turn by {angle} deg", x, trapezoid_time(np.deg2rad(angle), 5.9, 73.3), 1e-6, "s")
         for angle, x in ((40, 0.198819), (45, 0.213609))
     ]
     cycle = 0.092 + 0.130 + 0.092
-    found.append(Case("cycle", 314.0, 1e3 * cycle, 1e-9, "ms"))
-    found.append(Case("cycles a minute", 191.08, 60.0 / cycle, 0.005))
-    found.append(Case("largest force for a tomato", 8.863, safe_force(15.2, 1.27), 1e-3, "N"))
-    return found
+    cases.append(Case("cycle", 314.0, 1e3 * cycle, 1e-9, "ms"))
+    cases.append(Case("cycles a minute", 191.08, 60.0 / cycle, 0.005))
+    cases.append(Case("largest force for a tomato", 8.863, safe_force(15.2, 1.27), 1e-3, "N"))
+    return cases
 
 
 def _tables() -> list[Case]:
     speeds = (56.0, 11.0, 3.11, 8.75, 11.67, 0.824)
     errors = (2.31, 7.72, 3.86, 23.17)
-    found = [
+    cases = [
         Case(f"times faster than {name}", x, 1400.0 / speed, 0.004 * x)
         for (name, speed), x in zip(SPEEDS.items(), speeds, strict=True)
     ]
-    return found + [
+    return cases + [
         Case(f"times more exact than {name}", x, error / 1.27, 0.004 * x)
         for (name, error), x in zip(ERRORS.items(), errors, strict=True)
     ]
@@ -92,26 +92,26 @@ def _tables() -> list[Case]:
 def _sags(gripper: RotaryGripper) -> list[Case]:
     """Figure 8, the six readings of k, and the error map."""
     k9 = gripper.couplings["equation 9"]
-    found = []
+    cases = []
     for what, forward, friction, x in (
         ("no feed-forward, friction", 0.0, 0.0108, 35.3),
         ("feed-forward, friction", k9, 0.0108, 14.5),
         ("feed-forward, no friction", k9, 0.0, 4.5),
     ):
         run = gripper.simulate(3.5, ANGLE, velocity=5.6, feed_forward=forward, coupling=k9, friction=friction)
-        found.append(Case(f"Figure 8, {what}", x, float(run.sag / 3.5 * 100), 0.04, "%", FITTED))
+        cases.append(Case(f"Figure 8, {what}", x, float(run.sag / 3.5 * 100), 0.04, "%", FITTED))
     plant = np.array([1.0, 1.0, 1.0, 1.0, k9, k9])
     gains = np.array([0.0, 1.0, gripper.couplings["equation 5"], k9, 0.0, k9])
     run = gripper.simulate(4.0, ANGLE, velocity=5.6, feed_forward=gains, coupling=plant)
     sags = (6.408, 1.444, 5.003, 12.859, 17.414, 3.938)
     for k, g, x, sag in zip(plant, gains, sags, run.sag / 4.0 * 100, strict=True):
         note = "published to one decimal: 6.4, 1.4, 5.0, 12.9, 17.4, 3.9"
-        found.append(Case(f"sag, k {k:.3f}, gains {g:.3f}", x, float(sag), 0.005, "%", note))
-    found.append(Case("end of the turn, k = 1", 40.0425, float(np.rad2deg(run["turn"][0, -1])), 1e-3, "deg"))
+        cases.append(Case(f"sag, k {k:.3f}, gains {g:.3f}", x, float(sag), 0.005, "%", note))
+    cases.append(Case("end of the turn, k = 1", 40.0425, float(np.rad2deg(run["turn"][0, -1])), 1e-3, "deg"))
     rough = gripper.simulate(4.0, ANGLE, velocity=[0.9, 5.6], coupling=k9, friction=0.0108)
     for speed, x, sag in zip((0.9, 5.6), (0.64, 0.51), rough.sag, strict=True):
-        found.append(Case(f"largest error at {speed} rad/s", x, float(sag), 0.003, "N", FITTED))
-    return found
+        cases.append(Case(f"largest error at {speed} rad/s", x, float(sag), 0.003, "N", FITTED))
+    return cases
 
 
 def figures() -> tuple[Redrawn, ...]:

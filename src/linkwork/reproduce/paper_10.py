@@ -144,16 +144,16 @@ def _scalar() -> list[Case]:
         "power-exponential": ((0.085884, 0.274931, 0.496438, 0.912359), 1e-6),
         "nSMERL": ((0.006122, 0.050250, 0.169453, 0.477985), 2e-6),
     }
-    found = [
+    cases = [
         Case(f"reaching time, {name}, nu0 = {start:g}", x, float(chosen[name].reaching_time(start)), tolerance, "s")
         for name, (numbers, tolerance) in times.items()
         for start, x in zip(starts, numbers, strict=True)
     ]
-    found.append(Case("crossover", 6.85136, crossover(chosen["power-exponential"], chosen["ERL"]), 1e-5, "rad/s"))
-    found.append(Case("time of equal jumps", 2.549510, chosen["nSMERL"].parity, 1e-6, "s"))
+    cases.append(Case("crossover", 6.85136, crossover(chosen["power-exponential"], chosen["ERL"]), 1e-5, "rad/s"))
+    cases.append(Case("time of equal jumps", 2.549510, chosen["nSMERL"].parity, 1e-6, "s"))
     bands = {0.25: 0.00269363, 0.5: 0.02190350, 1.0: 0.10553683, 2.0: 0.33815751}
     unit = laws(1.0)["power-exponential"]
-    return found + [Case(f"band at D/K = {d:g}", x, float(unit.band(d)), 1e-7, "rad/s") for d, x in bands.items()]
+    return cases + [Case(f"band at D/K = {d:g}", x, float(unit.band(d)), 1e-7, "rad/s") for d, x in bands.items()]
 
 
 def _bounds() -> list[Case]:
@@ -171,32 +171,32 @@ def _bounds() -> list[Case]:
 
 
 def _loops() -> list[Case]:
-    found = []
+    cases = []
     names = ("max error of joint 2", "RMS error of joint 2", "max hand error")
     units = ("deg", "deg", "mm")
     for name, law in laws().items():
         explicit, implicit = measures(run(law, "explicit")), measures(run(law, "implicit"))
         for what, unit, x in zip(names, units, EXPLICIT[name], strict=False):
-            found.append(Case(f"{what}, explicit, {name}", x, explicit[what], 0.005 * x, unit, ASSUMED))
+            cases.append(Case(f"{what}, explicit, {name}", x, explicit[what], 0.005 * x, unit, ASSUMED))
         chatter = ("torque variation, 0-1 s", "torque variation, 4-8 s")
         if name in ("conventional", "ERL"):  # the others' depend on the last digits of the run: 5 %, in the tests
             for what, x in zip(chatter, EXPLICIT[name][3:], strict=True):
-                found.append(Case(f"{what}, explicit, {name}", x, explicit[what], 0.004 * x, "N m/s", ASSUMED))
+                cases.append(Case(f"{what}, explicit, {name}", x, explicit[what], 0.004 * x, "N m/s", ASSUMED))
         for what, x, part in zip(
             ("max error of joint 2", "torque variation, 0-1 s", "torque variation, 4-8 s"),
             IMPLICIT[name],
             (0.005, 0.006, 0.006),
             strict=True,
         ):
-            found.append(Case(f"{what}, implicit, {name}", x, implicit[what], part * x, "deg, N m/s", ASSUMED))
+            cases.append(Case(f"{what}, implicit, {name}", x, implicit[what], part * x, "deg, N m/s", ASSUMED))
     offsets = {"nSMERL": (0.40094, 0.63380), "conventional": (1.08878, 1.90566)}
     for name, numbers in offsets.items():
         short = run(laws()[name], "explicit", (2.0, -2.0), 1.0)
         e = np.rad2deg(short.q - wanted(short.time))[:: round(PERIOD / STEP)]
         ours = np.sqrt((e**2).mean(axis=0))
         for k, x in enumerate(numbers):
-            found.append(Case(f"RMS of joint {k + 1}, 2 deg off, {name}", x, float(ours[k]), 0.001 * x, "deg", ASSUMED))
-    return found
+            cases.append(Case(f"RMS of joint {k + 1}, 2 deg off, {name}", x, float(ours[k]), 0.001 * x, "deg", ASSUMED))
+    return cases
 
 
 def figures() -> tuple[Redrawn, ...]:

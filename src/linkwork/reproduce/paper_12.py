@@ -99,15 +99,15 @@ def paper() -> Paper:
 
 
 def _statics(robot: Robot, q: np.ndarray) -> list[Case]:
-    found = [Case("x of the reference", 0.466690, float(robot.pose(q, "E")[0, 3]), 1e-6, "m")]
-    found.append(Case("z of the reference", 0.513, float(robot.pose(q, "E")[2, 3]), 1e-6, "m"))
+    cases = [Case("x of the reference", 0.466690, float(robot.pose(q, "E")[0, 3]), 1e-6, "m")]
+    cases.append(Case("z of the reference", 0.513, float(robot.pose(q, "E")[2, 3]), 1e-6, "m"))
     spring = next(e for e in robot.model.elements if getattr(e, "name", "") == "spring3")
     for angle, published in ((27.0357, 123.767), (-27.0357, -109.616)):
         turned = q.copy()
         turned[2] = np.deg2rad(angle)
         load_ = float(robot.gravity_torque(turned)[2]) + spring.stiffness * (turned[2] - spring.free)
-        found.append(Case(f"holding torque of joint 3 at {angle:g} deg", published, load_, 0.01, "N m"))
-    return found
+        cases.append(Case(f"holding torque of joint 3 at {angle:g} deg", published, load_, 0.01, "N m"))
+    return cases
 
 
 def _filter() -> list[Case]:
@@ -133,13 +133,13 @@ def _table(robot: Robot, q: np.ndarray) -> list[Case]:
         "tau_3 max": ([162.66, 156.94, 168.48], m["peak"][:, 2], "N m"),
         "ISE": ([2.4536, 2.1388, 1.8848], 1e5 * m["squared_error"], "1e-5 m^2 s"),
     }
-    found = [
+    cases = [
         Case(f"{what}, {name}", x, float(y), 0.005 * x, unit, INFERRED)
         for what, (numbers, ours, unit) in published.items()
         for name, x, y in zip(LAWS, numbers, ours, strict=True)
     ]
     efforts = zip(LAWS, [44_219.0, 44_402.0, 46_272.0], m["effort"], strict=True)
-    return found + [Case(f"ICE, {name}", x, float(y), 0.001 * x, "N^2 m^2 s", INFERRED) for name, x, y in efforts]
+    return cases + [Case(f"ICE, {name}", x, float(y), 0.001 * x, "N^2 m^2 s", INFERRED) for name, x, y in efforts]
 
 
 def _locus(robot: Robot, q: np.ndarray) -> list[Case]:
@@ -147,27 +147,27 @@ def _locus(robot: Robot, q: np.ndarray) -> list[Case]:
     errors = [2.4536, 2.3196, 2.1965, 2.1388, 2.0833, 1.9793, 1.8848]
     efforts = [44_219, 44_222, 44_304, 44_402, 44_557, 45_109, 46_272]
     m = run(Sampled(law(robot, q, d, 47_200.0 - 9.44 * d), PERIOD)).metrics
-    found = []
+    cases = []
     for k, gain in enumerate(d):
         what = f"along eq. 20, d = {gain:g}"
-        found.append(Case(f"ISE {what}", errors[k], float(1e5 * m["squared_error"][k]), 0.005 * errors[k]))
-        found.append(Case(f"ICE {what}", efforts[k], float(m["effort"][k]), 0.001 * efforts[k]))
-    return found
+        cases.append(Case(f"ISE {what}", errors[k], float(1e5 * m["squared_error"][k]), 0.005 * errors[k]))
+        cases.append(Case(f"ICE {what}", efforts[k], float(m["effort"][k]), 0.001 * efforts[k]))
+    return cases
 
 
 def _stability() -> list[Case]:
-    found = []
+    cases = []
     for (name, (d, hd)), radius in zip(LAWS.items(), (0.99202, 0.99271, 0.99328), strict=True):
         ours = sampled_stability(55 / 3, 8e3, d, hd, period=PERIOD).radius
-        found.append(Case(f"spectral radius at 18.33 kg, {name}", radius, ours, 1e-5))
+        cases.append(Case(f"spectral radius at 18.33 kg, {name}", radius, ours, 1e-5))
     for mass, limit in ((55 / 3, 7293.0), (77.5 / 3, 10_293.0), (100 / 3, 13_293.0)):
         ours = sampled_stability(mass, 8e3, period=PERIOD).largest_damping
-        found.append(Case(f"largest damping at {mass:.2f} kg", limit, ours, 1.0, "N s/m"))
+        cases.append(Case(f"largest damping at {mass:.2f} kg", limit, ours, 1.0, "N s/m"))
     late = sampled_stability(55 / 3, 8e3, 5000.0, period=PERIOD, delay=1).radius
-    found.append(Case("spectral radius with one sample of delay", 1.189, late, 1e-3))
+    cases.append(Case("spectral radius with one sample of delay", 1.189, late, 1e-3))
     printed = sampled_stability(55 / 3, 8e5, 5000.0, period=PERIOD).radius
-    found.append(Case("spectral radius with the printed K = 8e5", 1.186, printed, 1e-3))
-    return found
+    cases.append(Case("spectral radius with the printed K = 8e5", 1.186, printed, 1e-3))
+    return cases
 
 
 def figures() -> tuple[Redrawn, ...]:

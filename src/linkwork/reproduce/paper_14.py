@@ -74,51 +74,51 @@ def paper() -> Paper:
 
 
 def _pose(T: np.ndarray) -> list[Case]:
-    found = []
+    cases = []
     for i in range(3):
         for j in range(4):
             ours = T[i, j] * (1e3 if j == 3 else 1.0)
-            found.append(Case(f"eq. 32, entry {i + 1}{j + 1}", POSE[i][j], float(ours), 5.1e-5 if j < 3 else 0.051))
-    return found
+            cases.append(Case(f"eq. 32, entry {i + 1}{j + 1}", POSE[i][j], float(ours), 5.1e-5 if j < 3 else 0.051))
+    return cases
 
 
 def _postures(robot: Robot, T: np.ndarray) -> list[Case]:
     solutions = robot.inverse_kinematics_all(T, FRAME)
     ours = np.degrees(solutions.q)
     note = "Table 3 counts sixteen; eight reach the pose"
-    found = [Case("postures of the example", 8, float(solutions.count), 0, "", note)]
+    cases = [Case("postures of the example", 8, float(solutions.count), 0, "", note)]
     for row in POSTURES:
         nearest = ours[np.abs((ours - row + 180) % 360 - 180).max(axis=1).argmin()]
         for joint, (printed, value) in enumerate(zip(row, nearest, strict=True)):
-            found.append(Case(f"theta{joint + 1} beside {row[0]:.0f} deg", printed, float(value), 1e-6, "deg"))
-    return found
+            cases.append(Case(f"theta{joint + 1} beside {row[0]:.0f} deg", printed, float(value), 1e-6, "deg"))
+    return cases
 
 
 def _sixteen(T: np.ndarray) -> list[Case]:
     P6 = 1e3 * T[:3, 3]
     roots = carbonari.solve(P6 - D6 * T[:3, 2], P6, D1, A2, D4, D5)
     c1 = roots.c[:, 0]
-    found = [Case("roots of degree 16 that are genuine", 8, float(np.count_nonzero(roots.genuine)), 0)]
+    cases = [Case("roots of degree 16 that are genuine", 8, float(np.count_nonzero(roots.genuine)), 0)]
     for printed, verdict in {**REAL, **PAIRS}.items():
         k = int(np.abs(c1 - printed).argmin())
-        found.append(Case(f"Table 2, distance of a root from c1 = {printed}", 0.0, float(abs(c1[k] - printed)), 2e-3))
-        found.append(Case(f"c1 = {printed} is genuine", verdict, float(roots.genuine[k]), 0))
+        cases.append(Case(f"Table 2, distance of a root from c1 = {printed}", 0.0, float(abs(c1[k] - printed)), 2e-3))
+        cases.append(Case(f"c1 = {printed} is genuine", verdict, float(roots.genuine[k]), 0))
     for c, P4 in FRAMES:
         k = int(np.abs(roots.c - c).max(axis=1).argmin())
-        found += [Case(f"c{i + 1} of frame 4", c[i], float(roots.c[k, i].real), 2e-6) for i in range(3)]
-        found += [Case(f"P4 {'xyz'[i]}", P4[i], float(roots.point[k, i].real), 6e-5, "mm") for i in range(3)]
-    return found
+        cases += [Case(f"c{i + 1} of frame 4", c[i], float(roots.c[k, i].real), 2e-6) for i in range(3)]
+        cases += [Case(f"P4 {'xyz'[i]}", P4[i], float(roots.point[k, i].real), 6e-5, "mm") for i in range(3)]
+    return cases
 
 
 def _counts(robot: Robot) -> list[Case]:
-    found = []
+    cases = []
     for degrees, count in COUNTS.items():
         T = robot.pose(np.radians(degrees), FRAME)
-        found.append(Case(f"postures at {degrees} deg", count, float(robot.inverse_kinematics_all(T, FRAME).count), 0))
+        cases.append(Case(f"postures at {degrees} deg", count, float(robot.inverse_kinematics_all(T, FRAME).count), 0))
     T = robot.pose(np.radians(EXAMPLE), FRAME)
     T[0, 3] += 2.0
-    found.append(Case("postures 2 m away", 0, float(robot.inverse_kinematics_all(T, FRAME).count), 0))
-    return found
+    cases.append(Case("postures 2 m away", 0, float(robot.inverse_kinematics_all(T, FRAME).count), 0))
+    return cases
 
 
 def figures() -> tuple[Redrawn, ...]:
@@ -130,8 +130,8 @@ def figures() -> tuple[Redrawn, ...]:
 def _draw_postures(figure: Any) -> None:
     robot = linkwork.load("crx-10ial")
     T = robot.pose(np.radians(EXAMPLE), FRAME)
-    found = robot.inverse_kinematics_all(T, FRAME)
-    for k, q in enumerate(found.q):
+    postures = robot.inverse_kinematics_all(T, FRAME)
+    for k, q in enumerate(postures.q):
         title = " ".join(f"{angle:.0f}" for angle in np.degrees(q))
         axes = standing(figure, (2, 4, k + 1), robot, q, f"{k + 1}: {title}")
         axes.scatter(*T[:3, 3], color="#d1495b", s=25)

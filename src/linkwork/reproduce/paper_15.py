@@ -84,28 +84,28 @@ def paper() -> Paper:
 def _rows(what: str, published: tuple[tuple[float, ...], float, float], ours: Choice) -> list[Case]:
     angles, det, distance = published
     assert ours.posture is not None
-    found = [
+    cases = [
         Case(f"{what}, theta{k + 1}", x, y, 1e-4, "rad")
         for k, (x, y) in enumerate(zip(angles, ours.posture.theta, strict=True))
     ]
     digits = 10.0 ** (math.floor(math.log10(abs(det))) - 3)
-    found.append(Case(f"{what}, determinant", det, ours.posture.determinant, 0.51 * digits, "mm^3"))
-    return [*found, Case(f"{what}, distance", distance, ours.distance, 1e-4, "rad")]
+    cases.append(Case(f"{what}, determinant", det, ours.posture.determinant, 0.51 * digits, "mm^3"))
+    return [*cases, Case(f"{what}, distance", distance, ours.distance, 1e-4, "rad")]
 
 
 def _library() -> list[Case]:
     robot, frame = load("ur5-villalobos"), "tool0"
-    found = []
+    cases = []
     for test, theta in enumerate(TESTS, 1):
         solutions = robot.inverse_kinematics_all(robot.pose(np.array(theta), frame), frame)
         regular = np.count_nonzero(~robot.singularity(solutions.q, frame).singular)
-        found.append(Case(f"regular postures of test {test}", REGULAR[test], float(regular), 0))
+        cases.append(Case(f"regular postures of test {test}", REGULAR[test], float(regular), 0))
     square = robot.inverse_kinematics_all(robot.pose(np.array([0.3, 1.2, -1.5, 0.6, PI / 2, 0.0]), frame), frame)
-    found.append(Case("postures of a wrist square to the arm", 8, float(square.count), 0, "", "eq. 23 finds none"))
+    cases.append(Case("postures of a wrist square to the arm", 8, float(square.count), 0, "", "eq. 23 finds none"))
     row = square.q[(square.q[:, 4] < 0) & (square.q[:, 2] > 0) & (np.abs(square.q[:, 0] - 0.3) < 1e-6)][0]
     for k, printed in enumerate((0.3, -0.553069, 1.519173, 2.475489, -1.570796)):
-        found.append(Case(f"its flipped posture, theta{k + 1}", printed, float(row[k]), 1e-6, "rad"))
-    return found
+        cases.append(Case(f"its flipped posture, theta{k + 1}", printed, float(row[k]), 1e-6, "rad"))
+    return cases
 
 
 def figures() -> tuple[Redrawn, ...]:

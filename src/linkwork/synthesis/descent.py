@@ -46,6 +46,18 @@ def padded(n: int) -> int:
     return next((size for size in SIZES if size >= n), 0)
 
 
+def judged(s: dict[str, SX], cost: SX) -> tuple[SX, SX, SX, SX]:
+    """(back, better, decrease, damping) of a trial of Levenberg-Marquardt that costs this much.
+
+    After a rejected step the last good place is evaluated again (back), with more damping.
+    """
+    back = s["back"] > 0
+    better = logic_or(cost < s["cost"], back)
+    decrease = (s["cost"] - cost) / fmax(s["cost"], 1e-300)
+    damping = if_else(better, if_else(back, 1.0, LESS), MORE) * s["damping"]
+    return back, better, decrease, fmin(fmax(damping, 1e-13), 1e10)
+
+
 def descend(
     start: np.ndarray, angles: np.ndarray, points: np.ndarray, weights: np.ndarray, posed: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -130,12 +142,7 @@ def _scan(n: int, with_poses: bool) -> Scan:
             cost = cost + (if_else(free > 0, of_point, f[0] ** 2 + f[1] ** 2) if with_poses else of_point)
             updates.append((rows, slopes, f, length2, free))
 
-        # after a rejected step the last good place is evaluated again, with more damping
-        back = s["back"] > 0
-        better = logic_or(cost < s["cost"], back)
-        decrease = (s["cost"] - cost) / fmax(s["cost"], 1e-300)
-        damping = if_else(better, if_else(back, 1.0, LESS), MORE) * s["damping"]
-        damping = fmin(fmax(damping, 1e-13), 1e10)
+        back, better, decrease, damping = judged(s, cost)
         scaled = SX(H)
         for i in range(count):
             scaled[i, i] = H[i, i] * (1.0 + damping) + 1e-14

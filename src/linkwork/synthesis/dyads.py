@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -63,20 +63,26 @@ class Dyads:
         return Dyads(**pick, reason=self.reason if self.valid.ndim == 1 else self.reason[chosen])
 
 
+class DyadOptions(TypedDict, total=False):
+    """Options of `dyads` by name."""
+
+    W: Any
+    Z: Any
+    ground: Any
+    moving: Any
+    ground_line: Any
+    moving_line: Any
+    tail: Any
+    method: str
+
+
 @overload
 def dyads(
     task: PlanarTask,
     beta: Mapping[int, Any] | None = None,
     *,
-    W: Any = None,
-    Z: Any = None,
-    ground: Any = None,
-    moving: Any = None,
-    ground_line: Any = None,
-    moving_line: Any = None,
-    kind: Literal["RR"] = "RR",
-    tail: Any = None,
-    method: str = "pivots",
+    kind: Literal["RR"] = ...,
+    **options: Unpack[DyadOptions],
 ) -> Dyads: ...
 
 
@@ -85,15 +91,8 @@ def dyads(
     task: PlanarTask,
     beta: Mapping[int, Any] | None = None,
     *,
-    W: Any = None,
-    Z: Any = None,
-    ground: Any = None,
-    moving: Any = None,
-    ground_line: Any = None,
-    moving_line: Any = None,
     kind: Literal["PR", "RP"],
-    tail: Any = None,
-    method: str = "pivots",
+    **options: Unpack[DyadOptions],
 ) -> Sliders: ...
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -55,27 +55,23 @@ class Fits:
         return self.linkages[chosen]
 
 
+class FitOptions(TypedDict, total=False):
+    """Options of `fit` by name that choose among results."""
+
+    bounds: Any
+    best: int
+    time_limit: float | None
+
+
 @overload
 def fit(
-    task: PlanarTask,
-    topology: str = "four-bar",
-    starts: int = 4096,
-    seed: int = 0,
-    *,
-    bounds: Any = None,
-    best: int = 10,
-    time_limit: float | None = None,
+    task: PlanarTask, topology: str = ..., starts: int = ..., seed: int = ..., **options: Unpack[FitOptions]
 ) -> Fits: ...
 
 
 @overload
 def fit(
-    task: FunctionTask,
-    topology: str = "four-bar",
-    starts: int = 4096,
-    seed: int = 0,
-    *,
-    time_limit: float | None = None,
+    task: FunctionTask, topology: str = ..., starts: int = ..., seed: int = ..., *, time_limit: float | None = ...
 ) -> FunctionGenerators: ...
 
 

@@ -25,7 +25,7 @@ from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.polynomials.complex_pair import Complex
 from linkwork.spatial.linear import factored
 from linkwork.synthesis.chains import CHAINS, FOUR, points_of
-from linkwork.synthesis.descent import LEAST_PIVOT, LESS, MORE, padded
+from linkwork.synthesis.descent import LEAST_PIVOT, judged, padded
 
 MOST_STEPS = 300
 SOLVED = 1e-26
@@ -150,11 +150,7 @@ def _scan(chain: str, n: int, timed: bool, posed: bool = False) -> Scan:
                 H, g = H + row @ row.T, g + row * value
             cost = cost + of_position
             kept.append((r, J, slope))
-        back = s["back"] > 0  # after a rejected step the last good place is evaluated again, with more damping
-        better = logic_or(cost < s["cost"], back)
-        decrease = (s["cost"] - cost) / fmax(s["cost"], 1e-300)
-        damping = if_else(better, if_else(back, 1.0, LESS), MORE) * s["damping"]
-        damping = fmin(fmax(damping, 1e-13), 1e10)
+        back, better, decrease, damping = judged(s, cost)
         scaled = SX(H)
         for i in range(count):
             scaled[i, i] = H[i, i] * (1.0 + damping) + 1e-13

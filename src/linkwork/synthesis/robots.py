@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.arguments import as_doubles, choice
-from linkwork.errors import InvalidInput, NotPossible
+from linkwork.arguments import choice
+from linkwork.errors import NotPossible
 from linkwork.formats.robot_yaml import Description
 from linkwork.synthesis.kinematics import rotations_at
 from linkwork.synthesis.linkage import Linkage, as_linkages
 from linkwork.synthesis.spatial import FiveLegs, SphericalFourBar
-from linkwork.synthesis.spatial_robots import legs_description, spherical_description
+from linkwork.synthesis.spatial_robots import densities, legs_description, spherical_description
 from linkwork.synthesis.task import PlanarTask
 
 PLANES = {"xz": ("-y", (0, 2)), "xy": ("z", (0, 1)), "yz": ("x", (1, 2))}
@@ -214,11 +214,7 @@ def _section(density: Any, linkage: Linkage) -> tuple[float, float, float] | Non
     """(mass per length [kg/m], width, thickness [m])."""
     if density is None:
         return None
-    values = as_doubles(density, "from_linkage: density")
-    if values.shape not in ((), (3,)) or not np.isfinite(values).all() or (values <= 0).any():
-        raise InvalidInput(
-            f"from_linkage: density is {density!r}, expected kg/m, or (kg/m^3, width, thickness), all positive"
-        )
+    values = densities(density)
     if values.shape == ():
         longest = max(float(linkage.length(p, q)) for ps in linkage.topology.bodies.values() for p in ps for q in ps)
         width = SLENDER * longest

@@ -31,9 +31,24 @@ FAR = 1e4
 EQUAL = 1e-9
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Pairs:
+    """What dyads and legs have in common: a fixed and a carried axis or point each, and how well they keep apart."""
+
+    ground: np.ndarray
+    moving: np.ndarray
+    residual: np.ndarray
+    valid: np.ndarray
+    roots: np.ndarray
+    reason: np.ndarray
+
+    def __len__(self) -> int:
+        return self.valid.shape[-1]
+
+
 @short_repr
-@dataclass(frozen=True)
-class SphericalDyads:
+@dataclass(frozen=True, kw_only=True)
+class SphericalDyads(_Pairs):
     """Directions that keep their angle: of one task (m, ...), real answers alone; of a batch slots with `valid`.
 
     ground, moving  (..., m, 3) unit vectors at position 1; a direction and its opposite are the same axis
@@ -43,21 +58,12 @@ class SphericalDyads:
     reason          (...,) why a task has no answer, or ""
     """
 
-    ground: np.ndarray
-    moving: np.ndarray
     angle: np.ndarray
-    residual: np.ndarray
-    valid: np.ndarray
-    roots: np.ndarray
-    reason: np.ndarray
-
-    def __len__(self) -> int:
-        return self.valid.shape[-1]
 
 
 @short_repr
-@dataclass(frozen=True)
-class Legs:
+@dataclass(frozen=True, kw_only=True)
+class Legs(_Pairs):
     """Links between two ball joints: of one task (m, ...), real answers alone; of a batch slots with `valid`.
 
     ground, moving  (..., m, 3) points at position 1 [m], world axes
@@ -67,16 +73,7 @@ class Legs:
     reason          (...,) why a task has no answer, or ""
     """
 
-    ground: np.ndarray
-    moving: np.ndarray
     length: np.ndarray
-    residual: np.ndarray
-    valid: np.ndarray
-    roots: np.ndarray
-    reason: np.ndarray
-
-    def __len__(self) -> int:
-        return self.valid.shape[-1]
 
 
 @short_repr
@@ -111,7 +108,7 @@ def spherical_dyads(rotations: Any) -> SphericalDyads:
     reason = _equal(R, np.zeros(R.shape[:-1]), who)
     relative = R @ np.swapaxes(R[..., :1, :, :], -1, -2)  # R_j R_1': directions are told in world axes at position 1
     M = relative[..., 1:, :, :] - np.eye(3)
-    g, w, real, found = bilinear.real_pairs(M, _chart())
+    g, w, real, roots = bilinear.real_pairs(M, _chart())
     g, w = (x / np.linalg.norm(x, axis=-1, keepdims=True) for x in (g, w))
     carried = np.einsum("...jrc,...mc->...mjr", relative, w)
     angles = _angle(g[..., None, :], carried)
@@ -119,10 +116,9 @@ def spherical_dyads(rotations: Any) -> SphericalDyads:
     w, angles = w * flip[..., None], np.where(flip[..., None] < 0, np.pi - angles, angles)
     residual = np.abs(angles - angles[..., :1]).max(axis=-1)
     valid = real & (residual < MEETS) & (angles[..., 0] > 1e-6) & (reason == "")[..., None]
-    order = np.argsort(np.where(valid, angles[..., 0], np.inf), axis=-1, kind="stable")
+    parts = {"ground": g, "moving": w, "angle": angles[..., 0], "residual": residual, "valid": valid}
     reason = _none(reason, valid, "no real spherical dyad meets the orientations")
-    ground, moving, angle, change, real = _sorted([g, w, angles[..., 0], residual, valid], order)
-    return SphericalDyads(ground, moving, angle, change, real, found.sum(axis=-1), reason)
+    return SphericalDyads(**_sorted(parts, "angle"), roots=roots.sum(axis=-1), reason=reason)
 
 
 def legs(poses: Any) -> Legs:
@@ -146,28 +142,27 @@ def legs(poses: Any) -> Legs:
     M[..., :3, 3] = -d
     M[..., 3, :3] = np.einsum("...jr,...jrc->...jc", d, U)
     M[..., 3, 3] = 0.5 * (d * d).sum(axis=-1)
-    b, x, real, found = bilinear.real_pairs(M, np.eye(4))
+    b, x, real, roots = bilinear.real_pairs(M, np.eye(4))
     finite = (np.abs(b[..., 3]) > 1.0 / FAR) & (np.abs(x[..., 3]) > 1.0 / FAR)
     b, x = (v[..., :3] / np.where(finite, v[..., 3], 1.0)[..., None] for v in (b, x))
     carried = np.einsum("...jrc,...mc->...mjr", relative, x) + moved[..., None, :, :]
     length = np.linalg.norm(carried - b[..., None, :], axis=-1)
     residual = np.abs(length - length[..., :1]).max(axis=-1)
     valid = real & finite & (residual < MEETS * (1.0 + length[..., 0])) & (reason == "")[..., None]
-    order = np.argsort(np.where(valid, length[..., 0], np.inf), axis=-1, kind="stable")
     L = size[..., None]
-    parts = [b * L[..., None] + centre, x * L[..., None] + centre, length[..., 0] * L, residual, valid]
+    ground, moving = b * L[..., None] + centre, x * L[..., None] + centre
+    parts = {"ground": ground, "moving": moving, "length": length[..., 0] * L, "residual": residual, "valid": valid}
     reason = _none(reason, valid, "no real leg meets the poses")
-    ground, moving, long, change, real = _sorted(parts, order)
-    return Legs(ground, moving, long, change, real, found.sum(axis=-1), reason)
+    return Legs(**_sorted(parts, "length"), roots=roots.sum(axis=-1), reason=reason)
 
 
 def spherical_four_bars(rotations: Any) -> tuple[SphericalFourBar, ...]:
     """Every spherical four-bar whose coupler takes five orientations (5, 3, 3): each pair of dyads once, up to 15."""
-    found = _one_task(spherical_dyads(rotations), "spherical_four_bars")
+    dyads = _one_task(spherical_dyads(rotations), "spherical_four_bars")
     R = np.array(rotations, dtype=float)
     pick = lambda x, pair: x[list(pair)]
-    pairs = combinations(range(len(found)), 2)
-    return tuple(SphericalFourBar(pick(found.ground, pair), pick(found.moving, pair), R) for pair in pairs)
+    pairs = combinations(range(len(dyads)), 2)
+    return tuple(SphericalFourBar(pick(dyads.ground, pair), pick(dyads.moving, pair), R) for pair in pairs)
 
 
 def five_legs(poses: Any, most: int = 100) -> tuple[FiveLegs, ...]:
@@ -175,16 +170,16 @@ def five_legs(poses: Any, most: int = 100) -> tuple[FiveLegs, ...]:
 
     most   how many come back at most: twenty real legs would make 15 504
     """
-    found = _one_task(legs(poses), "five_legs")
+    single = _one_task(legs(poses), "five_legs")
     T = np.array(poses, dtype=float)
-    chosen = sorted(combinations(range(len(found)), 5), key=lambda five: max(five))[:most]
-    return tuple(FiveLegs(found.ground[list(five)], found.moving[list(five)], T) for five in chosen)
+    chosen = sorted(combinations(range(len(single)), 5), key=lambda five: max(five))[:most]
+    return tuple(FiveLegs(single.ground[list(five)], single.moving[list(five)], T) for five in chosen)
 
 
-def _one_task(found: Any, who: str) -> Any:
-    if found.valid.ndim != 1:
-        raise NotPossible(f"{who}: the task is a batch of shape {found.valid.shape[:-1]}, expected one task")
-    return found
+def _one_task(answers: Any, who: str) -> Any:
+    if answers.valid.ndim != 1:
+        raise NotPossible(f"{who}: the task is a batch of shape {answers.valid.shape[:-1]}, expected one task")
+    return answers
 
 
 def _rotations(R: Any, count: int, who: str) -> np.ndarray:
@@ -218,16 +213,17 @@ def _none(reason: np.ndarray, valid: np.ndarray, sentence: str) -> np.ndarray:
     return np.where(~valid.any(axis=-1) & (reason == ""), sentence, reason)
 
 
-def _sorted(parts: list[np.ndarray], order: np.ndarray) -> list[np.ndarray]:
-    """Parts (..., m) or (..., m, 3) in order; of one task the valid ones alone."""
-    found = []
-    for part in parts:
+def _sorted(parts: dict[str, np.ndarray], by: str) -> dict[str, np.ndarray]:
+    """Parts (..., m) or (..., m, 3), the valid ones first and smallest `by` first; of one task the valid ones alone."""
+    valid = parts["valid"]
+    order = np.argsort(np.where(valid, parts[by], np.inf), axis=-1, kind="stable")
+    ordered = {}
+    for name, part in parts.items():
         index = order[..., None] if part.ndim > order.ndim else order
-        found.append(np.take_along_axis(part, index, axis=order.ndim - 1))
-    if order.ndim == 1:
-        kept = int(found[-1].sum())
-        found = [part[:kept] for part in found]
-    return found
+        ordered[name] = np.take_along_axis(part, index, axis=order.ndim - 1)
+    if order.ndim > 1:
+        return ordered
+    return {name: part[: int(valid.sum())] for name, part in ordered.items()}
 
 
 def _angle(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -103,16 +103,19 @@ def _head(kind: str, remark: str) -> list[str]:
     ]
 
 
-def _line_mass(density: Any) -> float | None:
-    """Mass per length [kg/m]."""
-    if density is None:
-        return None
+def densities(density: Any) -> np.ndarray:
+    """Mass per length (), or density, width and thickness (3,) of links."""
     values = as_doubles(density, "from_linkage: density")
     if values.shape not in ((), (3,)) or not np.isfinite(values).all() or (values <= 0).any():
         raise InvalidInput(
             f"from_linkage: density is {density!r}, expected kg/m, or (kg/m^3, width, thickness), all positive"
         )
-    return float(values.prod())
+    return values
+
+
+def _line_mass(density: Any) -> float | None:
+    """Mass per length [kg/m]."""
+    return None if density is None else float(densities(density).prod())
 
 
 def _mass(bars: list[tuple[np.ndarray, np.ndarray]], line: float | None) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import Unpack
 
 from linkwork.errors import InvalidFile, InvalidInput, InvalidModel, listed
 from linkwork.formats.files import collected_later, file_name, read_bounded
@@ -27,7 +28,7 @@ from linkwork.formats.mjcf.orientation import between, placement
 from linkwork.formats.mjcf.replicate import replicate
 from linkwork.formats.mjcf.settings import CompilerSettings, settings
 from linkwork.formats.mjcf.springs import springs
-from linkwork.formats.options import ReadOptions
+from linkwork.formats.options import Reading, ReadOptions
 from linkwork.formats.strictness import Passed
 from linkwork.formats.xml import Element
 from linkwork.model.body import Body, Shape
@@ -41,11 +42,9 @@ from linkwork.model.validation import validated
 
 def read_mjcf(
     path: str | os.PathLike[str],
-    check: str = "any",
-    mimic: str = "follow",
+    *,
     folders: Sequence[str | os.PathLike[str]] = (),
-    strict: bool | None = None,
-    visuals: bool = True,
+    **options: Unpack[Reading],
 ) -> Model:
     """The robot an MJCF file describes, as MuJoCo compiles it.
 
@@ -63,29 +62,27 @@ def read_mjcf(
     the world a body "world" without a joint.
     A free joint's coordinates are its pose in the world; MuJoCo's reference is the configuration "qpos0".
     """
-    options = ReadOptions("read_mjcf", check, mimic, strict=strict, visuals=visuals)
+    chosen = ReadOptions.of("read_mjcf", options, rooted=False)
     content = read_bounded(path)
     source = Path(os.path.abspath(file_name(path)))
-    return _model(content, str(source), source.stem, options, Folders(source.parent, folders))
+    return _model(content, str(source), source.stem, chosen, Folders(source.parent, folders))
 
 
 def read_mjcf_text(
     text: str | bytes,
     name: str = "mjcf text",
-    check: str = "any",
-    mimic: str = "follow",
+    *,
     folders: Sequence[str | os.PathLike[str]] = (),
-    strict: bool | None = None,
-    visuals: bool = True,
+    **options: Unpack[Reading],
 ) -> Model:
     """The robot that MJCF text describes; `name` is what errors call the text. Options as in `read_mjcf`.
 
     Without `folders` nothing is included and no mesh is opened; with them names are looked for in each.
     """
-    options = ReadOptions("read_mjcf", check, mimic, strict=strict, visuals=visuals)
+    chosen = ReadOptions.of("read_mjcf", options, rooted=False)
     if not isinstance(text, (str, bytes)):
         raise InvalidInput(f"read_mjcf_text: text is a {type(text).__name__}, expected str or bytes")
-    return _model(text, name, name, options, Folders(None, folders))
+    return _model(text, name, name, chosen, Folders(None, folders))
 
 
 @collected_later

@@ -7,11 +7,12 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Unpack
 
 from linkwork.errors import InvalidFile, InvalidInput, InvalidModel, did_you_mean
 from linkwork.formats.files import collected_later
 from linkwork.formats.meshes import MeshFinder
-from linkwork.formats.options import ReadOptions
+from linkwork.formats.options import ReadOptions, RootedReading
 from linkwork.formats.sdf.poses import MODEL, WORLD, Poses, number, numbers, only_model, placement
 from linkwork.formats.sdf.shapes import Shapes
 from linkwork.formats.strictness import Passed
@@ -35,13 +36,10 @@ UNBOUNDED = 1e16
 
 def read_sdf(
     path: str | os.PathLike[str],
-    check: str = "any",
-    mimic: str = "follow",
-    root: str = "fixed",
+    *,
     package_dirs: Sequence[str | os.PathLike[str]] = (),
-    strict: bool | None = None,
-    visuals: bool = True,
     model: str | None = None,
+    **options: Unpack[RootedReading],
 ) -> Model:
     """The robot an SDF file describes; options as in `read_urdf`, `model` names one of several models.
 
@@ -49,27 +47,24 @@ def read_sdf(
     hinge beside the origin of its link carries a massless body "link/joint". A second joint of a link closes a loop
     (revolute, ball and fixed ones). Without a joint to the world the model stands where its <pose> puts it.
     """
-    options = ReadOptions("read_sdf", check, mimic, root, strict, visuals)
+    chosen = ReadOptions.of("read_sdf", options)
     document = read_xml(path, content=True)
-    return _read(document, options, MeshFinder(Path(document.source).parent, package_dirs), model)
+    return _read(document, chosen, MeshFinder(Path(document.source).parent, package_dirs), model)
 
 
 def read_sdf_text(
     text: str | bytes,
     name: str = "sdf text",
-    check: str = "any",
-    mimic: str = "follow",
-    root: str = "fixed",
+    *,
     package_dirs: Sequence[str | os.PathLike[str]] = (),
-    strict: bool | None = None,
-    visuals: bool = True,
     model: str | None = None,
+    **options: Unpack[RootedReading],
 ) -> Model:
     """The robot that SDF text describes; `name` is what errors call the text. Options as in `read_sdf`."""
-    options = ReadOptions("read_sdf", check, mimic, root, strict, visuals)
+    chosen = ReadOptions.of("read_sdf", options)
     if not isinstance(text, (str, bytes)):
         raise InvalidInput(f"read_sdf_text: text is a {type(text).__name__}, expected str or bytes")
-    return _read(parse_xml(text, name, content=True), options, MeshFinder(None, package_dirs), model)
+    return _read(parse_xml(text, name, content=True), chosen, MeshFinder(None, package_dirs), model)
 
 
 @collected_later

@@ -9,11 +9,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Unpack
 
 from linkwork.errors import InvalidFile, InvalidInput, InvalidModel, did_you_mean, listed
 from linkwork.formats.files import collected_later
 from linkwork.formats.meshes import MeshFinder
-from linkwork.formats.options import ReadOptions
+from linkwork.formats.options import ReadOptions, RootedReading
 from linkwork.formats.strictness import Passed
 from linkwork.formats.urdf.geometry import Shapes, placement
 from linkwork.formats.urdf.vocabulary import EXPAND, JOINT_TYPES, NAMESPACE, check_words, is_xacro
@@ -31,12 +32,9 @@ ROOT_JOINT = "root_joint"
 
 def read_urdf(
     path: str | os.PathLike[str],
-    check: str = "any",
-    mimic: str = "follow",
-    root: str = "fixed",
+    *,
     package_dirs: Sequence[str | os.PathLike[str]] = (),
-    strict: bool | None = None,
-    visuals: bool = True,
+    **options: Unpack[RootedReading],
 ) -> Model:
     """The robot a URDF file describes.
 
@@ -51,32 +49,29 @@ def read_urdf(
     A mesh that cannot be found keeps its name. <limit> without lower and upper means zero for both, as URDF says;
     without velocity or effort that one is unlimited; a revolute or prismatic joint without <limit> is unlimited.
     """
-    options = ReadOptions("read_urdf", check, mimic, root, strict, visuals)
+    chosen = ReadOptions.of("read_urdf", options)
     robot = read_xml(path)
     file = Path(robot.source)
-    return _model(robot, file.stem, options, MeshFinder(file.parent, package_dirs))
+    return _model(robot, file.stem, chosen, MeshFinder(file.parent, package_dirs))
 
 
 def read_urdf_text(
     text: str | bytes,
     name: str = "urdf text",
-    check: str = "any",
-    mimic: str = "follow",
-    root: str = "fixed",
+    *,
     package_dirs: Sequence[str | os.PathLike[str]] = (),
-    strict: bool | None = None,
-    visuals: bool = True,
     folder: str | os.PathLike[str] | None = None,
+    **options: Unpack[RootedReading],
 ) -> Model:
     """The robot that URDF text describes; `name` is what errors call the text. Options as in `read_urdf`.
 
     folder   where meshes with relative names lie; None: they keep their names
     """
-    options = ReadOptions("read_urdf", check, mimic, root, strict, visuals)
+    chosen = ReadOptions.of("read_urdf", options)
     if not isinstance(text, (str, bytes)):
         raise InvalidInput(f"read_urdf_text: text is a {type(text).__name__}, expected str or bytes")
     place = None if folder is None else Path(folder)
-    return _model(parse_xml(text, name), name, options, MeshFinder(place, package_dirs))
+    return _model(parse_xml(text, name), name, chosen, MeshFinder(place, package_dirs))
 
 
 @collected_later
