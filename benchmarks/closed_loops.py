@@ -15,7 +15,7 @@ from benchmarks.measure import Row, seconds, side_by_side
 from benchmarks.peers import check
 from benchmarks.plain_recursion import PlainRecursion
 from linkwork.studies.sweep import sweep
-from tests.pinocchio_models import twin_of
+from tests.pinocchio_models import twin_of, with_followers
 
 INSTANTS = 1000
 HISTORY = 7.856e-3
@@ -58,7 +58,7 @@ def _tree(robot: lw.Robot, c: np.ndarray, cd: np.ndarray, cdd: np.ndarray) -> li
     joints = tuple(replace(joint, mimic=None) for joint in robot.model.joints)
     twin = twin_of(replace(robot.model, joints=joints, elements=(), motions=()))
     q, v, a = robot.from_actuators(c, cd, cdd)
-    full = [_independent(robot, twin.robot, x) for x in (q, v, a)]
+    full = [with_followers(robot, twin.robot, x) for x in (q, v, a)]
     columns = [np.zeros((twin.model.nv, len(q)), order="F") for _ in range(3)]
     for target, source in zip(columns, full, strict=True):
         target[twin.index] = source.T
@@ -75,15 +75,6 @@ def _tree(robot: lw.Robot, c: np.ndarray, cd: np.ndarray, cdd: np.ndarray) -> li
     ours, peer = side_by_side(lambda: robot.loads(q1, v1, a1), lambda: pin.rnea(twin.model, data, *one))
     found.append(Row("one instant, all loads with loops", "public call", ours, peer, "pin.rnea, tree alone", 0.2))
     return found
-
-
-def _independent(robot: lw.Robot, free: lw.Robot, x: np.ndarray) -> np.ndarray:
-    out = np.zeros((len(x), free.nv))
-    for joint in robot.model.joints:
-        if joint.type != "fixed":
-            leader, factor = (joint.mimic.joint, joint.mimic.multiplier) if joint.mimic else (joint.name, 1.0)
-            out[:, free.index(joint.name).start] = factor * x[:, robot.index(leader).start]
-    return out
 
 
 def _arms() -> list[Row]:

@@ -153,3 +153,13 @@ def assert_close(ours: np.ndarray, theirs: np.ndarray, tolerance: float = 1e-10,
     worst = np.unravel_index(np.nanargmax(error) if np.isfinite(error).all() else 0, error.shape)
     assert np.isfinite(ours).all(), f"{what}: not finite"
     assert error.max() <= tolerance, f"{what}: {error.max():.3g} of scale at {worst}: {ours[worst]} for {theirs[worst]}"
+
+
+def with_followers(robot: Robot, free: Robot, x: np.ndarray) -> np.ndarray:
+    """Coordinates of every joint, those that mimic others included."""
+    out = np.zeros((len(x), free.nv))
+    for joint in robot.model.joints:
+        if joint.type != "fixed":
+            leader, factor = (joint.mimic.joint, joint.mimic.multiplier) if joint.mimic else (joint.name, 1.0)
+            out[:, free.index(joint.name).start] = factor * x[:, robot.index(leader).start]
+    return out

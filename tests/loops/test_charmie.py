@@ -19,7 +19,7 @@ from linkwork.model import MassProperties
 from linkwork.model.elements import LinearActuator, Spring, Stiffness
 from tests.loops.charmie_model import PLATFORM_RULES, balancing_springs, charmie, torso_spring
 from tests.loops.machines import casadi_loads
-from tests.pinocchio_models import twin_of
+from tests.pinocchio_models import twin_of, with_followers
 
 # t, side, D12a [mm], force 2 -> 3 in body 3, the same in ground axes, moment at joint 3, act4, act5
 TABLE = [
@@ -338,7 +338,7 @@ def test_the_tree_agrees_with_pinocchio(robot):
     joints = tuple(replace(joint, mimic=None) for joint in robot.model.joints)
     twin = twin_of(replace(robot.model, joints=joints, elements=(), motions=()))
     q, v, a = random_motion(robot, 10)
-    full = [_with_fingers(robot, twin.robot, x) for x in (q, v, a)]
+    full = [with_followers(robot, twin.robot, x) for x in (q, v, a)]
     data = twin.model.createData()
     tau = np.empty_like(full[0])
     for k in range(len(q)):
@@ -353,16 +353,6 @@ def test_the_tree_agrees_with_pinocchio(robot):
         command = {"d4": "act4", "th5": "act5"}.get(name, name)
         lever = levers[:, robot.actuators.index(command)]
         assert np.abs(ours.actuator(command) * lever - wanted[name]).max() < 1e-10
-
-
-def _with_fingers(robot: lw.Robot, free: lw.Robot, x: np.ndarray) -> np.ndarray:
-    """Coordinates of every joint, the following fingers included."""
-    out = np.zeros((len(x), free.nv))
-    for joint in robot.model.joints:
-        if joint.type != "fixed":
-            leader, factor = (joint.mimic.joint, joint.mimic.multiplier) if joint.mimic else (joint.name, 1.0)
-            out[:, free.index(joint.name).start] = factor * x[:, robot.index(leader).start]
-    return out
 
 
 def test_mujoco_agrees_on_forces_strut_lengths_and_levers(robot):

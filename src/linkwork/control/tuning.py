@@ -111,11 +111,13 @@ def tune(
             deadlines.check()
             values = a + units * (b - a)
             values = np.where(logs, np.exp(values), values)
-            found, stable = _worst(robot, controller, names, values, q, metrics, options, cases)
+            settings = [{**options, **case} for case in cases]
+            runs = [_figures(robot, controller, names, values, q, metrics, each) for each in settings]
+            figures, stable = _worst(runs)
             tried.append(units)
-            results.append(found)
+            results.append(figures)
             good.append(stable)
-            score = np.concatenate([score, _score(found, stable, figure, constraints or {})])
+            score = np.concatenate([score, _score(figures, stable, figure, constraints or {})])
             every = np.concatenate(tried)
             elite = every[np.argsort(score)[: max(3, len(every) // 10)]]
             spread = elite.std(axis=0) + 1e-3
@@ -128,20 +130,10 @@ def tune(
         return Tuned({name: values[:, k] for k, name in enumerate(names)}, joined, np.concatenate(good), score)
 
 
-def _worst(
-    robot: Any,
-    controller: Callable[..., Any],
-    names: list[str],
-    values: np.ndarray,
-    q: Any,
-    metrics: Metrics,
-    options: Mapping[str, Any],
-    cases: list[dict[str, Any]],
-) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """The largest of every figure over all cases."""
-    runs = [_figures(robot, controller, names, values, q, metrics, {**options, **case}) for case in cases]
-    found = {name: np.maximum.reduce([figures[name] for figures, _ in runs]) for name in runs[0][0]}
-    return found, np.logical_and.reduce([stable for _, stable in runs])
+def _worst(runs: list[tuple[dict[str, np.ndarray], np.ndarray]]) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """The largest of every figure over all cases, and which gain sets are stable in all of them."""
+    largest = {name: np.maximum.reduce([figures[name] for figures, _ in runs]) for name in runs[0][0]}
+    return largest, np.logical_and.reduce([stable for _, stable in runs])
 
 
 def _figures(
