@@ -18,6 +18,7 @@ import numpy as np
 from casadi import SX
 
 from linkwork.collision.distances import nearest
+from linkwork.collision.kinematics import GUARD, has_quaternions
 from linkwork.collision.live import ball, ball_around, reaches, strokes
 from linkwork.collision.motions import difference
 from linkwork.collision.proving import Proofs, run_all
