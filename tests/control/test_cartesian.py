@@ -7,7 +7,7 @@ import functools
 import casadi
 import numpy as np
 import pytest
-from scipy.linalg import eig
+from scipy.linalg import eig, expm
 
 import linkwork as lw
 from linkwork import errors
@@ -17,10 +17,11 @@ from linkwork.control import (
     Passivity,
     PDPlus,
     Posture,
+    Rates,
     cartesian_mass,
     damping_for,
 )
-from linkwork.simulation import PD, Viscous, simulate
+from linkwork.simulation import PD, Sampled, Viscous, simulate
 
 
 @functools.cache
@@ -171,3 +172,102 @@ def test_energy_of_the_error_never_grows_under_the_passive_law() -> None:
 def test_refusals_name_the_number(call, words: str) -> None:
     with pytest.raises(errors.InvalidInput, match=words):
         call()
+
+
+@functools.cache
+def planar() -> lw.Robot:
+    return lw.load("rehabilitation-arm")
+
+
+HERE = np.array([0.5, 1.1])
+PLANE = {"axes": ("x", "y")}
+
+
+def hand(law, **options):
+    settings = {"duration": 0.4, "step": 1e-3, "friction": False, "energy_tolerance": np.inf} | options
+    return simulate(planar(), HERE, control=law, **settings)
+
+
+def places(found) -> np.ndarray:
+    return planar().pose(found.q, "hand")[:, :2, 3]
+
+
+def test_a_shaped_inertia_is_what_the_free_motion_shows() -> None:
+    """inertia e'' + D e' + K e = 0 exactly, by the matrix exponential; the arm itself weighs something else."""
+    inertia, K, D = np.array([[2.0, 0.4], [0.4, 3.0]]), np.diag([300.0, 200.0]), np.diag([20.0, 30.0])
+    goal = planar().pose(HERE, "hand")[:2, 3] + [0.03, -0.02]
+    law = CartesianImpedance("hand", K, D, target=goal, inertia=inertia, **PLANE)
+    found = hand(law)
+    zero, one = np.zeros((2, 2)), np.eye(2)
+    A = np.block([[zero, one], [-np.linalg.solve(inertia, K), -np.linalg.solve(inertia, D)]])
+    start = np.concatenate([goal - places(found)[0], np.zeros(2)])
+    errors = np.array([expm(A * t) @ start for t in found.time])[:, :2]
+    np.testing.assert_allclose(goal - places(found), errors, atol=1e-8)
+    own = hand(CartesianImpedance("hand", K, D, target=goal, **PLANE))
+    assert np.abs(goal - places(own) - errors).max() > 1e-3
+
+
+def test_a_limited_target_is_a_ramp_from_where_the_frame_is() -> None:
+    here = planar().pose(HERE, "hand")[:2, 3]
+    limited = CartesianImpedance(
+        "hand", 400.0, 20.0, target=here + [0.04, 0.0], rates=Rates(target=[0.2, 0.1]), **PLANE
+    )
+
+    def ramp(t):
+        return [here[0] + 0.2 * (t + 1e-3), here[1] + 0.0 * t]
+
+    plain = CartesianImpedance("hand", 400.0, 20.0, target=ramp, **PLANE)
+    first, second = (hand(Sampled(law, 1e-3), duration=0.19) for law in (limited, plain))
+    assert first.where == "machine code"
+    np.testing.assert_allclose(first.q, second.q, atol=1e-10)
+    settled = hand(Sampled(limited, 1e-3), duration=2.0)
+    np.testing.assert_allclose(places(settled)[-1], here + [0.04, 0.0], atol=1e-5)
+
+
+def test_a_limited_pose_arrives_and_stiffness_and_wrench_are_ramps() -> None:
+    turned = planar().pose(HERE + [0.0, 0.2], "hand")
+    axes = ("x", "y", "rz")
+    law = CartesianImpedance("hand", [300.0, 300.0, 5.0], [20.0, 20.0, 0.5], target=turned, axes=axes)
+    slow = CartesianImpedance(
+        "hand", [300.0, 300.0, 5.0], [20.0, 20.0, 0.5], target=turned, axes=axes, rates=Rates(target=0.3)
+    )
+    fast, limited = (hand(Sampled(each, 1e-3), duration=3.0) for each in (law, slow))
+    np.testing.assert_allclose(limited.q[-1], fast.q[-1], atol=1e-6)
+    assert np.abs(limited.tau).max() < np.abs(fast.tau).max()
+    here = planar().pose(HERE, "hand")[:2, 3]
+
+    def jump(t):
+        return [100.0 + casadi.if_else(t > 0.0995, 300.0, 0.0)] * 2
+
+    def rise(t):
+        return [100.0 + casadi.fmin(casadi.fmax(1000.0 * (t - 0.099), 0.0), 300.0)] * 2
+
+    goal, both = here + [0.02, 0.01], []
+    for stiffness, rates in ((jump, Rates(stiffness=1000.0)), (rise, None)):
+        both.append(CartesianImpedance("hand", stiffness, 20.0, target=goal, rates=rates, **PLANE))
+    a, b = (hand(Sampled(each, 1e-3)) for each in both)
+    np.testing.assert_allclose(a.q, b.q, atol=1e-9)
+
+    def pushed(t):
+        return [casadi.fmin(50.0 * (t + 1e-3), 5.0), 0.0]
+
+    given = ((5.0, 0.0), Rates(wrench=50.0)), (pushed, None)
+    laws = [CartesianImpedance("hand", 300.0, 20.0, target=here, wrench=w, rates=r, **PLANE) for w, r in given]
+    c, d = (hand(Sampled(each, 1e-3)) for each in laws)
+    np.testing.assert_allclose(c.q, d.q, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"rates": Rates(wrench=1.0)}, "the law commands none"),
+        ({"rates": 3.0}, "rates is float"),
+        ({"rates": Rates(target=[1.0, 1.0, 1.0])}, r"expected one number or \(2,\)"),
+        ({"inertia": -1.0}, "inertia has the eigenvalue -1"),
+    ],
+)
+def test_refusals_of_rates_and_inertia(options, words) -> None:
+    with pytest.raises(errors.InvalidInput, match=words):
+        hand(Sampled(CartesianImpedance("hand", 1.0, 1.0, target=[0.0, 0.3], **PLANE, **options), 1e-3))
+    with pytest.raises(errors.InvalidInput, match="nothing is limited"):
+        Rates()

@@ -12,12 +12,15 @@ from linkwork.control.export import export_c, step_function, stepped
 from linkwork.control.fractional import FractionalFilter, fractional_derivative, fractional_weights
 from linkwork.control.fractional_impedance import FractionalImpedance, TaskSpring
 from linkwork.control.gradients import figure_gradient
+from linkwork.control.impedance_rates import Rates
 from linkwork.control.iso_figure import IsoFigure, iso_figure
+from linkwork.control.joint_cascade import JointCascade
 from linkwork.control.joint_drives import JointDrives
 from linkwork.control.joint_impedance import JointImpedance
 from linkwork.control.judge import compare, judge
 from linkwork.control.law_stability import law_stability
 from linkwork.control.linear import ClosedLoop, closed_loop, linearise, root_locus, stability_map
+from linkwork.control.loop_observers import ContactReaction, ExtendedState, LevantVelocity
 from linkwork.control.lqr import LQR
 from linkwork.control.motor_sheets import motor, motors
 from linkwork.control.motors import PMSM, DCMotor, linked_flux
@@ -37,6 +40,7 @@ from linkwork.control.sliding import Margin, SlidingMode
 from linkwork.control.stability import SampledStability, cartesian_mass, sampled_stability
 from linkwork.control.state_space import Margins, StateSpace
 from linkwork.control.surfaces import NonsingularTerminalSurface, Surface, TerminalSurface
+from linkwork.control.targets import check_target
 from linkwork.control.tracking import FeedForward, Passivity, PDPlus
 from linkwork.control.train_builders import (
     bevel_differential,
@@ -62,12 +66,14 @@ __all__ = [
     "Cascade",
     "ClosedLoop",
     "ConstantRate",
+    "ContactReaction",
     "CurrentLoop",
     "DCMotor",
     "Decaying",
     "DisturbanceObserver",
     "ExponentialFilter",
     "ExponentialReaching",
+    "ExtendedState",
     "ExtendedStateObserver",
     "FeedForward",
     "FractionalFilter",
@@ -77,9 +83,11 @@ __all__ = [
     "GripperDrives",
     "Inverter",
     "IsoFigure",
+    "JointCascade",
     "JointDrives",
     "JointImpedance",
     "LevantDifferentiator",
+    "LevantVelocity",
     "Level",
     "Margin",
     "Margins",
@@ -93,6 +101,7 @@ __all__ = [
     "Posture",
     "PowerExponential",
     "PowerRate",
+    "Rates",
     "RotaryGripper",
     "SampledStability",
     "SlidingMode",
@@ -108,6 +117,7 @@ __all__ = [
     "VelocityLoop",
     "bevel_differential",
     "cartesian_mass",
+    "check_target",
     "closed_loop",
     "compare",
     "compound_planetary",

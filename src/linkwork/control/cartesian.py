@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import casadi
 import numpy as np
 from casadi import SX
 from numpy.typing import ArrayLike
 
+from linkwork.control.checks import definite
 from linkwork.control.damping import damping_for
+from linkwork.control.impedance_rates import BoundRates, Rates
 from linkwork.control.stability import cartesian_mass
 from linkwork.control.task_law import BoundTaskLaw, gain_rows, task_source, times, transposed_times
 from linkwork.errors import InvalidInput
+from linkwork.simulation.algebra import is_symbolic
 from linkwork.simulation.controllers import Bound, Controller
 from linkwork.simulation.foresight import HeldLoop
 from linkwork.simulation.plant import Plant
@@ -42,8 +45,13 @@ class CartesianImpedance(Controller):
     stiffness K   [N/m, N m/rad], damping D [N s/m, N m s/rad]: numbers, one an axis, matrices, or batches
     ratio, at     instead of damping: a damping ratio, designed from the Cartesian inertia at the configuration `at`
     target        numbers of the axes (world position [m], rotation vector [rad]), a pose, a function of time, PerStep
+                  (K also as a function of time that gives one number an axis)
     wrench        commanded force on the environment [N, N m], as many numbers as axes, or a function of time
     nullspace     Posture
+    inertia       what the frame shall weigh along its axes [kg, kg m^2]: a number, one an axis, a matrix. Its free
+                  motion then obeys inertia e'' + D e' + K e = 0 exactly, whatever the arm's own mass; a push from
+                  outside still meets that own mass, because the law does not measure it. Left out: the arm's own
+    rates         Rates: how fast stiffness, target and wrench may change; the law then stands inside Sampled
     model         robot that the law believes in for gravity; left out: the real one with its payload
 
     Gravity is compensated by the law: do not add GravityCompensation. What the gripper carries is known if it is the
@@ -54,15 +62,17 @@ class CartesianImpedance(Controller):
     def __init__(
         self,
         frame: str,
-        stiffness: ArrayLike,
+        stiffness: Any,
         damping: ArrayLike | None = None,
         ratio: float | None = None,
         target: Any = None,
         wrench: Any = None,
         nullspace: Posture | None = None,
+        inertia: ArrayLike | None = None,
         axes: Any = AXES,
         model: Any = None,
         at: ArrayLike | None = None,
+        rates: Rates | None = None,
     ) -> None:
         who = "CartesianImpedance"
         self.space = TaskSpace.of(frame, axes, who)
@@ -70,9 +80,18 @@ class CartesianImpedance(Controller):
             raise InvalidInput(f"{who}: target is missing, expected {len(self.space.axes)} numbers or a pose")
         if (damping is None) == (ratio is None):
             raise InvalidInput(f"{who}: give damping [N s/m] or ratio (of critical damping), one of them")
-        if ratio is not None and at is None:
+        if ratio is not None and at is None and inertia is None:
             raise InvalidInput(f"{who}: ratio needs at=q, the configuration whose inertia the damping is designed for")
-        self.stiffness = gain_rows(stiffness, len(self.space.axes), f"{who}: stiffness")
+        if ratio is not None and callable(stiffness):
+            raise InvalidInput(f"{who}: ratio needs a stiffness of numbers, this one is a function of time")
+        if rates is not None and not isinstance(rates, Rates):
+            raise InvalidInput(f"{who}: rates is {type(rates).__name__}, expected Rates(...)")
+        m, self.changing = len(self.space.axes), None
+        if callable(stiffness):
+            self.changing = Source(stiffness, f"{who}: stiffness")
+        self.stiffness = gain_rows(0.0 if callable(stiffness) else stiffness, m, f"{who}: stiffness")
+        self.inertia = None if inertia is None else definite(inertia, m, f"{who}: inertia")
+        self.rates = rates
         self.damping, self.ratio, self.at = damping, ratio, at
         self.target, self.model, self.nullspace = task_source(target, who), model, nullspace
         self.wrench = None if wrench is None else Source(wrench, f"{who}: wrench")
@@ -98,27 +117,51 @@ class Projected:
         return x - J.T @ factored(damped).solve(MJ.T @ x)
 
 
+@dataclass(frozen=True)
+class Shaped:
+    """Joint forces (nv) that accelerate a frame along its axes by u (m), gravity apart, over symbols.
+
+    J' L (u - J' v + J M^-1 C v),   L = (J M^-1 J')^-1: the operational inertia, damped where it is singular
+    """
+
+    space: TaskSpace
+
+    def __call__(self, plant: Plant, q: SX, v: SX, u: SX) -> SX:
+        symbol = SX.sym("q", plant.nq)
+        rows = [plant.jacobian(symbol, self.space.frame)[row, :] for row in self.space.rows]
+        slope = casadi.vertcat(*rows)
+        turning = casadi.jtimes(slope @ v, symbol, plant.rate(symbol, v))  # what accelerates by itself
+        J, turning = (casadi.substitute(x, symbol, q) for x in (slope, turning))
+        drift = plant.inverse(q, v, SX.zeros(plant.nv), SX(0)) - plant.gravity(q, SX(0))
+        solver = factored(plant.mass_matrix(q, SX(0)))
+        MJ = casadi.horzcat(*[solver.solve(J[k, :].T) for k in range(J.shape[0])])
+        mobility = J @ MJ
+        damped = mobility + 1e-9 * casadi.trace(mobility) * SX.eye(J.shape[0])
+        return J.T @ factored(damped).solve(u - turning + MJ.T @ drift)
+
+
 class _BoundImpedance(BoundTaskLaw):
+    of_a_run: ClassVar[tuple[str, ...]] = ("parameters", "sequences", "inertia")
+
     def __init__(self, given: CartesianImpedance, plant: Plant, prefix: str) -> None:
         super().__init__(given.space, given.target, given.model, plant, prefix, "CartesianImpedance")
-        m = len(self.space.axes)
-        self.parameters[f"{prefix}_stiffness"] = given.stiffness
-        damping = given.damping
-        if given.ratio is not None:
-            mechanism = getattr(plant, "subject", None)
-            if mechanism is None:
-                raise InvalidInput(f"CartesianImpedance: ratio needs a robot, {plant.who} has no frames")
-            mass = cartesian_mass(mechanism, given.at, self.space.frame, self.space.axes)
-            damping = damping_for(mass, given.stiffness.reshape(-1, m, m)[0], given.ratio)
-            damping = 0.5 * (damping + damping.T)
-        self.gains("damping", damping)
-        self.wrench = None
+        self.changing = self.wrench = None
+        if given.changing is None:
+            self.parameters[f"{prefix}_stiffness"] = given.stiffness
+        else:
+            self.changing = self._signal(given.changing, f"{prefix}_stiffness")
+        self.gains("damping", given.damping if given.ratio is None else self._designed(given, given.ratio, plant))
         if given.wrench is not None:
-            self.wrench = Signal(given.wrench, (m,), f"{prefix}_wrench")
-            self.parameters |= self.wrench.parameters
-            self.sequences |= self.wrench.sequences
-            if self.wrench.python is not None:
-                self.python = f"CartesianImpedance: wrench: {self.wrench.python.why_not}"
+            self.wrench = self._signal(given.wrench, f"{prefix}_wrench")
+        self.shaped = given.inertia is not None
+        self.inertia = given.inertia
+        if given.inertia is not None:
+            self.parameters[f"{prefix}_light"] = np.linalg.inv(given.inertia).ravel()
+        self.rates = None
+        if given.rates is not None:
+            self.rates = BoundRates(given.rates, self.space, self.target.size, prefix, self.wrench is not None)
+            self.parameters |= self.rates.numbers
+            self.memory, self.past = self.rates.memory, True
         self.posture = given.nullspace is not None
         if given.nullspace is not None:
             rest = given.nullspace.rest
@@ -126,22 +169,79 @@ class _BoundImpedance(BoundTaskLaw):
             self._number(f"{prefix}_posture_stiffness", given.nullspace.stiffness, plant.nv, "Posture: stiffness")
             self._number(f"{prefix}_posture_damping", given.nullspace.damping, plant.nv, "Posture: damping")
 
-    def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
-        m, own = len(self.space.axes), self.believed(plant)
-        e, jacobian, moving = self.errors(plant, t, q, p)
-        force = times(p[f"{self.prefix}_stiffness"], m, e)
-        force = force + times(p[f"{self.prefix}_damping"], m, moving - jacobian @ v)
+    def _signal(self, source: Source, name: str) -> Signal:
+        """A vector over time, one number an axis."""
+        signal = Signal(source, (len(self.space.axes),), name)
+        self.parameters |= signal.parameters
+        self.sequences |= signal.sequences
+        if signal.python is not None:
+            self.python = f"{source.who}: {signal.python.why_not}"
+        return signal
+
+    def _designed(self, given: CartesianImpedance, ratio: float, plant: Plant) -> np.ndarray:
+        """The damping (m, m) of a ratio, for the inertia asked for or the arm's own."""
+        m, mass, mechanism = len(self.space.axes), given.inertia, getattr(plant, "subject", None)
+        if mass is None:
+            if mechanism is None:
+                raise InvalidInput(f"CartesianImpedance: ratio needs a robot, {plant.who} has no frames")
+            mass = cartesian_mass(mechanism, given.at, self.space.frame, self.space.axes)
+        damping = damping_for(mass, given.stiffness.reshape(-1, m, m)[0], ratio)
+        return 0.5 * (damping + damping.T)
+
+    def _wanted(self, t: Any, p: Mapping[str, Any]) -> dict[str, Any]:
+        """Target with its rates, stiffness rows and wrench as they are asked for at time t."""
+        m = len(self.space.axes)
+        target, rate, faster = self.target.with_rates(t, p)
+        if self.target.size == 16:  # a pose as a target has no rates
+            rate = faster = 0.0 * target[:m]
+        found = {"target": target, "rate": rate, "faster": faster}
+        found["stiffness"] = p[f"{self.prefix}_stiffness"] if self.changing is None else self._rows(t, p)
         if self.wrench is not None:
-            force = force + self.wrench.at(t, p)[0]
-        tau = transposed_times(jacobian, force) + own.gravity(q, t)
+            found["wrench"] = self.wrench.at(t, p)[0]
+        return found
+
+    def _rows(self, t: Any, p: Mapping[str, Any]) -> Any:
+        """A stiffness that changes with time, as a matrix in rows."""
+        assert self.changing is not None
+        k = self.changing.at(t, p)[0]
+        return casadi.reshape(casadi.diag(k), -1, 1) if is_symbolic(k) else np.diag(k).ravel()
+
+    def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
+        return self._force(plant, t, q, v, p, self._wanted(t, p)), s
+
+    def sample(
+        self, plant: Plant, t: Any, q: Any, v: Any, m: Any, p: Mapping[str, Any], period: Any
+    ) -> tuple[Any, Any]:
+        if self.rates is None:
+            return super().sample(plant, t, q, v, m, p, period)
+        wanted = self._wanted(t, p)
+        now, before, kept = self.rates.moved(plant, q, m, p, period, wanted)
+        if "target" in now and self.target.size != 16:
+            wanted |= {"rate": (now["target"] - before["target"]) / period, "faster": 0.0 * wanted["rate"]}
+        return self._force(plant, t, q, v, p, wanted | now), kept
+
+    def _force(self, plant: Plant, t: Any, q: Any, v: Any, p: Mapping[str, Any], wanted: Mapping[str, Any]) -> Any:
+        m, own = len(self.space.axes), self.believed(plant)
+        e, jacobian = self.space.split(plant.compute(self.space, q, wanted["target"]), plant.nv)
+        force = times(wanted["stiffness"], m, e)
+        force = force + times(p[f"{self.prefix}_damping"], m, wanted["rate"] - jacobian @ v)
+        if self.wrench is not None:
+            force = force + wanted["wrench"]
+        if self.shaped:
+            u = wanted["faster"] + times(p[f"{self.prefix}_light"], m, force)
+            tau = own.compute(Shaped(self.space), q, v, u) + own.gravity(q, t)
+        else:
+            tau = transposed_times(jacobian, force) + own.gravity(q, t)
         if self.posture:
             wish = p[f"{self.prefix}_posture_stiffness"] * plant.difference(q, p[f"{self.prefix}_rest"])
             wish = wish - p[f"{self.prefix}_posture_damping"] * v
             tau = tau + own.compute(Projected(self.space), q, wish)
-        return tau, s
+        return tau
 
     def foresee(self, plant: Plant, q: np.ndarray, period: float, delay: float) -> str:
-        gains, mass = self.single("stiffness", "damping"), self.mass(plant, q)
+        if self.changing is not None:
+            return ""
+        gains, mass = self.single("stiffness", "damping"), self.inertia if self.shaped else self.mass(plant, q)
         if gains is None or mass is None:
             return ""
         words = HeldLoop(mass, gains[0], gains[1], period, delay).told(self.space.axes, self.units)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -11,6 +13,7 @@ import linkwork as lw
 from linkwork.arguments import choice
 from linkwork.cli.answer import Answer, Table
 from linkwork.cli.arguments import Configuration, RobotName, configuration
+from linkwork.cli.motions import motion_of
 from linkwork.cli.output import tidy
 from linkwork.control import (
     ConstantRate,
@@ -18,19 +21,20 @@ from linkwork.control import (
     PowerExponential,
     SlidingMode,
     Surface,
+    check_target,
     judge,
     sampled_stability,
 )
 from linkwork.control import tune as tuned
 from linkwork.errors import InvalidInput
-from linkwork.simulation import PD, ComputedTorque, GravityCompensation, Metrics, Sampled
+from linkwork.simulation import PD, ComputedTorque, GravityCompensation, Metrics, PerStep, Sampled
 from linkwork.simulation.controllers import Controller
 
 LAWS = ("pd", "computed-torque", "sliding", "sliding-exponential", "sliding-power")
 SHOWN = ("rms", "max_error", "steady_error", "overshoot", "settling", "peak", "variation")
 
 
-def _law(name: str, goal: np.ndarray, kp: float, kd: float) -> Controller:
+def _law(name: str, goal: Any, kp: float, kd: float) -> Controller:
     """The law of a name; for sliding modes kp is the slope [1/s] and kd the gain [rad/s^2]."""
     if name == "pd":
         return GravityCompensation() + PD(kp, kd, goal)
@@ -48,36 +52,87 @@ def control(
     robot: RobotName,
     law: Annotated[str, typer.Option(help=f"One of {', '.join(LAWS)}; several with commas are compared.")] = "pd",
     q: Configuration = None,
+    motion: Annotated[
+        str | None,
+        typer.Option(
+            help="A motion to follow instead of q: one of the robot's own, or a file with columns time, q.JOINT."
+        ),
+    ] = None,
     offset: Annotated[float, typer.Option(help=r"Every joint starts this far off its goal \[rad, m].")] = 0.1,
     kp: Annotated[float, typer.Option(help=r"Stiffness, 1/s^2 for computed torque, slope \[1/s] for sliding.")] = 100.0,
     kd: Annotated[float, typer.Option(help=r"Damping, 1/s for computed torque, gain \[rad/s^2] for sliding.")] = 20.0,
     period: Annotated[float, typer.Option(help=r"Sample time of the law \[s].")] = 1e-3,
     delay: Annotated[float, typer.Option(help=r"From measuring to acting \[s].")] = 0.0,
-    duration: Annotated[float, typer.Option(help=r"How long \[s].")] = 1.0,
+    duration: Annotated[
+        float | None, typer.Option(help=r"How long \[s]; left out: 1 s, or as long as the motion.")
+    ] = None,
     step: Annotated[float, typer.Option(help=r"Step of the integrator \[s].")] = 1e-3,
+    report: Annotated[
+        Path | None, typer.Option(help="A page (.html) with figures, margins, errors and forces of all laws.")
+    ] = None,
 ) -> Answer:
-    """A law that brings a robot to a configuration, run and judged; several laws side by side.
+    """A law that brings a robot to a configuration or along a motion, run and judged; several laws side by side.
 
-    Example:  linkwork control rehabilitation-arm --law pd,sliding --kp 40 --kd 5 --duration 2
+    Example:  linkwork control rehabilitation-arm --law pd,sliding --kp 40 --kd 5 --duration 2 --report laws.html
     """
     names = [choice(each.strip(), LAWS, "control: --law") for each in law.split(",")]
     loaded = lw.load(robot)
-    goal = configuration(loaded, q)
     if loaded.nq != loaded.nv:
         raise InvalidInput(f'control: robot "{loaded.name}" has quaternions; the command is for arms with plain joints')
-    found = {}
+    if motion is not None and q is not None:
+        raise InvalidInput("control: --q and --motion are both given, expected one of them")
+    goal: Any = configuration(loaded, q) if motion is None else None
+    length, rows, target = 1.0 if duration is None else duration, goal, goal
+    speed = np.zeros(loaded.nv)
+    if motion is not None:
+        length, rows, target = _followed(loaded, motion, duration, step)
+        goal, speed = rows[0], target.velocity[0]
+    found, runs, laws = {}, {}, {}
     for name in names:
-        controller = Sampled(_law(name, goal, kp, kd), period, delay)
-        run = lw.simulate(
-            loaded, goal + offset, duration=duration, step=step, control=controller, energy_tolerance=np.inf
+        controller = Sampled(_law(name, target, kp, kd), period, delay)
+        runs[name] = lw.simulate(
+            loaded, goal + offset, speed, duration=length, step=step, control=controller, energy_tolerance=np.inf
         )
-        found[name] = judge(run, goal)
+        found[name] = judge(runs[name], rows)
+        laws[name] = controller if motion is None else Sampled(_law(name, rows[-1], kp, kd), period, delay)
     shown: list[Table | str] = []
     for name, figures in found.items():
-        rows = [[joint, *[tidy(figures[shown])[k] for shown in SHOWN]] for k, joint in enumerate(loaded.joints)]
-        shown.append(Table(f"{loaded.name} under {name}, every {period:g} s", ("joint", *SHOWN), rows))
+        columns = [key for key in SHOWN if key in figures]
+        cells = [[joint, *[tidy(figures[key])[k] for key in columns]] for k, joint in enumerate(loaded.joints)]
+        shown.append(Table(f"{loaded.name} under {name}, every {period:g} s", ("joint", *columns), cells))
         shown.append(f"ISE {figures['squared_error']:.4g}, effort {figures['effort']:.4g}")
-    return Answer({"robot": loaded.name, "laws": found}, shown)
+    written = []
+    if report is not None:
+        from linkwork.view.control_report import write_control_report
+
+        written.append(write_control_report(loaded, runs, rows, report, laws))
+    return Answer({"robot": loaded.name, "laws": found}, shown, written)
+
+
+def _followed(robot: lw.Robot, motion: str, duration: float | None, step: float) -> tuple[float, np.ndarray, PerStep]:
+    """(how long [s], rows (T, nq) at every step, what a law follows) of a motion; refused outside joint ranges."""
+    sampled: Callable[..., tuple[np.ndarray, ...]]
+    name, given = motion_of(robot, motion, "control")
+    if isinstance(given, str):
+        own = robot.motions[given]
+        first, last, sampled = 0.0, float(own.duration), own.sample
+    else:
+        first, last, sampled = float(given["time"][0]), float(given["time"][-1]), _spline(given)
+    steps = int(np.floor((last - first if duration is None else duration) / step + 1e-6))
+    if steps < 1:
+        raise InvalidInput(f"control: motion {name!r} is shorter than a step of {step:g} s")
+    times = step * np.arange(steps + 1)
+    q, v, a = (np.asarray(x, dtype=float) for x in sampled(np.minimum(first + times, last)))
+    check_target(robot, q, times)
+    return steps * step, q, PerStep(q, v, a)
+
+
+def _spline(given: Mapping[str, np.ndarray]) -> Callable[[np.ndarray], tuple[np.ndarray, ...]]:
+    """A file's rows as functions of time, smooth to the second derivative."""
+    from scipy.interpolate import CubicSpline
+
+    curve = CubicSpline(given["time"], given["q"])
+    return lambda t: (curve(t), curve(t, 1), curve(t, 2))
 
 
 def tune(

@@ -45,11 +45,42 @@ class _Momentum:
         return casadi.vertcat(plant.mass_matrix(q, SX(0)) @ v, plant.coriolis(q, v).T @ v - plant.gravity(q, SX(0)))
 
 
+def check_momentum(plant: Plant, who: str) -> None:
+    """Refuse a plant whose joints are not free: it has no momentum of theirs."""
+    if not isinstance(plant, RobotPlant) or has_constraints(plant.subject):
+        raise NotPossible(f"{who}: {plant.who} has no momentum of free joints")
+
+
+@dataclass(frozen=True)
+class Residual:
+    """The momentum observer at one sample: r (nv), and what the integral is to go on with.
+
+    memory of it: whether it has begun, p0 (nv), the integral (nv)
+    """
+
+    r: Any
+    first: Any
+    so_far: Any
+    drift: Any
+
+    @staticmethod
+    def of(own: Plant, q: Any, v: Any, memory: Any, gain: Any) -> Residual:
+        n = own.nv
+        both = own.compute(_Momentum(), q, v)
+        momentum, drift = both[:n], both[n:]
+        first = where(memory[0] < 0.5, momentum, part(memory, 1, 1 + n))
+        so_far = part(memory, 1 + n, 1 + 2 * n)
+        return Residual(gain * (momentum - first - so_far), first, so_far, drift)
+
+    def after(self, tau: Any, period: Any) -> Any:
+        """Its memory once the force tau acts."""
+        return joined([1.0, self.first, self.so_far + period * (tau + self.drift + self.r)])
+
+
 class _BoundObserver(Bound):
     def __init__(self, given: DisturbanceObserver, plant: Plant, prefix: str) -> None:
         super().__init__()
-        if not isinstance(plant, RobotPlant) or has_constraints(plant.subject):
-            raise NotPossible(f"DisturbanceObserver: {plant.who} has no momentum of free joints")
+        check_momentum(plant, "DisturbanceObserver")
         self.inner, self.prefix, n = given.controller.bound(plant, prefix), prefix, plant.nv
         absorb(self, [self.inner])
         self._number(f"{prefix}_observer", given.gain, n, "DisturbanceObserver: gain")
@@ -65,13 +96,8 @@ class _BoundObserver(Bound):
     def sample(
         self, plant: Plant, t: Any, q: Any, v: Any, m: Any, p: Mapping[str, Any], period: Any
     ) -> tuple[Any, Any]:
-        n, at = plant.nv, self.inner.kept
-        found = model_or_plant(self.model, plant).compute(_Momentum(), q, v)
-        momentum, drift = found[:n], found[n:]
-        begins = m[at] < 0.5
-        first = where(begins, momentum, part(m, at + 1, at + 1 + n))
-        so_far = part(m, at + 1 + n, at + 1 + 2 * n)
-        r = p[f"{self.prefix}_observer"] * (momentum - first - so_far)
+        at, own = self.inner.kept, model_or_plant(self.model, plant)
+        found = Residual.of(own, q, v, part(m, at, self.memory), p[f"{self.prefix}_observer"])
         wanted, after = self.inner.sample(plant, t, q, v, part(m, 0, at), p, period)
-        tau = wanted - p[f"{self.prefix}_share"] * r
-        return tau, joined([after, 1.0, first, so_far + period * (tau + drift + r)])
+        tau = wanted - p[f"{self.prefix}_share"] * found.r
+        return tau, joined([after, found.after(tau, period)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -65,6 +66,7 @@ class FractionalImpedance(Controller):
         self.compensate, self.model = bool(compensate), model
         self.velocity = choice(velocity, ("difference", "measured"), f"{who}: velocity")
         self.balances = True
+        self._gains: dict[float, np.ndarray] = {}
 
     def bound(self, plant: Plant, prefix: str = "control") -> Bound:
         return _BoundFractional(self, plant, prefix)
@@ -81,26 +83,54 @@ class FractionalImpedance(Controller):
         rows = self.stiffness - (lost * self.half_damping if self.compensate else 0.0)
         return rows.reshape(*rows.shape[:-1], m, m)
 
+    def history_gains(self, period: float) -> np.ndarray:
+        """(m, (memory + 1) m): the wrench is this times the errors in one row, newest first (one gain set).
+
+        A_0 = K + D/T + c HD (w_0 - sum w),  A_1 = -D/T + c HD w_1,  A_j = c HD w_j,  c = T^-order
+        """
+        m, T = len(self.space.axes), positive(period, "FractionalImpedance: period")
+        if T in self._gains:
+            return self._gains[T]
+        if self.stiffness.ndim + self.damping.ndim + self.half_damping.ndim > 3:
+            raise InvalidInput("FractionalImpedance: wrench needs one gain set, this law has a batch of them")
+        K, D, HD = (x.reshape(m, m) for x in (self.stiffness, self.damping, self.half_damping))
+        parts = [T**-self.order * w * HD for w in self.weights]
+        parts[0] = parts[0] + K + D / T
+        parts[1] = parts[1] - D / T
+        if self.compensate:
+            parts[0] = parts[0] - T**-self.order * self.weights.sum() * HD
+        self._gains.clear()  # one period at a time is kept
+        return self._gains.setdefault(T, np.ascontiguousarray(np.hstack(parts)))
+
     def wrench(self, errors: ArrayLike, period: float) -> np.ndarray:
         """The Cartesian force (m,) [N, N m] after errors (n, m), newest first; older ones are zero."""
-        history = as_doubles(errors, "FractionalImpedance: errors")
-        m, period = len(self.space.axes), positive(period, "FractionalImpedance: period")
+        if type(errors) is np.ndarray and errors.dtype == np.float64:
+            history = errors
+        else:
+            history = as_doubles(errors, "FractionalImpedance: errors")
+        m = len(self.space.axes)
         if history.ndim != 2 or history.shape[1] != m:
             raise InvalidInput(
                 f"FractionalImpedance: errors has shape {history.shape}, expected (n, {m}), newest first"
             )
-        if not np.isfinite(history).all():
+        flat = history.ravel()
+        # a finite square says that all are finite; an overflowing one asks each of them
+        if not math.isfinite(flat.dot(flat)) and not np.isfinite(history).all():
             raise InvalidInput("FractionalImpedance: errors contains numbers that are not finite")
-        full = np.zeros((self.memory + 1, m))
-        full[: min(len(history), self.memory + 1)] = history[: self.memory + 1]
-        gains = {"stiffness": self.stiffness, "damping": self.damping, "half_damping": self.half_damping}
-        rate = (full[0] - (full[1] if self.memory else 0.0)) / period
-        return _force(self, gains, full, rate, period)
+        gains = self._gains.get(period) if type(period) is float else None
+        if gains is None:
+            gains = self.history_gains(period)
+        width = gains.shape[1]
+        if flat.size == width:
+            return gains.dot(flat)
+        size = min(flat.size, width)
+        return gains[:, :size].dot(flat[:size])
 
     def split(self, period: float) -> Controller:
         """The same law with its stiffness and compensation continuous and only its damping sampled (scheme C)."""
         held = FractionalImpedance.__new__(FractionalImpedance)
         held.__dict__ |= self.__dict__
+        held._gains = {}
         held.stiffness, held.compensate, held.balances = 0.0 * self.stiffness, False, False
         spring = TaskSpring.__new__(TaskSpring)
         spring.space, spring.target, spring.model = self.space, self.target, self.model

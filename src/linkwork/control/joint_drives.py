@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.arguments import as_doubles
+from linkwork.arguments import as_doubles, choice
 from linkwork.control.checks import positive_array
 from linkwork.control.drives import Thermal
 from linkwork.control.motors import PMSM, DCMotor
@@ -29,6 +29,8 @@ class JointDrives:
     stiffness   of the gear, seen at the joint [N m/rad, N/m]; left out: rigid. Then rotor inertias are not in the
                 motion: give the description armature, or a stiffness. gear_damping [N m s/rad]
     backlash    free play of the joint [rad, m], needs a stiffness; the gear starts in its middle
+    commanded   "force": the law gives joint forces, the current loop is the drive's own and continuous; "voltage": it
+                gives volts itself (JointCascade)
 
     States of its own, integrated with the motion: currents, and with elastic gears the twist and the rotors' speeds.
     """
@@ -42,7 +44,9 @@ class JointDrives:
         stiffness: ArrayLike | None = None,
         gear_damping: ArrayLike = 0.0,
         backlash: ArrayLike = 0.0,
+        commanded: str = "force",
     ) -> None:
+        self.commanded = choice(commanded, ("force", "voltage"), "JointDrives: commanded")
         several = [motors] if isinstance(motors, (DCMotor, PMSM)) else list(motors)
         if not several or not all(isinstance(motor, (DCMotor, PMSM)) for motor in several):
             raise InvalidInput("JointDrives: motors, expected a DCMotor or PMSM, or one a joint")
@@ -61,7 +65,8 @@ class JointDrives:
     def bound(self, plant: Plant) -> BoundDrives:
         return BoundDrives(self, plant)
 
-    def _each(self, name: str, n: int) -> np.ndarray:
+    def each(self, name: str, n: int) -> np.ndarray:
+        """A number of the motors, one a joint (n,)."""
         return np.broadcast_to(np.array([getattr(motor, name) for motor in self.motors]), (n,))
 
     def currents(self, run: Any) -> np.ndarray:
@@ -69,11 +74,11 @@ class JointDrives:
         if self.stiffness is not None:
             raise InvalidInput("JointDrives: with elastic gears the joint force is the spring's, not the current's")
         n = run.tau.shape[-1]
-        return run.tau / (self.ratios * self._each("torque_constant", n))
+        return run.tau / (self.ratios * self.each("torque_constant", n))
 
     def temperatures(self, run: Any, thermal: Thermal) -> np.ndarray:
         """Winding temperatures (..., T, nv) [deg C] of a run: losses R i^2 held between rows, exactly filtered."""
-        losses = self._each("resistance", run.tau.shape[-1]) * self.currents(run) ** 2
+        losses = self.each("resistance", run.tau.shape[-1]) * self.currents(run) ** 2
         rise = np.zeros_like(losses)
         fades = np.exp(-np.diff(run.time) / thermal.time)
         for k, z in enumerate(fades):
@@ -90,20 +95,20 @@ class BoundDrives(Bound):
         if len(given.motors) not in (1, n):
             raise InvalidInput(f"JointDrives: {len(given.motors)} motors, expected one or {n}: {plant.who}")
         numbers = {
-            "torque": given._each("torque_constant", n),
-            "emf": given._each("emf", n),
-            "resistance": given._each("resistance", n),
-            "inductance": given._each("inductance", n),
+            "torque": given.each("torque_constant", n),
+            "emf": given.each("emf", n),
+            "resistance": given.each("resistance", n),
+            "inductance": given.each("inductance", n),
             "ratio": given.ratios,
             "bandwidth": given.bandwidth,
-            "peak": np.minimum(given._each("peak_current", n), 1e15),
+            "peak": np.minimum(given.each("peak_current", n), 1e15),
             "voltage": np.minimum(given.voltage, 1e15),
         }
         self.elastic = given.stiffness is not None
         if given.stiffness is not None:
-            numbers |= {"inertia": given._each("inertia", n), "stiffness": given.stiffness}
+            numbers |= {"inertia": given.each("inertia", n), "stiffness": given.stiffness}
             numbers |= {"gear_damping": given.gear_damping, "half": 0.5 * given.backlash}
-        self.play = bool(given.backlash.any())
+        self.play, self.direct = bool(given.backlash.any()), given.commanded == "voltage"
         for name, x in numbers.items():
             self._number(f"drive_{name}", x, n, f"JointDrives: {name}")
         self.states = n * (3 if self.elastic else 1)
@@ -116,8 +121,11 @@ class BoundDrives(Bound):
         )
         i = part(s, 0, n)
         turning = part(s, 2 * n, 3 * n) if self.elastic else N * v  # the rotor's own speed
-        wanted = clipped(command / (N * Kt), peak)
-        u = clipped(alpha * L * (wanted - i) + R * i + Ke * turning, U)
+        u = command
+        if not self.direct:
+            wanted = clipped(command / (N * Kt), peak)
+            u = alpha * L * (wanted - i) + R * i + Ke * turning
+        u = clipped(u, U)
         rate = (u - R * i - Ke * turning) / L
         if not self.elastic:
             return N * Kt * i, rate

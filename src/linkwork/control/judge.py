@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from linkwork.arguments import as_doubles
+from linkwork.control.checks import positive, positive_array
 from linkwork.errors import InvalidInput
 from linkwork.simulation import simulate
 from linkwork.simulation.numeric import NumericPlant
@@ -17,7 +19,13 @@ from linkwork.simulation.task_space import AXES, TaskSpace
 
 
 def judge(
-    run: Any, target: Any = None, frame: str | None = None, axes: Any = AXES, robot: Any = None
+    run: Any,
+    target: Any = None,
+    frame: str | None = None,
+    axes: Any = AXES,
+    robot: Any = None,
+    slope: ArrayLike | None = None,
+    width: float = 0.02,
 ) -> dict[str, np.ndarray]:
     """Figures of a run: a mapping of names to numbers (...,) or (..., n), over the integrator's rows.
 
@@ -26,6 +34,8 @@ def judge(
     squared_error [ISE], absolute_error [IAE], timed_error [ITAE], rms, max_error, steady_error (last tenth),
     overshoot (part of the first error), rise (10 to 90 %), settling (into 2 %) [s] for a target that stands still;
     effort (sum of integrals of tau^2), peak, energy (integral of |tau v|), variation (of tau per second: chatter)
+    slope    [1/s] of a sliding surface nu = e' + slope e: adds reaching_time [s], when |nu| of a joint first is within
+             `width` of its largest, and band, the largest |nu| from then on; NaN where it never gets there
     """
     t = run.time
     wanted = _rows(target, run, t, frame, axes)
@@ -50,7 +60,26 @@ def judge(
     }
     if np.ptp(wanted, axis=-2).max() == 0.0:
         found |= _step_figures(e, t)
+    if slope is not None:
+        if frame is not None:
+            raise InvalidInput("judge: slope is of joints, expected no frame with it")
+        rate = run.v - np.gradient(wanted, t, axis=-2)
+        found |= _sliding_figures(rate - positive_array(slope, "judge: slope") * e, t, positive(width, "judge: width"))
     return {name: np.asarray(x) for name, x in found.items()}
+
+
+def _sliding_figures(nu: np.ndarray, t: np.ndarray, width: float) -> dict[str, np.ndarray]:
+    """When each sliding variable (..., T, n) gets near zero, and how far it leaves it afterwards."""
+    size = np.abs(nu)
+    near = size <= width * size.max(-2, keepdims=True)
+    first = near.argmax(-2)
+    later = np.arange(len(t))[:, None] >= first[..., None, :]
+    reached = near.any(-2)
+    band = np.where(later, size, 0.0).max(-2)
+    return {
+        "reaching_time": np.where(reached, t[first] - t[0], np.nan),
+        "band": np.where(reached, band, np.nan),
+    }
 
 
 def _step_figures(e: np.ndarray, t: np.ndarray) -> dict[str, np.ndarray]:
@@ -99,10 +128,24 @@ def _places(robot: Any, q: np.ndarray, frame: str, axes: Any) -> np.ndarray:
 
 
 def compare(
-    laws: Mapping[str, Any] | Iterable[Any], robot: Any, q: Any, target: Any = None, **options: Any
+    laws: Mapping[str, Any] | Iterable[Any],
+    robot: Any,
+    q: Any,
+    target: Any = None,
+    cases: Mapping[str, Mapping[str, Any]] | None = None,
+    **options: Any,
 ) -> dict[str, dict[str, np.ndarray]]:
-    """Figures of several controllers on one run: {law: figures}; options are those of lw.simulate."""
+    """Figures of several controllers on one run: {law: figures}; options are those of lw.simulate.
+
+    cases   {name: options of it}, as {"2 kg": {"payload": ...}, "rough": {"friction": ...}}: every law in every one of
+            them, as {"law, case": figures}
+    """
     named = (
         dict(laws) if isinstance(laws, Mapping) else {f"{k} {type(law).__name__}": law for k, law in enumerate(laws)}
     )
-    return {name: judge(simulate(robot, q, control=law, **options), target) for name, law in named.items()}
+    found = {}
+    for name, law in named.items():
+        for case, own in ({"": {}} if cases is None else cases).items():
+            run = simulate(robot, q, control=law, **{**options, **own})
+            found[f"{name}, {case}" if cases is not None else name] = judge(run, target)
+    return found

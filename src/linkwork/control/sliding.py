@@ -15,6 +15,7 @@ from linkwork.control.reaching import ReachingLaw
 from linkwork.control.surfaces import Surface
 from linkwork.control.twisting import AdaptiveRate, MemoryLaw, SuperTwisting, Twisting
 from linkwork.errors import InvalidInput
+from linkwork.model.payload import Payload
 from linkwork.results import short_repr
 from linkwork.simulation.algebra import clipped, joined, part, where
 from linkwork.simulation.controllers import Bound, Controller, reference, tracked
@@ -81,10 +82,17 @@ class SlidingMode(Controller):
     def bound(self, plant: Plant, prefix: str = "control") -> Bound:
         return _BoundSliding(self, plant, prefix)
 
-    def check(self, disturbance: ArrayLike, period: float | None = None, band: float | None = None) -> Margin:
+    def check(
+        self,
+        disturbance: ArrayLike,
+        period: float | None = None,
+        band: float | None = None,
+        cause: Payload | str | None = None,
+    ) -> Margin:
         """Whether disturbances up to D (nv,) [rad/s^2, m/s^2] are rejected, with a sentence for each joint that fails.
 
         period, band: also whether explicit sampling leaves |nu| within the band asked for.
+        cause: what disturbs, for the sentence: a Payload or words.
         """
         needed = np.atleast_1d(as_doubles(disturbance, "SlidingMode: disturbance"))
         if isinstance(self.law, SuperTwisting):
@@ -98,9 +106,13 @@ class SlidingMode(Controller):
             assert isinstance(self.law, ReachingLaw)
             gain = np.broadcast_to(self.law.gain, needed.shape)
             left = np.broadcast_to(self.law.band(needed), needed.shape)
+        of, known = "", "what causes it"
+        if cause is not None:
+            told = f"{cause.mass:g} kg" if isinstance(cause, Payload) else cause
+            of, known = f" from {told}", "the payload" if isinstance(cause, Payload) else cause
         words = [
-            f"K_{k + 1} = {gain[k]:.4g} rad/s^2 cannot reject {needed[k]:.4g} rad/s^2; need K_{k + 1} > "
-            f"{needed[k]:.4g} or model what causes it"
+            f"K_{k + 1} = {gain[k]:.4g} rad/s^2 cannot reject {needed[k]:.4g} rad/s^2{of}; need K_{k + 1} > "
+            f"{needed[k]:.4g} or model {known}"
             for k in range(len(needed))
             if not np.isfinite(left[k])
         ]

@@ -98,13 +98,16 @@ class _Motion:
         under_way: dict[tuple[int, int], np.ndarray] = {}
         for t0, t1, marks in _instants(begin, end, [s.timing for s in samplers]):
             for j, sampler in enumerate(samplers):
-                q, v, _, _ = self._parts(y)
+                q, v, s, _ = self._parts(y)
+                known = dict(self.p)
+                if self.loop.drives is not None:
+                    known["drive_state"] = s[self.loop.states - self.loop.drives.states :]
                 for k in marks.get((j, "measures"), ()):
                     period = np.asarray(sampler.timing[0])
                     if sampler.sensor is not None:
-                        q, v, sensed[j] = sampler.sensor.read(self.plant, q, v, sensed[j], self.p, period)
+                        q, v, sensed[j] = sampler.sensor.read(self.plant, q, v, sensed[j], known, period)
                     under_way[j, k], memories[j] = sampler.inner.sample(
-                        self.plant, np.asarray(t0), q, v, memories[j], self.p, period
+                        self.plant, np.asarray(t0), q, v, memories[j], known, period
                     )
                 for k in marks.get((j, "acts"), ()):
                     self.p[f"{sampler.name}_held"] = under_way.pop((j, k))

@@ -146,7 +146,7 @@ def _control_to_blame(
     for part in (0.0, 0.5 * h, h):
         q = plant.integrate(state["q"], part * state["v"])
         try:
-            known = {**p, **loop.sampled(state)}
+            known = loop.known(state, p)
             own = state.get("s", np.zeros(0))[: loop.control.states]
             loop.control.law(plant, np.asarray(t + part), q, state["v"], own, known)
             for sampler in loop.control.samplers():

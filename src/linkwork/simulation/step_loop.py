@@ -178,13 +178,20 @@ class StepLoop:
         """What sampled laws hold, remember and have under way."""
         return {name: state[name] for sampler in self.control.samplers() for name in sampler.sizes}
 
+    def known(self, state: Mapping[str, Any], p: Mapping[str, Any]) -> dict[str, Any]:
+        """What a sampled law can read beside the motion: numbers of the run, other laws' forces, the drives' states."""
+        found = {**p, **self.sampled(state)}
+        if self.drives is not None:
+            found["drive_state"] = part(state["s"], self.states - self.drives.states, self.states)
+        return found
+
     def stages(self) -> list[Stage]:
         """For every sampled law: (plant, state, p, k, t, h) -> (is it due, how its part of the state changes)."""
 
         def stage(sampler: Any) -> Stage:
             def run(plant: Plant, state: Any, p: Any, k: Any, t: Any, h: Any) -> tuple[Any, Any]:
                 measures, acts = sampler.due(p, k)
-                known = {**p, **self.sampled(state)}
+                known = self.known(state, p)
                 return measures + acts > 0, lambda: sampler.update(plant, state, known, k, t, h)
 
             return run

@@ -1,6 +1,7 @@
 """What people see: the viewer in the browser, reports, figures."""
 
 from linkwork.doors import open_doors
+from linkwork.view.control_report import write_control_report
 from linkwork.view.drawing import draw_columns, draw_motion, draw_robot
 from linkwork.view.film import record
 from linkwork.view.picture import picture, robot_html
@@ -26,6 +27,7 @@ __all__ = [
     "report_html",
     "robot_html",
     "show",
+    "write_control_report",
     "write_figures",
     "write_plan_report",
     "write_report",
