@@ -26,6 +26,7 @@ from linkwork.control import (
     Inverter,
     PowerExponential,
     SlidingMode,
+    Stepper,
     Surface,
     VelocityLoop,
     fractional_derivative,
@@ -335,7 +336,11 @@ def one_update() -> list[Row]:
     found = [Row("one update from Python", case, taken / peer, None, "", 3, "pin.rnea", True)]
     taken, peer = side_by_side(lambda: law.wrench(errors, 1e-3), lambda: pin.rnea(model, data, q, zero, zero), rounds=3)
     case = "the wrench of a given history of eleven errors; pin.rnea calls"
-    return [*found, Row("one update from Python", case, taken / peer, None, "", None, "pin.rnea", True)]
+    found.append(Row("one update from Python", case, taken / peer, None, "", 3, "pin.rnea", True))
+    stepper = Stepper(law, robot, 1e-3)
+    taken, peer = side_by_side(lambda: stepper.step(q, zero), lambda: pin.rnea(model, data, q, zero, zero), rounds=3)
+    case = "fractional impedance of a UR5e, from q and v to joint forces; pin.rnea calls"
+    return [*found, Row("one update from Python", case, taken / peer, None, "", 3, "pin.rnea", True)]
 
 
 def half_derivatives() -> list[Row]:

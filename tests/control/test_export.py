@@ -17,6 +17,7 @@ from linkwork.control import (
     FractionalImpedance,
     PowerExponential,
     SlidingMode,
+    Stepper,
     Surface,
     export_c,
     step_function,
@@ -50,6 +51,9 @@ LAWS = {
 }
 
 
+TARGETS = {"sliding": [], "pid": GOAL, "fractional": [0.1, 0.3]}
+
+
 @pytest.mark.skipif(COMPILER is None, reason="no C compiler")
 @pytest.mark.parametrize("name", LAWS)
 def test_exported_c_equals_the_step_over_ten_thousand_samples(name, tmp_path) -> None:
@@ -61,30 +65,64 @@ def test_exported_c_equals_the_step_over_ten_thousand_samples(name, tmp_path) ->
     loaded = ctypes.CDLL(str(library))
     numbers = ctypes.POINTER(ctypes.c_double)
     step, init = getattr(loaded, f"{name}_step"), getattr(loaded, f"{name}_init")
-    step.argtypes = [ctypes.c_void_p, ctypes.c_double, numbers, numbers, numbers]
+    step.argtypes = [ctypes.c_void_p, ctypes.c_double, numbers, numbers, numbers, numbers]
     state = (ctypes.c_double * 64)()
     init(ctypes.byref(state))
     random = np.random.default_rng(1)
     q, v = GOAL + 0.3 * random.standard_normal((10_000, 2)), random.standard_normal((10_000, 2))
     tau, found = np.zeros(2), np.zeros((10_000, 2))
-    for k in range(10_000):
+
+    def one(k: int, reference: np.ndarray | None) -> np.ndarray:
         place, speed = np.ascontiguousarray(q[k]), np.ascontiguousarray(v[k])
-        arguments = [x.ctypes.data_as(numbers) for x in (place, speed, tau)]
-        assert step(ctypes.byref(state), k * law.period, *arguments) == 0
-        found[k] = tau
-    expected = stepped(step_function(law, arm()), q, v, law.period)
+        measured = [x.ctypes.data_as(numbers) for x in (place, speed)]
+        wanted = None if reference is None else reference.ctypes.data_as(numbers)
+        assert step(ctypes.byref(state), k * law.period, *measured, wanted, tau.ctypes.data_as(numbers)) == 0
+        return tau
+
+    for k in range(10_000):
+        found[k] = one(k, None)
+    function, reference = step_function(law, arm()), TARGETS[name]
+    expected = stepped(function, q, v, law.period, reference)
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
     rows = np.loadtxt(tmp_path / f"{name}_vectors.csv", delimiter=",", skiprows=1)
-    again = stepped(step_function(law, arm()), rows[:, :2], rows[:, 2:4], law.period)
+    again = stepped(function, rows[:, :2], rows[:, 2:4], law.period, reference)
     np.testing.assert_allclose(again, rows[:, 4:], rtol=1e-14)
+    if len(reference):  # another target, while it runs
+        init(ctypes.byref(state))
+        other = np.array(reference) + 0.05
+        expected = stepped(function, q[:50], v[:50], law.period, other)
+        np.testing.assert_allclose([one(k, other).copy() for k in range(50)], expected, rtol=1e-12, atol=1e-12)
+        assert np.abs(expected - found[:50]).max() > 0.1
 
 
 def test_the_exported_step_is_what_a_simulation_runs() -> None:
     law = LAWS["pid"]
     run = simulate(arm(), [0.3, 0.8], duration=0.2, step=1e-3, control=law, friction=False)
     samples = slice(0, 200, 2)
-    tau = stepped(step_function(law, arm()), run.q[samples], run.v[samples], law.period)
+    tau = stepped(step_function(law, arm()), run.q[samples], run.v[samples], law.period, GOAL)
     np.testing.assert_allclose(tau, run.tau[samples], rtol=1e-10)
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_a_stepper_is_the_same_law_sample_by_sample(name) -> None:
+    law = LAWS[name]
+    random = np.random.default_rng(2)
+    q, v = GOAL + 0.3 * random.standard_normal((40, 2)), random.standard_normal((40, 2))
+    expected = stepped(step_function(law, arm()), q, v, law.period, TARGETS[name])
+    stepper = Stepper(law, arm())
+    found = np.array([stepper.step(q[k], v[k]) for k in range(20)])
+    with pytest.raises(errors.LinkworkError):
+        stepper.step([np.nan, 0.0], [0.0, 0.0])  # never enters the memory
+    found = np.concatenate([found, [stepper.step(q[k], v[k]) for k in range(20, 40)]])
+    np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
+    stepper.reset()
+    np.testing.assert_allclose(stepper.step(q[0], v[0]), expected[0], rtol=1e-11, atol=1e-11)
+    if len(TARGETS[name]):
+        stepper.reset()
+        moved = stepped(step_function(law, arm()), q[:1], v[:1], law.period, np.array(TARGETS[name]) + 0.05)
+        np.testing.assert_allclose(stepper.step(q[0], v[0], np.array(TARGETS[name]) + 0.05), moved[0], rtol=1e-11)
+    with pytest.raises(errors.InvalidInput, match="reference has"):
+        stepper.step(q[0], v[0], np.zeros(7))
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ from linkwork.control.rotary_gripper import GripForce, GripperDrives, RotaryGrip
 from linkwork.control.sliding import Margin, SlidingMode
 from linkwork.control.stability import SampledStability, cartesian_mass, sampled_stability
 from linkwork.control.state_space import Margins, StateSpace
+from linkwork.control.stepper import Stepper
 from linkwork.control.surfaces import NonsingularTerminalSurface, Surface, TerminalSurface
 from linkwork.control.targets import check_target
 from linkwork.control.tracking import FeedForward, Passivity, PDPlus
@@ -107,6 +108,7 @@ __all__ = [
     "SlidingMode",
     "Spin",
     "StateSpace",
+    "Stepper",
     "SuperTwisting",
     "Surface",
     "TaskSpring",

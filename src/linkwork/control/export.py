@@ -21,10 +21,17 @@ from linkwork.simulation.sampling import Sampled
 
 
 def step_function(controller: Any, robot: Any, period: float | None = None) -> casadi.Function:
-    """(t, q, v, memory) -> (tau, next memory): one sample of a controller, its gains and numbers written in.
+    """(t, q, v, memory, reference) -> (tau, next memory): one sample of a controller, its gains written in.
 
     period [s]: that of Sampled if the controller is one.
+    reference: the law's targets where they are numbers, one after the other; a target that is a function of time is
+    written in, and the reference empty.
     """
+    return traced_step(controller, robot, period)[0]
+
+
+def traced_step(controller: Any, robot: Any, period: float | None) -> tuple[casadi.Function, np.ndarray, float]:
+    """(the function of one sample, the reference that the controller has, its period [s])."""
     law = as_controller(controller)
     if isinstance(law, Sampled):
         if law.delay or (period is not None and abs(period - law.period) > 1e-12):
@@ -43,22 +50,26 @@ def step_function(controller: Any, robot: Any, period: float | None = None) -> c
         raise NotPossible(f"export_c: {bound.python}")
     if bound.sequences:
         raise NotPossible("export_c: rows a step are no law; give the target as numbers or as a function of time")
-    return _traced(bound, plant, T)
+    return *_traced(bound, plant, T), T
 
 
-def _traced(bound: Bound, plant: Plant, period: float) -> casadi.Function:
+def _traced(bound: Bound, plant: Plant, period: float) -> tuple[casadi.Function, np.ndarray]:
     t, q, v = SX.sym("t"), SX.sym("q", plant.nq), SX.sym("v", plant.nv)
     memory = SX.sym("memory", bound.kept)
-    numbers = {}
+    numbers, asked, wanted = {}, [SX(0, 1)], [np.zeros(0)]
     for name, x in bound.parameters.items():
         if x.ndim != 1 and x.size != x.shape[-1]:
             raise InvalidInput(f"export_c: {name} has shape {x.shape}: a batch of gain sets; choose one")
         numbers[name] = SX(x.ravel())
+        if name.endswith("_target"):
+            numbers[name] = SX.sym(name, x.size)
+            asked.append(numbers[name])
+            wanted.append(x.ravel())
     tau, after = bound.sample(plant, t, q, v, memory, numbers, SX(period))
-    names = ["t", "q", "v", "memory"], ["tau", "next"]
-    return casadi.Function(
-        "law", [t, q, v, memory], [casadi.densify(tau), casadi.densify(after)], *names, {"cse": True}
-    )
+    inputs = [t, q, v, memory, casadi.vertcat(*asked)]
+    names = ["t", "q", "v", "memory", "reference"], ["tau", "next"]
+    function = casadi.Function("law", inputs, [casadi.densify(tau), casadi.densify(after)], *names, {"cse": True})
+    return function, np.concatenate(wanted)
 
 
 def export_c(controller: Any, robot: Any, path: str | Path, period: float | None = None, vectors: int = 20) -> Path:
@@ -67,9 +78,10 @@ def export_c(controller: Any, robot: Any, path: str | Path, period: float | None
     The file needs math.h alone and allocates nothing:
 
         NAME_init(&state);
-        NAME_step(&state, t, q, v, tau);      every period
+        NAME_step(&state, t, q, v, reference, tau);      every period
 
-    q, v: measured [rad, m; rad/s, m/s]; tau: joint forces [N m, N]. NAME_vectors.csv has `vectors` rows of inputs and
+    q, v: measured [rad, m; rad/s, m/s]; reference: the target, NAME_NR numbers, or 0 for the one that is written in;
+    tau: joint forces [N m, N]. NAME_vectors.csv has `vectors` rows of inputs and
     results of a run of samples, to check a port with.
     """
     place = Path(path)
@@ -79,8 +91,7 @@ def export_c(controller: Any, robot: Any, path: str | Path, period: float | None
     if not re.fullmatch(r"[A-Za-z_]\w*", name):
         raise InvalidInput(f'export_c: "{name}" is no C identifier; rename the file')
     law = controller if not isinstance(controller, Sampled) else controller.controller
-    T = controller.period if isinstance(controller, Sampled) else period
-    function = step_function(controller, robot, period)
+    function, reference, T = traced_step(controller, robot, period)
     nq, nv, kept = (function.numel_in(k) for k in (1, 2, 3))
     generated = casadi.CodeGenerator("law", {"with_header": False, "casadi_int": "int"})
     generated.add(function)
@@ -89,7 +100,7 @@ def export_c(controller: Any, robot: Any, path: str | Path, period: float | None
     about = f"{type(law).__name__}, sampled every {T:g} s; q, v [rad, m; rad/s, m/s], tau [N m, N]"
     write_atomically(
         place.with_suffix(".h"),
-        _HEADER.format(name=name, NAME=name.upper(), about=about, nq=nq, nv=nv, kept=max(kept, 1)),
+        _HEADER.format(name=name, NAME=name.upper(), about=about, nq=nq, nv=nv, nr=len(reference), kept=max(kept, 1)),
     )
     write_atomically(
         place,
@@ -103,28 +114,33 @@ def export_c(controller: Any, robot: Any, path: str | Path, period: float | None
             res=sizes[1],
             iw=max(sizes[2], 1),
             w=max(sizes[3], 1),
+            nr=max(len(reference), 1),
+            wanted=", ".join(f"{x:.17g}" for x in reference) or "0.0",
         ),
     )
-    write_atomically(place.with_name(f"{name}_vectors.csv"), _vectors(function, float(T or 0.0), vectors))
+    write_atomically(place.with_name(f"{name}_vectors.csv"), _vectors(function, T, vectors, reference))
     return place
 
 
-def stepped(function: casadi.Function, q: Any, v: Any, period: float) -> np.ndarray:
-    """tau (n, nv) over samples q (n, nq), v (n, nv), the memory carried on."""
+def stepped(function: casadi.Function, q: Any, v: Any, period: float, reference: Any = ()) -> np.ndarray:
+    """tau (n, nv) over samples q (n, nq), v (n, nv), the memory carried on; reference: the target's numbers."""
+    wanted = as_doubles(reference, "stepped: reference").ravel()
+    if len(wanted) != function.numel_in(4):
+        raise InvalidInput(f"stepped: reference has {len(wanted)} numbers, expected {function.numel_in(4)}")
     rows, speeds = as_doubles(q, "stepped: q"), as_doubles(v, "stepped: v")
     memory, found = np.zeros(function.numel_in(3)), []
     for k, (at, speed) in enumerate(zip(rows, speeds, strict=True)):
-        tau, after = function(k * period, at, speed, memory)
+        tau, after = function(k * period, at, speed, memory, wanted)
         memory = np.array(after).ravel()
         found.append(np.array(tau).ravel())
     return np.array(found)
 
 
-def _vectors(function: casadi.Function, period: float, count: int) -> str:
+def _vectors(function: casadi.Function, period: float, count: int, reference: np.ndarray) -> str:
     random = np.random.default_rng(0)
     nq, nv = function.numel_in(1), function.numel_in(2)
     q, v = 0.5 * random.standard_normal((count, nq)), 0.5 * random.standard_normal((count, nv))
-    tau = stepped(function, q, v, period)
+    tau = stepped(function, q, v, period, reference)
     head = [*[f"q{k}" for k in range(nq)], *[f"v{k}" for k in range(nv)], *[f"tau{k}" for k in range(nv)]]
     rows = [",".join(f"{x:.17g}" for x in (*a, *b, *c)) for a, b, c in zip(q, v, tau, strict=True)]
     return "\n".join([",".join(head), *rows]) + "\n"
@@ -136,6 +152,7 @@ _HEADER = """/* {about} */
 
 #define {NAME}_NQ {nq}
 #define {NAME}_NV {nv}
+#define {NAME}_NR {nr}
 
 typedef struct {{
   double memory[{kept}];
@@ -143,8 +160,9 @@ typedef struct {{
 
 void {name}_init({name}_state *state);
 
-/* One sample: measured q and v at time t [s] since the start; tau is held until the next. Gives 0, or 1 on failure. */
-int {name}_step({name}_state *state, double t, const double *q, const double *v, double *tau);
+/* One sample: measured q and v at time t [s] since the start; reference is the target ({NAME}_NR numbers), or 0 for the
+   one that is written in; tau is held until the next sample. Gives 0, or 1 on failure. */
+int {name}_step({name}_state *state, double t, const double *q, const double *v, const double *reference, double *tau);
 
 #endif
 """
@@ -159,7 +177,10 @@ void {name}_init({name}_state *state) {{
   for (k = 0; k < {size}; ++k) state->memory[k] = 0.0;
 }}
 
-int {name}_step({name}_state *state, double t, const double *q, const double *v, double *tau) {{
+static const double {name}_target[{nr}] = {{{wanted}}};
+
+int {name}_step({name}_state *state, double t, const double *q, const double *v, const double *reference,
+                double *tau) {{
   const double *arg[{arg}] = {{0}};
   double *res[{res}] = {{0}};
   int iw[{iw}];
@@ -169,6 +190,7 @@ int {name}_step({name}_state *state, double t, const double *q, const double *v,
   arg[1] = q;
   arg[2] = v;
   arg[3] = state->memory;
+  arg[4] = reference ? reference : {name}_target;
   res[0] = tau;
   res[1] = next;
   if ({name}_law(arg, res, iw, w, 0)) return 1;
