@@ -7,6 +7,7 @@ places. K = 8e3 N/m, the time 18.2 s and the differenced velocity were inferred 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import casadi
@@ -37,12 +38,22 @@ _STRIP = ((1, 0, 0), (0, 1, 0), (0, 0, 1), (-1, 0, 0), (0, -1, 0), (0, 0, -1))
 
 def arm() -> tuple[Robot, np.ndarray]:
     """The arm and its reference configuration."""
-    return load("scara-arm"), np.deg2rad([-45.0, 90.0, 0.0, -45.0])
+    return _robot(), np.deg2rad([-45.0, 90.0, 0.0, -45.0])
 
 
-def set_point(robot: Robot, q: np.ndarray, count: int = 4) -> Any:
+@cache
+def _robot() -> Robot:
+    return load("scara-arm")
+
+
+def set_point(robot: Robot, q: np.ndarray, count: int = 4) -> casadi.Function:
     """The six movements there and back as a function of time: trapezoidal speed, 15.6 s in all."""
-    home = [float(x) for x in robot.pose(q, "E")[:3, 3]]
+    return _motion(tuple(float(x) for x in robot.pose(q, "E")[:3, 3]), count)
+
+
+@cache
+def _motion(home: tuple[float, ...], count: int) -> casadi.Function:
+    """The set point around a home, written once: laws and metrics that follow it share it."""
     rise = PART * MOVING
     speed = DISTANCE / (MOVING * (1 - PART))
 
@@ -62,7 +73,8 @@ def set_point(robot: Robot, q: np.ndarray, count: int = 4) -> Any:
             place = [x + (direction[i] if i < 3 else 0) * out_and_back for i, x in enumerate(place)]
         return casadi.vertcat(*place[:count])
 
-    return target
+    t = casadi.SX.sym("t")
+    return casadi.Function("set_point", [t], [target(t)], {"cse": True})
 
 
 def law(robot: Robot, q: np.ndarray, damping: Any, half_damping: Any, stiffness: float = 8e3) -> FractionalImpedance:
