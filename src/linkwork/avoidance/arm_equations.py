@@ -14,7 +14,7 @@ from linkwork.avoidance.volume import Swing, clearance, elbow_at, forbidden_arc
 from linkwork.engine.compile import compile
 from linkwork.engine.kernel import Context
 from linkwork.inverse.analytic import seven_axis
-from linkwork.inverse.analytic.candidates import Found, orthonormal, pose_error, true_pose
+from linkwork.inverse.analytic.candidates import Proposal, orthonormal, pose_error, true_pose
 from linkwork.inverse.analytic.spherical import about_x, about_z
 from linkwork.spatial import Transform
 
@@ -110,7 +110,7 @@ class ArmEquations:
             found = seven_axis.solve(self.size, target, seed, angle + of_reference - of_elbow, margin)
             rows += found.rows[4 * i : 4 * i + 4]
         q, residuals = [], []
-        for row in canonical.rows(Found(rows, ())).rows:
+        for row in canonical.rows(Proposal(rows, ())).rows:
             joints = casadi.vertcat(*[SX(t) for t in row.theta])
             joints = joints - 2 * casadi.pi * casadi.floor(joints / (2 * casadi.pi) + 0.5)
             residual = pose_error(

@@ -52,13 +52,13 @@ def commands() -> dict[str, str]:
     Every public function of such a file is a command, named as the function (`minimum_time`: minimum-time). A file with
     a line GROUP = "word" gives `linkwork word command`. Files are read, not imported.
     """
-    found: dict[str, str] = {}
+    homes: dict[str, str] = {}
     for room, folder in rooms.rooms().items():
         for file in (folder / "commands.py", *sorted((folder / "commands").glob("[!_]*.py"))):
             if file.is_file():
                 inside = ".".join(file.relative_to(folder).with_suffix("").parts)
-                found |= dict.fromkeys(_words(file), f"{rooms.PACKAGE}.{room}.{inside}")
-    return dict(sorted(found.items()))
+                homes |= dict.fromkeys(_words(file), f"{rooms.PACKAGE}.{room}.{inside}")
+    return dict(sorted(homes.items()))
 
 
 def load_commands(word: str | None = None) -> None:
@@ -70,12 +70,12 @@ def load_commands(word: str | None = None) -> None:
 
 @functools.cache
 def _register(module: str) -> None:
-    found = importlib.import_module(module)
+    brought = importlib.import_module(module)
     group = app
-    if hasattr(found, "GROUP"):
-        group = typer.Typer(no_args_is_help=True, help=found.__doc__)
-        app.add_typer(group, name=found.GROUP)
-    for name, function in inspect.getmembers(found, inspect.isfunction):
+    if hasattr(brought, "GROUP"):
+        group = typer.Typer(no_args_is_help=True, help=brought.__doc__)
+        app.add_typer(group, name=brought.GROUP)
+    for name, function in inspect.getmembers(brought, inspect.isfunction):
         if function.__module__ == module and not name.startswith("_"):
             group.command(_word(name))(printed(function))
 

@@ -95,10 +95,10 @@ def _closed(robot: lw.Robot, q: np.ndarray, hold: tuple[str, ...] = ()) -> np.nd
 
     if not has_closures(robot.subject):
         return q
-    found = robot.assemble(q, hold)
-    if not found.success:
-        raise InvalidInput(f"--q: {found.reason}")
-    return np.asarray(found.q)
+    assembly = robot.assemble(q, hold)
+    if not assembly.success:
+        raise InvalidInput(f"--q: {assembly.reason}")
+    return np.asarray(assembly.q)
 
 
 def last_frame(robot: lw.Robot, frame: str | None) -> str:

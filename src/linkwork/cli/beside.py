@@ -159,21 +159,21 @@ def _own_q(joint: Any, values: dict[str, float]) -> tuple[float, ...]:
 
 def _poses(model: Model, values: dict[str, float]) -> dict[str, Placement]:
     above = {joint.child: joint for joint in model.joints}
-    found: dict[str | None, Placement] = {None: HERE}
+    poses: dict[str | None, Placement] = {None: HERE}
     for body in model.bodies:
         chain: list[str] = []
         at: str | None = body.name
-        while at not in found:
+        while at not in poses:
             assert at is not None
             chain.append(at)
             at = above[at].parent if at in above else None
         for name in reversed(chain):
             joint = above.get(name)
             if joint is None:
-                found[name] = HERE
+                poses[name] = HERE
                 continue
-            found[name] = found[joint.parent] @ joint.placement @ joint_motion(joint, _own_q(joint, values))
-    return {name: T for name, T in found.items() if name is not None}
+            poses[name] = poses[joint.parent] @ joint.placement @ joint_motion(joint, _own_q(joint, values))
+    return {name: T for name, T in poses.items() if name is not None}
 
 
 class _Pinocchio:
@@ -221,23 +221,23 @@ class _Mujoco:
         self.data = self.mujoco.MjData(self.model)
 
     def _name(self, kind: str, k: int) -> str:
-        found = self.mujoco.mj_id2name(self.model, getattr(self.mujoco.mjtObj, f"mjOBJ_{kind}"), k)
-        return found or f"{kind} {k}"
+        name = self.mujoco.mj_id2name(self.model, getattr(self.mujoco.mjtObj, f"mjOBJ_{kind}"), k)
+        return name or f"{kind} {k}"
 
     def _sizes(self) -> list[int]:
         return [(6, 3, 1, 1)[kind] for kind in self.model.jnt_type]
 
     def _names(self) -> list[str]:
         """Joints without a name get the one linkwork gives them."""
-        found = []
+        names = []
         for k in range(self.model.njnt):
             own = self.mujoco.mj_id2name(self.model, self.mujoco.mjtObj.mjOBJ_JOINT, k)
             body = self.model.jnt_bodyid[k]
             count, first = self.model.body_jntnum[body], self.model.body_jntadr[body]
             number = f"_{k - first + 1}" if count > 1 else ""
             label = self.mujoco.mj_id2name(self.model, self.mujoco.mjtObj.mjOBJ_BODY, body) or f"body_{body}"
-            found.append(own or f"{label}_joint{number}")
-        return found
+            names.append(own or f"{label}_joint{number}")
+        return names
 
     def joints(self) -> list[str]:
         return [name for name, size in zip(self._names(), self._sizes()) if size == 1]
@@ -252,12 +252,12 @@ class _Mujoco:
 
     def poses(self, values: dict[str, float]) -> dict[str, np.ndarray]:
         self._set(values)
-        found = {}
+        poses = {}
         for k in range(1, self.model.nbody):
             T = np.eye(4)
             T[:3, :3], T[:3, 3] = self.data.xmat[k].reshape(3, 3), self.data.xpos[k]
-            found[self._name("BODY", k)] = T
-        return found
+            poses[self._name("BODY", k)] = T
+        return poses
 
     def mass_matrix(self, values: dict[str, float]) -> tuple[list[str], np.ndarray]:
         self._set(values)

@@ -55,6 +55,6 @@ class CollisionBarrier:
             object.__setattr__(self, "obstacles", Obstacles(self.obstacles))
 
     def rows(self, q: np.ndarray, dt: float) -> tuple[np.ndarray, np.ndarray]:
-        found = self.model.clearances(q, self.obstacles, nearest=self.nearest)
-        some = np.isfinite(found.distance)
-        return -found.gradient[some], self.gain * dt * (found.distance[some] - self.minimum)
+        clearances = self.model.clearances(q, self.obstacles, nearest=self.nearest)
+        some = np.isfinite(clearances.distance)
+        return -clearances.gradient[some], self.gain * dt * (clearances.distance[some] - self.minimum)

@@ -32,8 +32,8 @@ def blocked_by(solver: Solver, numbers: np.ndarray, q: np.ndarray, limits: Limit
     alone = []
     for name, columns in _joints(solver):
         released = tuple(np.where(np.isin(np.arange(len(q)), columns), x, own) for x, own in zip(free, limits))
-        found = solver.searched(numbers, q, released, RESTARTS)  # type: ignore[arg-type]
-        outside = [] if found is None else list(_outside(solver, found, limits))
+        reached = solver.searched(numbers, q, released, RESTARTS)  # type: ignore[arg-type]
+        outside = [] if reached is None else list(_outside(solver, reached, limits))
         if outside:
             alone.append((max(over for _, over in outside), name, outside[0][0]))
     if alone:

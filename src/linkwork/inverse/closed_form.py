@@ -53,11 +53,11 @@ def closed_form(
     batch = np.broadcast_shapes(numbers.shape[:-1], start.shape[:-1])
     numbers, beyond = np.broadcast_to(numbers, (*batch, numbers.shape[-1])), np.broadcast_to(beyond, batch)
     starts = start if start.ndim == 1 else np.broadcast_to(start, (*batch, subject.nq)).reshape(-1, subject.nq)
-    found = _chosen(solver, np.broadcast_to(target, (*batch, *shape)).reshape(-1, *shape), starts, limits, free)
+    chosen = _chosen(solver, np.broadcast_to(target, (*batch, *shape)).reshape(-1, *shape), starts, limits, free)
     rest = np.clip(starts[..., solver.moving], *(x[solver.moving] for x in limits))
-    x = np.where(np.isnan(found.x), rest, found.x).reshape(*batch, len(solver.moving))
+    x = np.where(np.isnan(chosen.x), rest, chosen.x).reshape(*batch, len(solver.moving))
     answer = solver.judged(x, numbers, q0, beyond, np.zeros(batch, dtype=int), limits, tolerance)
-    return _with_reasons(solver, answer, found.reason, limits, "the start")
+    return _with_reasons(solver, answer, chosen.reason, limits, "the start")
 
 
 def decides(solver: Solver) -> bool:

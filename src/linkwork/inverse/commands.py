@@ -34,9 +34,9 @@ def ik(
     start = None if q is None else configuration(loaded, q)
     if every:
         with working(f"postures of {loaded.name}"):
-            found = loaded.inverse_kinematics_all(target, tip, q0=start)
-        facts = {"q": found.q, "residual": found.residual, "kind": list(found.kind), "family": found.family}
-        return _answer(loaded, facts | {"success": len(found) > 0, "reason": found.reason}, found.q)
+            postures = loaded.inverse_kinematics_all(target, tip, q0=start)
+        facts = {"q": postures.q, "residual": postures.residual, "kind": list(postures.kind), "family": postures.family}
+        return _answer(loaded, facts | {"success": len(postures) > 0, "reason": postures.reason}, postures.q)
     with working(f"a posture of {loaded.name}"):
         one = loaded.inverse_kinematics(target, tip, q0=start)
     facts = {"q": one.q, "success": bool(one.success), "error": float(one.error), "reason": str(one.reason)}

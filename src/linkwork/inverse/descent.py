@@ -56,9 +56,9 @@ def step_towards(
 ) -> Step:
     """One step from x. lower, upper: of the coordinates in `mechanism.single`; wish: dx preferred where goals allow."""
     q = mechanism.in_tree(x)
-    found = gap(mechanism.tree, q, goals, mechanism.places, target, mechanism.length)
-    e, J = found.e, mechanism.columns(found.J)
-    weights = [w * scale(mechanism, goals) for w in found.weights]
+    error = gap(mechanism.tree, q, goals, mechanism.places, target, mechanism.length)
+    e, J = error.e, mechanism.columns(error.J)
+    weights = [w * scale(mechanism, goals) for w in error.weights]
     loops = mechanism.loop_rows(q)
     if loops is not None:
         e, J = casadi.vertcat(e, -loops[0]), casadi.vertcat(J, mechanism.columns(loops[1]))

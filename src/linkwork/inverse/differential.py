@@ -77,8 +77,8 @@ def differential_inverse_kinematics(
     bounds = _Bounds(subject, limits, acceleration, v, step, at.shape[:-1])
     loops, walls = _Loops(subject), _Walls(subject, barriers, step)
     rows = at.reshape(-1, subject.nq)
-    found = np.array([_one(row, k, aims, holds, loops, walls, bounds, least) for k, row in enumerate(rows)])
-    return found.reshape((*at.shape[:-1], subject.nv)) / step
+    moves = np.array([_one(row, k, aims, holds, loops, walls, bounds, least) for k, row in enumerate(rows)])
+    return moves.reshape((*at.shape[:-1], subject.nv)) / step
 
 
 def _several(tasks: Any, label: str) -> tuple[Task, ...]:
@@ -244,12 +244,12 @@ class _Facts:
 
 
 def _facts_of(subject: Subject) -> _Facts:
-    def found() -> _Facts:
+    def facts() -> _Facts:
         pairs = np.array(singles(subject), dtype=int).reshape(-1, 2)
         speed = configurations.limits(subject).velocity
         return _Facts(*stroke(subject), speed, pairs[:, 0], pairs[:, 1])
 
-    return subject.once(_facts_of, found)
+    return subject.once(_facts_of, facts)
 
 
 def _kernel_of(subject: Subject, tasks: tuple[Task, ...]) -> Callable[..., Any]:

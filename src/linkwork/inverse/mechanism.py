@@ -88,14 +88,14 @@ class Mechanism:
         """How far each slide and screw of a path can displace what it carries."""
         lower, upper = stroke(self.subject)
         Gq, b, _ = self.tree.mimic_map
-        found = []
+        strokes = []
         for i in self.tree.paths[node]:
             joint = self.tree.nodes[i]
             if joint.row.is_slide or joint.row.has_pitch:
                 leader = np.flatnonzero(Gq[joint.q])[0]
                 ends = [Gq[joint.q, leader] * x + b[joint.q] for x in (lower[leader], upper[leader])]
-                found.append(max(map(abs, ends)) * abs(float(joint.travel)))
-        return found
+                strokes.append(max(map(abs, ends)) * abs(float(joint.travel)))
+        return strokes
 
     def in_tree(self, x: SX) -> SX:
         """Coordinates of the whole tree for values x of this mechanism's coordinates; others at neutral."""
@@ -170,28 +170,28 @@ def mechanism(who: str, subject: Subject, goals: tuple[Goal, ...]) -> Mechanism:
 
 def _strokes(subject: Subject, moving: set[int]) -> tuple[LinearActuator, ...]:
     """Struts with an end to their stroke that closed forms do not turn into a range of a joint."""
-    found = []
+    legs = []
     tree = subject.tree
     for strut in layout_of(subject).struts:
         own = next(e for e in tree.elements if isinstance(e, LinearActuator) and e.name == strut.name)
         rows = strut_rows(tree, SX.sym("q", tree.nq), SX.sym("v", tree.nv), (own,), tree.elements)
         limited = float(own.lower) > 0.0 or math.isfinite(float(own.upper))
         if limited and _columns(tree, rows) <= moving:
-            found.append(own)
-    return tuple(found)
+            legs.append(own)
+    return tuple(legs)
 
 
 def _loops_among(subject: Subject, moving: set[int]) -> tuple[Any, ...]:
     """Closures and couplings that touch the moving coordinates; theirs join the moving ones."""
     waiting = [e for e in subject.model.elements if isinstance(e, (LoopClosure, Coupling))]
-    found: list[Any] = []
+    closures: list[Any] = []
     while True:
         touching = [(e, touched) for e in waiting if (touched := _touched(subject, e)) & moving]
         if not touching:
-            return tuple(e for e in subject.tree.elements if e in found)
+            return tuple(e for e in subject.tree.elements if e in closures)
         for element, touched in touching:
             moving |= touched
-            found.append(element)
+            closures.append(element)
             waiting.remove(element)
 
 

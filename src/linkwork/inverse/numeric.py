@@ -81,13 +81,13 @@ class Solver(Keeper):
 
     def _beyond(self, numbers: list[SX]) -> list[SX]:
         """Whether targets lie farther from the first joint than the chain is long."""
-        tree, found = self.mechanism.tree, []
+        tree, beyond = self.mechanism.tree, []
         for goal, (node, placement), x in zip(self.goals, self.mechanism.places, numbers, strict=True):
             first = tree.nodes[tree.paths[node][0]]
             if len(goal.positions) == 3 and self.mechanism.bounded(node):
                 p = x[goal.size - 3 :] - SX(casadi.DM([float(c) for c in first.placement.position]))
-                found.append(casadi.sumsqr(p) > self.mechanism.reach_of(node, placement) ** 2 * (1 + 1e-9))
-        return found
+                beyond.append(casadi.sumsqr(p) > self.mechanism.reach_of(node, placement) ** 2 * (1 + 1e-9))
+        return beyond
 
     @functools.cached_property
     def verify(self) -> Kernel:
@@ -165,7 +165,7 @@ class Solver(Keeper):
             x0[loop.single] = centre
         else:
             x0 = np.clip(q0[..., self.moving], floor, ceiling)
-        found = loop.scan(
+        run = loop.scan(
             x=x0,
             attempt=0.0 if q0 is None else -1.0,
             left=np.where(beyond, 0.0, float(settings.restarts)),
@@ -174,8 +174,8 @@ class Solver(Keeper):
             **values,
             steps=(settings.restarts + 1) * LONG_PATIENCE,
         )
-        x = self.unwound(found.state["best"], None if q0 is None else q0[..., self.moving], self.endless(limits))
-        return x, found.steps, limits
+        x = self.unwound(run.state["best"], None if q0 is None else q0[..., self.moving], self.endless(limits))
+        return x, run.steps, limits
 
     def judged(
         self,

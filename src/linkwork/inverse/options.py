@@ -74,9 +74,9 @@ def speeds_of(who: str, subject: Subject, given: Any, dt: float | None) -> tuple
 
 def not_negative(who: str, label: str, x: Any) -> float:
     """A finite number of at least 0."""
-    if not 0 <= (found := _plain(x)) < math.inf:
+    if not 0 <= (value := _plain(x)) < math.inf:
         raise InvalidInput(f"{who}: {label} is {x!r}, expected a number that is not negative")
-    return found
+    return value
 
 
 def configuration_of(who: str, subject: Subject, label: str, given: Any) -> np.ndarray:
@@ -123,10 +123,10 @@ def refuse_batch(
 def tolerances(who: str, given: Any) -> tuple[float, float]:
     """([m], [rad]) of one number or two."""
     pair = tuple(given) if np.ndim(given) == 1 else (given, given)
-    found = [_plain(t) for t in pair]
-    if len(found) != 2 or not all(0 < t < math.inf for t in found):
+    values = [_plain(t) for t in pair]
+    if len(values) != 2 or not all(0 < t < math.inf for t in values):
         raise InvalidInput(f"{who}: tolerance is {given!r}, expected a positive number, or two: [m] and [rad]")
-    return found[0], found[1]
+    return values[0], values[1]
 
 
 def _plain(x: Any) -> float:
@@ -146,9 +146,9 @@ def interval(who: str, dt: Any) -> float | None:
     """A sampling time [s]; None: none."""
     if dt is None:
         return None
-    if not 0 < (found := _plain(dt)) < math.inf:
+    if not 0 < (seconds := _plain(dt)) < math.inf:
         raise InvalidInput(f"{who}: dt is {dt!r}, expected a positive time [s]")
-    return found
+    return seconds
 
 
 def whole(who: str, label: str, n: Any, least: int) -> int:

@@ -45,7 +45,7 @@ class Pair:
 
 def pairs_of(who: str, goals: Sequence[Goal], places: Sequence[Place], target: SX, length: float) -> list[Pair]:
     """The pairs of all goals. length [m]: one radian weighs as much, where a goal brings no weights."""
-    found: list[Pair] = []
+    pairs: list[Pair] = []
     at = 0
     for group, (goal, (node, placement)) in enumerate(zip(goals, places, strict=True)):
         R_d, p_d = unpacked(goal, target[at : at + goal.size])
@@ -59,21 +59,21 @@ def pairs_of(who: str, goals: Sequence[Goal], places: Sequence[Place], target: S
                 rows = (R_d.T if goal.turned else SX.eye(3))[list(goal.positions), :]
                 metric = SX(np.diag(w[list(goal.positions)])) @ rows
             weight = float(w[0] ** 2) if even else 1.0
-            found.append(Pair(node, vector(placement.position), p_d, weight, POINT, group, metric=metric))
+            pairs.append(Pair(node, vector(placement.position), p_d, weight, POINT, group, metric=metric))
         w_R = float(max(w[3:]) ** 2)
         if goal.task == "pointing":
             tip = vector((R @ np.array(goal.direction)).tolist())
-            found.append(Pair(node, tip, p_d, w_R, DIRECTION, group))
+            pairs.append(Pair(node, tip, p_d, w_R, DIRECTION, group))
         elif len(goal.rotations) == 3:
             for k in range(3):
                 tip = vector(R[:, k].tolist())
-                found.append(Pair(node, tip, R_d[:, k], w_R / 2, DIRECTION, group, trio=True))
+                pairs.append(Pair(node, tip, R_d[:, k], w_R / 2, DIRECTION, group, trio=True))
         elif len(goal.rotations) == 2:
             free = ({0, 1, 2} - set(goal.rotations)).pop()
-            found.append(Pair(node, vector(R[:, free].tolist()), R_d[:, free], w_R, DIRECTION, group))
+            pairs.append(Pair(node, vector(R[:, free].tolist()), R_d[:, free], w_R, DIRECTION, group))
         elif goal.rotations:
             raise NotPossible(
                 f'{who}: the recursive method turns a frame wholly, about two axes or not at all; frame "{goal.frame}" '
                 f'asks for one rotation alone, which method="numeric" can do'
             )
-    return found
+    return pairs

@@ -70,11 +70,11 @@ def follow(
             f"{solver.who}: velocity has shape {velocity.shape}, expected (..., {numbers.shape[-2]}, {rows})"
         )
     x0 = q0[..., solver.moving]
-    found = runner(x=x0, target=numbers, velocity=velocity, gain=settings.gain, dt=settings.dt, steps=numbers.shape[-2])
-    x = found.record["q"]
-    if found.failed.any():
+    run = runner(x=x0, target=numbers, velocity=velocity, gain=settings.gain, dt=settings.dt, steps=numbers.shape[-2])
+    x = run.record["q"]
+    if run.failed.any():
         lost = np.isnan(x).any(axis=-1)
-        last = np.broadcast_to(found.state["x"][..., None, :], x.shape)
+        last = np.broadcast_to(run.state["x"][..., None, :], x.shape)
         x = np.where(lost[..., None], last, x)
     position, turn = solver.verify.call((x, numbers), None, solver.context)
     q = np.array(np.broadcast_to(q0[..., None, :], (*x.shape[:-1], solver.subject.nq)))
@@ -124,10 +124,10 @@ def _scan_of(solver: Solver, limits: tuple[np.ndarray, np.ndarray], settings: Ps
 def _moved_rows(solver: Solver, x: SX, target: SX) -> tuple[SX, SX, list[int]]:
     """(e, J, which rows): those that some joint moves; a planar arm has no say in the others."""
     m = solver.mechanism
-    found = gap(m.tree, m.in_tree(x), solver.goals, m.places, target, m.length)
-    J = casadi.sparsify(m.columns(found.J))
+    error = gap(m.tree, m.in_tree(x), solver.goals, m.places, target, m.length)
+    J = casadi.sparsify(m.columns(error.J))
     kept = [i for i in range(J.shape[0]) if J[i, :].nnz()]
-    return found.e[kept], casadi.densify(J[kept, :]), kept
+    return error.e[kept], casadi.densify(J[kept, :]), kept
 
 
 def _gradient(solver: Solver, objective: str | Objective, x: SX, bounds: tuple[np.ndarray, ...]) -> SX:

@@ -102,15 +102,15 @@ class Sweeper:
         }
 
     def _intervals(self, given: dict[str, SX]) -> list[Interval]:
-        found = []
+        intervals = []
         for j in range(len(self.mechanism.q)):
             floor, ceiling = given["lower"][j], given["upper"][j]
             low, high = floor, ceiling
             if self.limited:
                 low = casadi.fmax(low, given["start"][j] + given["slowest"][j])
                 high = casadi.fmin(high, given["start"][j] + given["fastest"][j])
-            found.append(Interval(low, high, floor, ceiling))
-        return found
+            intervals.append(Interval(low, high, floor, ceiling))
+        return intervals
 
 
 def _reached(walk: Walk, tolerance: SX) -> SX:
@@ -174,7 +174,7 @@ def run(
         slowest, fastest = (np.clip(x[solver.moving], -ENDLESS, ENDLESS) for x in settings.speeds)
         values |= {"slowest": slowest, "fastest": fastest}
     distance, angle = settings.tolerance
-    found = sweeper.scan(
+    sweeps_run = sweeper.scan(
         x=x0,
         start=x0,
         i=0.0,
@@ -187,8 +187,8 @@ def run(
         steps=rows.shape[-2],
     )
     drop = slice(None) if path else 0
-    x = found.record["reached"][..., drop, :]
-    sweeps, code = (found.record[n][..., drop].astype(int) for n in ("sweeps", "code"))
+    x = sweeps_run.record["reached"][..., drop, :]
+    sweeps, code = (sweeps_run.record[n][..., drop].astype(int) for n in ("sweeps", "code"))
     return _judged(solver, x, numbers, q0[..., None, :] if path else q0, sweeps, code, settings)
 
 
@@ -256,12 +256,12 @@ def order_of(who: str, mechanism: Mechanism, order: Any, partial: bool) -> tuple
 
 
 def _coordinates_by_name(mechanism: Mechanism) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
+    coordinates: dict[str, list[int]] = {}
     for joint, q, _ in configurations.places(mechanism.subject):
         own = [mechanism.q.index(k) for k in range(q.start, q.stop) if k in mechanism.q]
         if own:
-            found[joint.name] = own
-    return found
+            coordinates[joint.name] = own
+    return coordinates
 
 
 @dataclass(frozen=True)

@@ -71,5 +71,5 @@ class InverseKinematics(Tabular):
 
     def _table(self) -> dict[str, Any]:
         rows = np.asarray(self.q).reshape(-1, np.shape(self.q)[-1])
-        found: dict[str, Any] = {f"q[{k}]": rows[:, k] for k in range(rows.shape[1])}
-        return found | {name: np.ravel(getattr(self, name)) for name in ("success", "error", "iterations")}
+        columns: dict[str, Any] = {f"q[{k}]": rows[:, k] for k in range(rows.shape[1])}
+        return columns | {name: np.ravel(getattr(self, name)) for name in ("success", "error", "iterations")}

@@ -88,8 +88,8 @@ class SearchLoop:
         over = i + 1 >= steps
         if self.wish:  # the goals are met before the wish is
             here, i = casadi.logic_and(here, i >= 0), i + WISHES
-        found = casadi.logic_or(near, here)
-        ends = casadi.logic_and(casadi.logic_or(slow, over), casadi.logic_not(found))
+        reached = casadi.logic_or(near, here)
+        ends = casadi.logic_and(casadi.logic_or(slow, over), casadi.logic_not(reached))
         better, arrives = step.ee < ee_best, casadi.logic_and(near, casadi.logic_not(here))
         following = seed(self.mechanism, given["attempt"] + 1, x, centre, spread)
         return {
@@ -101,7 +101,7 @@ class SearchLoop:
             "best_ee": casadi.fmin(step.ee, ee_best),
             "best": casadi.if_else(arrives, step.x, casadi.if_else(better, x, given["best"])),
             "tolerance": given["tolerance"],
-            "stop": casadi.logic_or(found, casadi.logic_and(ends, given["left"] <= 0)),
+            "stop": casadi.logic_or(reached, casadi.logic_and(ends, given["left"] <= 0)),
         }
 
     def _ranges(self, given: dict[str, SX]) -> tuple[SX, SX, SX, SX]:

@@ -138,13 +138,13 @@ def along_path(subject: Subject, q: ArrayLike, frame: str, tolerance: float = 1e
     steps = np.linalg.norm(np.diff(path, axis=0), axis=1)
     arc = np.concatenate([[0.0], np.cumsum(steps)])
     sigma = singularity(subject, path, frame).sigma_min
-    found = [float(i) for i in np.flatnonzero(sigma < tolerance)]
+    crossings = [float(i) for i in np.flatnonzero(sigma < tolerance)]
     if len(np.flatnonzero(_moving(subject, frame))) == 6:
         signs = np.sign(_square_determinant(subject, path, frame))
         for i in np.flatnonzero(signs[1:] * signs[:-1] < 0):
             if sigma[i] >= tolerance and sigma[i + 1] >= tolerance:
-                found.append(i + _bisected(subject, path[i], path[i + 1], frame))
-    places = np.array(sorted(found))
+                crossings.append(i + _bisected(subject, path[i], path[i + 1], frame))
+    places = np.array(sorted(crossings))
     return PathSingularity(sigma, arc, places, np.interp(places, np.arange(len(path)), arc))
 
 
@@ -179,8 +179,8 @@ def _length(subject: Subject, frame: str, given: float | None) -> float:
         if not (isinstance(given, (int, float)) and np.isfinite(given) and given > 0):
             raise InvalidInput(f"singularity: length is {given!r}, expected a positive number [m]")
         return float(given)
-    found = classified(subject, frame)
-    return chain_of(subject, frame).length if found.joints else 1.0
+    classification = classified(subject, frame)
+    return chain_of(subject, frame).length if classification.joints else 1.0
 
 
 def _thresholds(given: Mapping[str, float] | None) -> dict[str, float]:

@@ -203,10 +203,10 @@ def _undone(T: Transform, v: SX, kind: float) -> SX:
 def _drives(mechanism: Mechanism) -> dict[int, list[tuple[int, float, float]]]:
     """node -> [(coordinate of the mechanism, factor, offset)] for nodes that it moves."""
     Gq, b, _ = mechanism.tree.mimic_map
-    found: dict[int, list[tuple[int, float, float]]] = {}
+    drives: dict[int, list[tuple[int, float, float]]] = {}
     for i, node in enumerate(mechanism.tree.nodes):
         if node.nq == 1:
             for k, at in enumerate(mechanism.q):
                 if Gq[node.q, at]:
-                    found.setdefault(i, []).append((k, float(Gq[node.q, at]), float(b[node.q])))
-    return found
+                    drives.setdefault(i, []).append((k, float(Gq[node.q, at]), float(b[node.q])))
+    return drives

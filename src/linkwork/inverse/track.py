@@ -62,7 +62,7 @@ def track(
     if settings.prefer is not None:
         values["preferred"] = np.clip(settings.prefer[..., solver.moving], floor, ceiling)[..., single]
     run = _scan_of(solver, settings.prefer is not None)
-    found = run(
+    tracked = run(
         x=x0,
         previous=x0[..., single],
         i=0.0,
@@ -71,10 +71,16 @@ def track(
         steps=numbers.shape[-2],
         **values,
     )
-    batch = found.record["reached"].shape[:-1]
+    batch = tracked.record["reached"].shape[:-1]
     near = np.broadcast_to(q0[..., None, :], (*batch, q0.shape[-1]))
     return solver.judged(
-        found.record["reached"], numbers, near, beyond, found.record["count"].astype(int), limits, settings.tolerance
+        tracked.record["reached"],
+        numbers,
+        near,
+        beyond,
+        tracked.record["count"].astype(int),
+        limits,
+        settings.tolerance,
     )
 
 

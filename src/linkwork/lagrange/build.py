@@ -51,22 +51,22 @@ def changed_body(system: System, name: str, changes: Mapping[str, Any]) -> Body:
 
 def _body_properties(scope: Scope, name: str, given: Mapping[str, Any], piecewise: bool) -> dict[str, Any]:
     who = f'body "{name}"'
-    found: dict[str, Any] = {}
+    properties: dict[str, Any] = {}
     for key, x in given.items():
         if key in ("mass", "spring", "drag"):
-            found[key] = scope.number(x, f"{who}: {key}")
+            properties[key] = scope.number(x, f"{who}: {key}")
         elif key in ("position", "anchor"):
-            found[key] = scope.position(x, f"{who}: {key}", piecewise)
+            properties[key] = scope.position(x, f"{who}: {key}", piecewise)
         elif x is None:
-            found[key] = None
+            properties[key] = None
         else:
             turned = scope.smooth(x, f"{who}: {key}", piecewise)
             if turned.shape not in ((1, 1), (3, 3)):
                 raise InvalidInput(f"{who}: {key} has shape {turned.shape}, expected one number or (3, 3)")
-            found[key] = turned
+            properties[key] = turned
             if key == "orientation" and turned.shape == (3, 3):
                 _check_rotation(turned, f"{who}: orientation")
-    return found
+    return properties
 
 
 def check_inertia(system: System, made: Body) -> None:

@@ -203,8 +203,8 @@ def _solved(system: System, column: Column, simplify: bool | None) -> _Solved:
         if tidy:
             L, R = (_products_as_sums(sympy.expand(x)) for x in (L, R))
         # As it stands, the force of a link of an arm in space multiplies out to millions of products.
-        found = {k: _cell(L, R, k, letters, column.depends) for k in column.depends}
-        cells = {k: _numbers(sympy.expand(x) if tidy else x) for k, x in found.items()}
+        solved = {k: _cell(L, R, k, letters, column.depends) for k in column.depends}
+        cells = {k: _numbers(sympy.expand(x) if tidy else x) for k, x in solved.items()}
         kept[simplify] = _Solved(cells, _numbers(L), _numbers(R))
     return kept[simplify]
 

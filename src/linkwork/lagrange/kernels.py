@@ -100,11 +100,11 @@ def _symbol(system: System, label: str) -> SX:
 
 
 def _line(name: str) -> Quantity:
-    found = QUANTITIES.get(name)
-    if found is None:
+    line = QUANTITIES.get(name)
+    if line is None:
         names = (*QUANTITIES, "torque_table")
         raise UnknownName(f'a system has no quantity "{name}"{did_you_mean(name, names)}')
-    return found
+    return line
 
 
 def _inputs(system: System, inputs: str, live: tuple[str, ...]) -> tuple[tuple[str, tuple[int, ...]], ...]:

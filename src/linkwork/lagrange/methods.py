@@ -78,8 +78,8 @@ class SystemQuantities(Keeper):
 
     def positions(self, q: ArrayLike, t: ArrayLike = 0.0, variables: Variables = None) -> dict[str, np.ndarray]:
         """World position (..., 3) of every body's centre by name."""
-        found = self._evaluate("positions", t, variables, q)
-        return {name: found[..., k, :] for k, name in enumerate(self.bodies)}
+        positions = self._evaluate("positions", t, variables, q)
+        return {name: positions[..., k, :] for k, name in enumerate(self.bodies)}
 
     def constraint_residual(
         self, q: ArrayLike, v: ArrayLike, t: ArrayLike = 0.0, variables: Variables = None

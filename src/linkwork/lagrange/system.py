@@ -282,8 +282,8 @@ class System(SystemQuantities):
     def pose(self, frame: str | None) -> Pose:
         """T_world_frame as expressions of the coordinates."""
         if frame not in self._poses:
-            found = self._frame(frame)
-            self._poses[frame] = self.pose(found.parent) @ found.pose
+            placed = self._frame(frame)
+            self._poses[frame] = self.pose(placed.parent) @ placed.pose
         return self._poses[frame]
 
     def point(self, point: Point) -> SX:
@@ -302,13 +302,13 @@ class System(SystemQuantities):
     @property
     def columns(self) -> list[Column]:
         """A traced column for every term; only those are traced that no earlier system has traced."""
-        found = []
+        ordered = []
         for term in self._parts.terms.values():
             key = self._key(term)
             if key not in self._columns:
                 self._columns[key] = columns.trace(term, self, self.scope, self.gravity_vector)
-            found.append(self._columns[key])
-        return found
+            ordered.append(self._columns[key])
+        return ordered
 
     def stale_terms(self) -> tuple[str, ...]:
         """Names of the columns that are still to be traced."""
@@ -332,11 +332,11 @@ class System(SystemQuantities):
         return tuple(key)
 
     def _frame(self, name: str | None) -> Frame:
-        found = self._parts.frames.get(name) if name is not None else None
-        if found is None:
+        placed = self._parts.frames.get(name) if name is not None else None
+        if placed is None:
             frames = self._parts.frames
             raise UnknownName(f'system "{self.name}" has no frame or joint "{name}"{did_you_mean(str(name), frames)}')
-        return found
+        return placed
 
     def _check_frame(self, name: str | None, who: str) -> None:
         if name is not None and name not in self._parts.frames:

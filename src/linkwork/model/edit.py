@@ -79,10 +79,12 @@ def with_parameters(
             f'"{model.name}", as robot.parameters() has them'
         )
     properties = [from_parameters(parameters[k : k + 10]) for k in range(0, len(parameters), 10)]
-    for body, found in zip(model.bodies, properties, strict=True):
-        if problem := found.problem("any"):
+    for body, identified in zip(model.bodies, properties, strict=True):
+        if problem := identified.problem("any"):
             raise InvalidInput(f'with_parameters: body "{body.name}": {problem}')
-    bodies = tuple(replace(body, mass_properties=found) for body, found in zip(model.bodies, properties, strict=True))
+    bodies = tuple(
+        replace(body, mass_properties=identified) for body, identified in zip(model.bodies, properties, strict=True)
+    )
     changes: dict[str, dict[str, Any]] = {name: {} for name in order}
     for label, numbers in (("damping", damping), ("friction", friction), ("armature", armature)):
         for name, value in zip(order, numbers or ()):

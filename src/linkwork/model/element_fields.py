@@ -91,12 +91,12 @@ class ElementField(NamedTuple):
 def fields_of(kind: type) -> Mapping[str, ElementField]:
     """The described fields of an element's class, by name and in order."""
     hints = get_type_hints(kind, include_extras=True)
-    found = {}
+    fields = {}
     for each in dataclasses.fields(kind):
         role, description = getattr(hints[each.name], "__metadata__", (None, ""))
         if role is not None:
-            found[each.name] = ElementField(role, description, each.default)
-    return found
+            fields[each.name] = ElementField(role, description, each.default)
+    return fields
 
 
 def type_name(kind: type) -> str:

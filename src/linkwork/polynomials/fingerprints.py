@@ -16,7 +16,7 @@ def collisions(x: np.ndarray, p: np.ndarray, valid: np.ndarray, symmetry: Symmet
     """(..., k): rows of x (..., k, n) that are the same solution, up to symmetry, as another valid row."""
     marks = fingerprint(x, p[..., None, :], symmetry)
     marks = np.where(valid[..., None], marks, np.nan)
-    found = np.zeros(valid.shape, dtype=bool)
+    collide = np.zeros(valid.shape, dtype=bool)
     order = np.argsort(marks[..., 0], axis=-1)
     ordered = np.take_along_axis(marks, order[..., None], axis=-2)
     for apart in range(1, min(4, x.shape[-2])):  # equal ones are neighbours in the order, but for others between them
@@ -24,8 +24,8 @@ def collisions(x: np.ndarray, p: np.ndarray, valid: np.ndarray, symmetry: Symmet
         at = np.zeros(valid.shape, dtype=bool)
         at[..., apart:] |= same
         at[..., :-apart] |= same
-        np.put_along_axis(found, order, np.take_along_axis(found, order, axis=-1) | at, axis=-1)
-    return found
+        np.put_along_axis(collide, order, np.take_along_axis(collide, order, axis=-1) | at, axis=-1)
+    return collide
 
 
 def fingerprint(x: np.ndarray, p: np.ndarray, symmetry: Symmetry | None) -> np.ndarray:

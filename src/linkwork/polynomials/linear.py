@@ -47,14 +47,14 @@ def _normalised(row: Row, right: Complex) -> tuple[Row, Complex]:
 
 def _pairs(rows: list[Row]) -> list[tuple[int, int, int]]:
     """(unknown, equation, equation) for unknowns that stand in exactly two equations, which no other of them uses."""
-    found: list[tuple[int, int, int]] = []
+    pairs: list[tuple[int, int, int]] = []
     used: set[int] = set()
     for j in reversed(range(len(rows))):
         at = [i for i, row in enumerate(rows) if j in row]
         if len(at) == 2 and not used.intersection(at):
-            found.append((j, at[0], at[1]))
+            pairs.append((j, at[0], at[1]))
             used.update(at)
-    return found
+    return pairs
 
 
 def _eliminate(

@@ -129,12 +129,12 @@ class Elimination:
     @cached_property
     def axes(self) -> dict[int, tuple[int, int]]:
         """row -> (coordinate, sign) where a column of S is a coordinate axis. There A - K U' is K armature."""
-        found = {}
+        axes = {}
         for k in range(self.S.size2()):
             column = casadi.sparsify(self.S[:, k])
             if column.nnz() == 1 and column.is_constant() and abs(float(column.nz[0])) == 1.0:
-                found[column.row(0)] = (k, int(float(column.nz[0])))
-        return found
+                axes[column.row(0)] = (k, int(float(column.nz[0])))
+        return axes
 
     def inertia(self) -> ArticulatedInertia:
         """A - K U': what is felt of the child while the joint moves freely."""

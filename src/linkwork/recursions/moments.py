@@ -112,8 +112,8 @@ def axes(tree: Tree, T: list[Transform]) -> list[list[Motion]]:
 
 def moments(tree: Tree, T: list[Transform]) -> list[Moments]:
     """Moments of every node in root axes, payloads included."""
-    found = []
+    moments = []
     for i, node in enumerate(tree.nodes):
         B = inertia(node)
-        found.append(T[i] @ Moments(B.m, B.h, second_moments(node)))
-    return found
+        moments.append(T[i] @ Moments(B.m, B.h, second_moments(node)))
+    return moments

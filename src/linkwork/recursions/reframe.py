@@ -72,8 +72,8 @@ def _best(node: Node, P: np.ndarray, carried: list[Node]) -> tuple[np.ndarray, n
 
 def _directions(node: Node, n: np.ndarray, carried: list[Node]) -> list[np.ndarray]:
     """Candidates for x, across the axis n."""
-    found = [e for e in np.eye(3) if abs(e @ n) <= _ROUNDING]
-    others = [np.cross(n, e) for e in np.eye(3)] if not found else []
+    directions = [e for e in np.eye(3) if abs(e @ n) <= _ROUNDING]
+    others = [np.cross(n, e) for e in np.eye(3)] if not directions else []
     for c in carried:
         others += [np.cross(n, np.array(c.placement.rotation) @ np.array(c.axis)), np.array(c.placement.position)]
     if not carried:
@@ -82,17 +82,17 @@ def _directions(node: Node, n: np.ndarray, carried: list[Node]) -> list[np.ndarr
         across = x - (x @ n) * n
         length = np.linalg.norm(across)
         if length > 1e-9 * max(1.0, float(np.linalg.norm(x))):
-            found.append(_clean(across / length))
-    return found
+            directions.append(_clean(across / length))
+    return directions
 
 
 def _slides(node: Node, n: np.ndarray, P: np.ndarray, carried: list[Node]) -> list[float]:
     """Candidates for the origin's place on the axis n: those that make a distance zero."""
-    found = [0.0] + [float(np.array(c.placement.position) @ n) for c in carried]
+    slides = [0.0] + [float(np.array(c.placement.position) @ n) for c in carried]
     if node.parent:
         p, d = P[:3, 3], P[:3, :3] @ n
-        found += [float(-p[k] / d[k]) for k in range(3) if abs(d[k]) > 1e-3]
-    return found
+        slides += [float(-p[k] / d[k]) for k in range(3) if abs(d[k]) > 1e-3]
+    return slides
 
 
 def _without_turn_about_z(P: np.ndarray) -> tuple[np.ndarray, float]:

@@ -49,14 +49,14 @@ def energies(plant: Plant, time: np.ndarray, q: np.ndarray, v: np.ndarray, works
         if known.any():
             rows = [np.broadcast_to(x, (*known.shape, x.shape[-1]))[known] for x in p]
             parts[known] = kernel(q[known], v[known], times[known], *rows)
-    found: dict[str, Any] = {"energy.kinetic": parts[..., 0], "energy.potential": parts[..., 1]}
+    energies: dict[str, Any] = {"energy.kinetic": parts[..., 0], "energy.potential": parts[..., 1]}
     total = parts.sum(-1)
-    found["energy.total"] = total
+    energies["energy.total"] = total
     for k, name in enumerate(WORKS):
-        found[f"energy.{name}"] = works[..., k]
+        energies[f"energy.{name}"] = works[..., k]
     put_in = works[..., 0] + works[..., 1] + works[..., 2] - works[..., 3]
-    found["energy.balance"] = total - total[..., :1] - put_in
-    return found
+    energies["energy.balance"] = total - total[..., :1] - put_in
+    return energies
 
 
 def first_imbalance(columns: dict[str, np.ndarray], tolerance: float) -> np.ndarray:

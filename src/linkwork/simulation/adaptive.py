@@ -202,13 +202,13 @@ class _Motion:
             q, v, _, _ = self._parts(dense(t))
             return q, v
 
-        found = []
+        crossings = []
         for k, event in enumerate(self.loop.events.given):
             if self.loop.events.crossed(k, before[k], after[k]):
                 t, q, v = self.loop.events.located(k, t0, t1, state)
-                found.append((event, Crossing(event.name, t, q, v, (self.sample,))))
-        stop = min((crossing.time for event, crossing in found if event.terminal), default=None)
-        self.raw.crossings += [crossing for _, crossing in found if stop is None or crossing.time <= stop]
+                crossings.append((event, Crossing(event.name, t, q, v, (self.sample,))))
+        stop = min((crossing.time for event, crossing in crossings if event.terminal), default=None)
+        self.raw.crossings += [crossing for _, crossing in crossings if stop is None or crossing.time <= stop]
         return stop
 
 

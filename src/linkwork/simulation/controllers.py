@@ -85,8 +85,8 @@ class Bound:
 
     def samplers(self) -> list[Any]:
         """Every sampled law in it, inner ones first."""
-        found = [each for part in self.inside for each in part.samplers()]
-        return [*found, self] if hasattr(self, "timing") else found
+        inner = [each for part in self.inside for each in part.samplers()]
+        return [*inner, self] if hasattr(self, "timing") else inner
 
     def _number(self, name: str, given: Any, n: int, who: str, positive: bool = True) -> None:
         """A parameter (..., n): one number for all, or one a coordinate."""
@@ -362,9 +362,9 @@ class _BoundLaw(Bound):
         if self.function.function is None:
             self.python = f"{who} cannot be traced: {self.function.why_not}"
         else:
-            found = self.function.sizes()
-            if found != [plant.nv]:
-                raise InvalidInput(f"{who} gives {found} numbers, expected {plant.nv}: {plant.who}")
+            sizes = self.function.sizes()
+            if sizes != [plant.nv]:
+                raise InvalidInput(f"{who} gives {sizes} numbers, expected {plant.nv}: {plant.who}")
 
     def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
         if is_symbolic(q):

@@ -15,7 +15,7 @@ from linkwork.simulation.step_loop import StepLoop
 def find_crossings(loop: StepLoop, raw: Raw, kept: Mapping[str, np.ndarray], h: float) -> None:
     """Locate every event of rows that follow each other at every step; cut each sample at its first terminal one."""
     numeric = NumericPlant(loop.plant)
-    found: list[tuple[float, int, Crossing]] = []
+    crossings: list[tuple[float, int, Crossing]] = []
     for sample in range(len(raw.q)):
         cut = np.inf
         here: list[tuple[float, int, Crossing]] = []
@@ -35,8 +35,8 @@ def find_crossings(loop: StepLoop, raw: Raw, kept: Mapping[str, np.ndarray], h: 
                 rows[sample, later] = np.nan
             raw.end[sample] = cut
             raw.failure.pop(sample, None)
-        found += [each for each in here if each[0] <= cut]
-    raw.crossings = [crossing for _, _, crossing in sorted(found, key=lambda each: each[:2])]
+        crossings += [each for each in here if each[0] <= cut]
+    raw.crossings = [crossing for _, _, crossing in sorted(crossings, key=lambda each: each[:2])]
 
 
 def _located(

@@ -68,8 +68,8 @@ class StepScene:
         """Position (3) of a frame, body or "body.point" in world axes [m]."""
         if frame not in self._places:
             present = self.subject.variable_values(None)
-            found = quantities.trace(self.subject, "pose", frame).call([self.q, *map(SX, present)])[0]
-            self._places[frame] = found[0:3, 3]
+            pose = quantities.trace(self.subject, "pose", frame).call([self.q, *map(SX, present)])[0]
+            self._places[frame] = pose[0:3, 3]
         return self._places[frame]
 
 
@@ -270,10 +270,10 @@ class Environment:
                 inside = casadi.fmin(inside, scene.q[k] - low)
             if np.isfinite(high):
                 inside = casadi.fmin(inside, high - scene.q[k])
-        found = [inside]
+        margins = [inside]
         for rule in self.apart:
             gap = scene.point(rule.first) - scene.point(rule.second)
-            found.append(casadi.dot(gap, gap) - rule.distance**2)
+            margins.append(casadi.dot(gap, gap) - rule.distance**2)
         for box in self.within:
             at, margin = scene.point(box.frame), SX(1)
             for k in range(3):
@@ -281,23 +281,23 @@ class Environment:
                     margin = casadi.fmin(margin, at[k] - box.lower[k])
                 if np.isfinite(box.upper[k]):
                     margin = casadi.fmin(margin, box.upper[k] - at[k])
-            found.append(margin)
-        return found
+            margins.append(margin)
+        return margins
 
     def _scales(self, scale: Any) -> np.ndarray:
         if scale is not None:
             return np.broadcast_to(np.asarray(scale, dtype=float), (len(self.actions),)).copy()
-        found = np.ones(len(self.actions))
+        scales = np.ones(len(self.actions))
         limits = configurations.limits(self.subject).effort
         for _, at_cd, _, at_v, _, nv in layout_of(self.subject).direct:
             own = limits[at_v : at_v + nv]
-            found[at_cd : at_cd + nv] = np.where(np.isfinite(own), own, 1.0)
+            scales[at_cd : at_cd + nv] = np.where(np.isfinite(own), own, 1.0)
         elements: Mapping[str, Any] = {getattr(e, "name", ""): e for e in self.subject.model.elements}
         for k, name in enumerate(self.actions):
             force = getattr(elements.get(name), "force", np.inf)
             if np.isfinite(force):
-                found[k] = force
-        return found
+                scales[k] = force
+        return scales
 
 
 def _colliding(subject: Subject, model: Any, obstacles: Any) -> tuple[CollisionModel | None, Any]:

@@ -56,8 +56,8 @@ def run(
             _reduce(raw, name.removeprefix("metric_"), reduced.reshape(len(alive), -1), alive, samples)
         at = slice(first // keep, first // keep + -(-count // keep))
         for name, target in (("q", raw.q), ("v", raw.v), ("tau", raw.tau), ("w", raw.works), *kept.items()):
-            found = done.record[f"row_{name}"]
-            target[alive, at] = found.reshape(len(alive), at.stop - at.start, target.shape[-1])
+            recorded = done.record[f"row_{name}"]
+            target[alive, at] = recorded.reshape(len(alive), at.stop - at.start, target.shape[-1])
         for name in state:
             state[name][alive] = done.state[name]
         _close(loop, raw, done, alive, state, start, h, first, steps)

@@ -132,7 +132,7 @@ def friction_of(wanted: Any, plant: Plant, who: str = "simulate") -> Friction:
 
 def _of_models(models: tuple[FrictionModel, ...], nv: int, who: str) -> Friction:
     """Exact dry friction as the description's; the others by their laws."""
-    found = Friction()
+    friction = Friction()
     smooth: list[FrictionModel] = []
     for model in models:
         numbers = {}
@@ -141,25 +141,25 @@ def _of_models(models: tuple[FrictionModel, ...], nv: int, who: str) -> Friction
                 kind = type(model).__name__
                 raise InvalidInput(f"{who}: {kind}: {name} has shape {x.shape}, expected a number or (..., {nv})")
             numbers[name] = np.broadcast_to(x, (*x.shape[:-1], nv))
-        if isinstance(model, Coulomb) and model.exact and not found.dry:
-            found.dry, found.parameters["friction_dry"] = tuple(range(nv)), numbers["level"]
+        if isinstance(model, Coulomb) and model.exact and not friction.dry:
+            friction.dry, friction.parameters["friction_dry"] = tuple(range(nv)), numbers["level"]
         else:
-            found.parameters |= {f"friction{len(smooth)}_{name}": x for name, x in numbers.items()}
+            friction.parameters |= {f"friction{len(smooth)}_{name}": x for name, x in numbers.items()}
             smooth.append(model)
-    found.models = tuple(smooth)
-    return found
+    friction.models = tuple(smooth)
+    return friction
 
 
 def described(subject: Subject) -> Friction:
     """Damping and dry friction of the description, live variables at their present values."""
     viscous, dry = _numbers(subject)
     at_viscous, at_dry = (tuple(map(int, np.flatnonzero(x))) for x in (viscous, dry))
-    found = Friction(at_viscous, at_dry)
+    friction = Friction(at_viscous, at_dry)
     if at_viscous:
-        found.parameters["friction_viscous"] = viscous[list(at_viscous)]
+        friction.parameters["friction_viscous"] = viscous[list(at_viscous)]
     if at_dry:
-        found.parameters["friction_dry"] = dry[list(at_dry)]
-    return found
+        friction.parameters["friction_dry"] = dry[list(at_dry)]
+    return friction
 
 
 def _numbers(subject: Subject) -> tuple[np.ndarray, np.ndarray]:

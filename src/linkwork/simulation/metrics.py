@@ -44,11 +44,11 @@ class Metrics:
         self.signal: Signal | None = None
 
     def bound(self, plant: Plant) -> Metrics:
-        found = Metrics.__new__(Metrics)
+        bound_metrics = Metrics.__new__(Metrics)
         sizes = (plant.nq,) if self.space is None else self.space.sizes
-        found.source, found.space = self.source, self.space
-        found.signal = Signal(self.source, sizes, "metrics_target")
-        return found
+        bound_metrics.source, bound_metrics.space = self.source, self.space
+        bound_metrics.signal = Signal(self.source, sizes, "metrics_target")
+        return bound_metrics
 
     @property
     def signals(self) -> list[Signal]:
@@ -72,7 +72,7 @@ class Metrics:
         e = self.error(plant, t, q, p)
         size, force = _absolute(e), _absolute(tau)
         counts = weight > 0
-        found = {
+        figures = {
             "squared_error": _sum(e * e) * weight,
             "absolute_error": size * weight,
             "timed_error": size * (since * weight),
@@ -81,7 +81,7 @@ class Metrics:
             "peak": force * counts,
             "energy": _sum(_absolute(tau * v)) * weight,
         }
-        return {f"metric_{name}": x for name, x in found.items()}
+        return {f"metric_{name}": x for name, x in figures.items()}
 
 
 def _absolute(x: Any) -> Any:

@@ -60,8 +60,8 @@ class NumericPlant(Plant):
     def compute(self, what: Callable[..., Any], *arguments: Any) -> Any:
         given = [np.asarray(x, dtype=float) for x in arguments]
         key = ("compute", what, *[x.shape for x in given])
-        found = self._kernels.get(key)
-        if found is None:
+        kernel = self._kernels.get(key)
+        if kernel is None:
             names, count = tuple(self.parameters), len(given)
 
             def trace(*x: SX) -> SX:
@@ -69,8 +69,8 @@ class NumericPlant(Plant):
 
             shapes: dict[str, Any] = {f"x{k}": x.shape for k, x in enumerate(given)}
             shapes |= {name: x.shape[-1] for name, x in self.parameters.items()}
-            found = self._kernels[key] = compiled(trace, shapes, type(what).__name__).caller(Context(self.who))
-        return np.atleast_1d(found(*given, *[np.asarray(x, dtype=float) for x in self.parameters.values()]))
+            kernel = self._kernels[key] = compiled(trace, shapes, type(what).__name__).caller(Context(self.who))
+        return np.atleast_1d(kernel(*given, *[np.asarray(x, dtype=float) for x in self.parameters.values()]))
 
     def neutral(self) -> Any:
         return self.symbolic.neutral()
@@ -79,11 +79,11 @@ class NumericPlant(Plant):
         """A method of the plant by its name; external forces and parameters follow its arguments."""
         forces = wrenches or {}
         key = (name, *[(at, len(x)) for at, x in forces.items()]) if forces else name
-        found = self._kernels.get(key)
-        if found is None:
-            found = self._kernels[key] = self._compiled(name, shapes, wrenches)
+        kernel = self._kernels.get(key)
+        if kernel is None:
+            kernel = self._kernels[key] = self._compiled(name, shapes, wrenches)
         given = (*args, *forces.values(), *self.parameters.values())
-        return np.atleast_1d(found(*[np.asarray(x, dtype=float) for x in given]))  # one number is a vector of one here
+        return np.atleast_1d(kernel(*[np.asarray(x, dtype=float) for x in given]))  # one number is a vector of one here
 
     def _compiled(self, name: str, shapes: dict[str, Any], wrenches: Wrenches | None) -> Callable[..., Any]:
         forces, n = wrenches or {}, len(shapes)

@@ -41,9 +41,9 @@ class Plant:
         """The same plant with its parameters from p: symbols, or the numbers of one sample."""
         if not self.parameters:
             return self
-        found = copy.copy(self)
-        found.parameters = {name: p[name] for name in self.parameters}
-        return found
+        plant = copy.copy(self)
+        plant.parameters = {name: p[name] for name in self.parameters}
+        return plant
 
     def acceleration(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Wrenches) -> Any:
         raise NotImplementedError

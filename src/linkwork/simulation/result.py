@@ -93,7 +93,7 @@ def columns_of(
     q_names: tuple[str, ...], v_names: tuple[str, ...], time: np.ndarray, **parts: np.ndarray
 ) -> dict[str, np.ndarray]:
     """The columns in order: time, q.*, v.*, tau.*, then what is named already."""
-    found: dict[str, Any] = {"time": time}
+    columns: dict[str, Any] = {"time": time}
     for label, names in (("q", q_names), ("v", v_names), ("tau", v_names)):
-        found |= {f"{label}.{name}": parts[label][..., k] for k, name in enumerate(names)}
-    return found
+        columns |= {f"{label}.{name}": parts[label][..., k] for k, name in enumerate(names)}
+    return columns

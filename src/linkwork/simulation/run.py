@@ -419,9 +419,9 @@ def _tolerance(given: Any) -> float:
 
 def _listed(given: Any, kind: type[Item], name: str) -> tuple[Item, ...]:
     if isinstance(given, Iterable):
-        found = tuple(given)
-        if all(isinstance(each, kind) for each in found):
-            return found
+        listed = tuple(given)
+        if all(isinstance(each, kind) for each in listed):
+            return listed
     raise InvalidInput(f"simulate: {name} is {type(given).__name__}, expected a list of {kind.__name__}")
 
 

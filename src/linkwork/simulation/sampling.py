@@ -74,14 +74,14 @@ class BoundSampled(Bound):
     @property
     def sizes(self) -> dict[str, int]:
         """What the loop carries for it."""
-        found = {"held": self.nv}
+        sizes = {"held": self.nv}
         if self.delayed:
-            found["queue"] = self.nv * self.slots
+            sizes["queue"] = self.nv * self.slots
         if self.inner.kept:
-            found["memory"] = self.inner.kept
+            sizes["memory"] = self.inner.kept
         if self.sensor is not None:
-            found["sensed"] = self.sensor.memory
-        return {f"{self.name}_{part}": size for part, size in found.items()}
+            sizes["sensed"] = self.sensor.memory
+        return {f"{self.name}_{part}": size for part, size in sizes.items()}
 
     def in_steps(self, whole: Callable[[float, str], int]) -> np.ndarray:
         """(period, delay, offset) in steps; decides how many forces are under way."""

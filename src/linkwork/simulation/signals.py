@@ -76,14 +76,14 @@ def _rates(given: PerStep, steps: int, who: str) -> dict[str, np.ndarray]:
     """Rows of velocities and accelerations, as many as the rows they belong to."""
     if given.velocity is None and given.acceleration is not None:
         raise InvalidInput(f"{who}: acceleration is given without velocity, expected both")
-    found = {}
+    rates = {}
     for name in ("velocity", "acceleration"):
         if getattr(given, name) is not None:
             rows = _rows(getattr(given, name), f"{who}: {name}")
             if rows.shape[-2] != steps:
                 raise InvalidInput(f"{who}: {name} has {rows.shape[-2]} rows, expected {steps}")
-            found[name] = rows
-    return found
+            rates[name] = rows
+    return rates
 
 
 class Signal:

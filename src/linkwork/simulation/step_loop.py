@@ -68,23 +68,23 @@ class StepLoop:
 
     def signals(self) -> list[Signal]:
         """Forces and joint forces from outside, and what metrics compare with."""
-        found = [*self.forces.values(), *([self.disturbance] if self.disturbance is not None else [])]
-        return [*found, *(self.metrics.signals if self.metrics is not None else [])]
+        signals = [*self.forces.values(), *([self.disturbance] if self.disturbance is not None else [])]
+        return [*signals, *(self.metrics.signals if self.metrics is not None else [])]
 
     @property
     def parameters(self) -> dict[str, np.ndarray]:
-        found = self.plant.parameters | self.control.parameters | self.friction.parameters
-        found |= {} if self.drives is None else self.drives.parameters
+        parameters = self.plant.parameters | self.control.parameters | self.friction.parameters
+        parameters |= {} if self.drives is None else self.drives.parameters
         for signal in self.signals():
-            found |= signal.parameters
-        return found
+            parameters |= signal.parameters
+        return parameters
 
     @property
     def sequences(self) -> dict[str, np.ndarray]:
-        found = dict(self.control.sequences)
+        sequences = dict(self.control.sequences)
         for signal in self.signals():
-            found |= signal.sequences
-        return found
+            sequences |= signal.sequences
+        return sequences
 
     def wrenches(self, t: Any, p: Mapping[str, Any]) -> dict[str, Any]:
         return {name: signal.at(t, p)[0] for name, signal in self.forces.items()}

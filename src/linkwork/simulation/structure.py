@@ -47,11 +47,11 @@ def _without_numbers(x: Any) -> Any:
     plain = not hasattr(x, "__dict__") or isinstance(x, type) or not keys.is_own(type(x))
     if plain or hasattr(type(x), "decided_by"):
         return x
-    found = copy.copy(x)
+    bare = copy.copy(x)
     hidden = getattr(type(x), "of_a_run", ())
     for name, value in vars(x).items():
-        object.__setattr__(found, name, _shapes(value) if name in hidden else _without_numbers(value))
-    return found
+        object.__setattr__(bare, name, _shapes(value) if name in hidden else _without_numbers(value))
+    return bare
 
 
 def _shapes(x: Any) -> Any:

@@ -67,13 +67,13 @@ class TaskSpace:
         chosen = casadi.vertcat(*[error[row] for row in self.rows])
         return casadi.vertcat(chosen, casadi.reshape(rows.T, -1, 1))
 
-    def split(self, found: Any, nv: int) -> tuple[Any, Any]:
+    def split(self, packed: Any, nv: int) -> tuple[Any, Any]:
         """(error (m), Jacobian (m, nv)) from what a call gave, over symbols or numbers."""
         m = len(self.axes)
-        flat = found[m:]
+        flat = packed[m:]
         if isinstance(flat, SX):
-            return found[:m], casadi.reshape(flat, nv, m).T
-        return found[:m], flat.reshape(m, nv)
+            return packed[:m], casadi.reshape(flat, nv, m).T
+        return packed[:m], flat.reshape(m, nv)
 
 
 def _turned(full: SX, turns: list[int]) -> SX:

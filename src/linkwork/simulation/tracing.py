@@ -50,11 +50,11 @@ class UserFunction:
             assert self.function is not None
             return self.function.call([SX(x) for x in args])
         if self.function is None:
-            found = _numbers(self.given(*args), self.who)
-            for x in found:
+            numbers = _numbers(self.given(*args), self.who)
+            for x in numbers:
                 if not np.isfinite(x).all():
                     raise NotFinite(f"{self.who} gave {x.tolist()} at t = {float(args[0]):g}, expected finite numbers")
-            return found
+            return numbers
         if self._kernel is None:
             shapes = dict(self.arguments)
             self._kernel = compiled(self.function, shapes, self.who).caller(Context(self.who))

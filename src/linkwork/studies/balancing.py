@@ -88,8 +88,8 @@ def balance(
     unreachable = np.full(before.size, 10.0 * max(1.0, float(np.abs(before * scale).max())))
 
     def slopes(x: np.ndarray) -> np.ndarray:
-        found = slope(x, c, poses(x)).reshape(len(c), len(names), len(free))
-        return (found * scale[:, None]).reshape(-1, len(free))
+        slopes = slope(x, c, poses(x)).reshape(len(c), len(names), len(free))
+        return (slopes * scale[:, None]).reshape(-1, len(free))
 
     def residuals(x: np.ndarray) -> np.ndarray:
         try:
@@ -100,11 +100,11 @@ def balance(
 
     from scipy.optimize import least_squares  # takes longer to import than all of linkwork
 
-    found = least_squares(
+    optimum = least_squares(
         residuals, x0, slopes, bounds=(low, high), x_scale="jac", xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=500
     )
-    best = {name: float(value) for name, value in zip(free, found.x, strict=True)}
-    return Balance(best, names, before, efforts(found.x), bool(found.success), found.message, int(found.nfev))
+    best = {name: float(value) for name, value in zip(free, optimum.x, strict=True)}
+    return Balance(best, names, before, efforts(optimum.x), bool(optimum.success), optimum.message, int(optimum.nfev))
 
 
 def _weights(given: Any, names: tuple[str, ...]) -> np.ndarray:

@@ -113,16 +113,16 @@ def _random_regressor(subject: Subject, seed: int) -> np.ndarray:
 def _independent(Y: np.ndarray) -> np.ndarray:
     """Indices of the columns that are no combination of those before them: Gram-Schmidt, each column twice."""
     basis = np.zeros((0, Y.shape[0]))
-    found = []
+    columns = []
     for k in range(Y.shape[1]):
         left = Y[:, k]
         for _ in range(2):
             left = left - basis.T @ (basis @ left)
         size = np.linalg.norm(left)
         if size > DEPENDENT:
-            found.append(k)
+            columns.append(k)
             basis = np.vstack([basis, left / size])
-    return np.array(found, dtype=int)
+    return np.array(columns, dtype=int)
 
 
 def _in_words(row: np.ndarray, leading: int, labels: list[str]) -> str:

@@ -72,11 +72,11 @@ def _of_any(subject: Subject, samples: int, seed: int) -> ChristoffelBounds:
     if not subject.tree.mimic:
         return _certified(subject, samples)
     free = Subject(replace(subject.model, joints=tuple(replace(j, mimic=None) for j in subject.model.joints)))
-    found, G = _certified(free, samples), np.abs(subject.tree.mimic_map[2])
-    symbols = np.einsum("kij,ka,ib,jc->abc", found.symbols, G, G, G)
-    bound = min(float(np.linalg.norm(G, 2)) ** 3 * found.coriolis, float(_gain(symbols[None])[0]))
+    bounds, G = _certified(free, samples), np.abs(subject.tree.mimic_map[2])
+    symbols = np.einsum("kij,ka,ib,jc->abc", bounds.symbols, G, G, G)
+    bound = min(float(np.linalg.norm(G, 2)) ** 3 * bounds.coriolis, float(_gain(symbols[None])[0]))
     met = _sampled(subject, min(samples, 1000), seed)  # what was met without mimic is no pose of this robot
-    return ChristoffelBounds("certified", symbols, bound, met.largest, met.q, found.samples + met.samples)
+    return ChristoffelBounds("certified", symbols, bound, met.largest, met.q, bounds.samples + met.samples)
 
 
 def _certified(subject: Subject, samples: int) -> ChristoffelBounds:
@@ -130,8 +130,8 @@ def _climbed(subject: Subject, q: np.ndarray, measure: Callable[[np.ndarray], np
 
     from scipy.optimize import minimize  # takes longer to import than all of linkwork
 
-    found = minimize(negative, q, jac=True, method="L-BFGS-B", bounds=list(zip(limits.lower, limits.upper)))
-    return np.clip(found.x, limits.lower, limits.upper)[None]
+    optimum = minimize(negative, q, jac=True, method="L-BFGS-B", bounds=list(zip(limits.lower, limits.upper)))
+    return np.clip(optimum.x, limits.lower, limits.upper)[None]
 
 
 class _Largest:

@@ -39,19 +39,19 @@ class Columns:
         """Results of the loads, by the name of the output."""
         function = quantities.trace(self.subject, "loads")
         names = [name for name, _ in quantities.quantity("loads").outputs]
-        found = function.call([*(self.given[name] for name in "qva"), *self.live.values()])
-        return dict(zip(names, found, strict=False))
+        loads = function.call([*(self.given[name] for name in "qva"), *self.live.values()])
+        return dict(zip(names, loads, strict=False))
 
     @cached_property
     def efforts(self) -> SX:
         """Efforts at the commands themselves."""
         if not has_cranks(self.subject):
             return self.loads["effort"]
-        found, tree = SX(self.loads["effort"]), self.subject.traced_tree(self.live)
+        efforts, tree = SX(self.loads["effort"]), self.subject.traced_tree(self.live)
         factors = crank_factors(self.subject, tree, self.given["q"], self.given["command"])
         for k in range(factors.numel()):
-            found[k] = found[k] * factors[k]
-        return found
+            efforts[k] = efforts[k] * factors[k]
+        return efforts
 
     @cached_property
     def positions(self) -> SX:

@@ -44,22 +44,22 @@ def sweep(
     loaded = lw.load(robot, live=list(axes))
     with working("designs") as tick:
         reduced = dict.fromkeys(column, reduce)
-        found = swept(loaded, _motion(loaded, motion), designs, reduced, steps, tick)
-    header = [*designs, *found.results]
-    rows = list(zip(*(x.tolist() for x in (*designs.values(), *found.results.values())), strict=True))
-    best = {name: int(found.best(name)) for name in found.results}
+        swept_designs = swept(loaded, _motion(loaded, motion), designs, reduced, steps, tick)
+    header = [*designs, *swept_designs.results]
+    rows = list(zip(*(x.tolist() for x in (*designs.values(), *swept_designs.results.values())), strict=True))
+    best = {name: int(swept_designs.best(name)) for name in swept_designs.results}
     if out is not None:
-        write_atomically(out, csv_text({**designs, **found.results}))
+        write_atomically(out, csv_text({**designs, **swept_designs.results}))
     shown = sorted({*range(0, len(rows), -(-len(rows) // SHOWN)), len(rows) - 1, *best.values()})
     title = f"{len(rows)} designs of {loaded.name}" + (f", {len(shown)} shown" if len(shown) < len(rows) else "")
     table = Table(title, ["design", *header], [(k, *rows[k]) for k in shown])
     lines = []
     for name, k in best.items():
         at = ", ".join(f"{variable} = {designs[variable][k]:.6g}" for variable in designs)
-        lines.append(f"smallest {name}: {found.results[name][k]:.6g} at {at}")
-    if not found.valid.all():
-        lines.append(f"{np.count_nonzero(~found.valid)} designs are not valid: their loops do not close")
-    facts = {"variables": designs, "results": found.results, "valid": found.valid, "best": best}
+        lines.append(f"smallest {name}: {swept_designs.results[name][k]:.6g} at {at}")
+    if not swept_designs.valid.all():
+        lines.append(f"{np.count_nonzero(~swept_designs.valid)} designs are not valid: their loops do not close")
+    facts = {"variables": designs, "results": swept_designs.results, "valid": swept_designs.valid, "best": best}
     return Answer({"robot": loaded.name, **facts}, [table, *lines], [] if out is None else [out])
 
 
@@ -80,12 +80,14 @@ def balance(
     chosen = loaded.motions[_motion(loaded, motion)]
     commands = chosen.commands(np.linspace(0.0, chosen.duration, poses))[0]
     with working("balancing"):
-        found = balanced(loaded, commands, actuators=actuator or None)
-    facts = {"variables": found.variables, "saving": found.saving, "reason": found.reason}
+        balancing = balanced(loaded, commands, actuators=actuator or None)
+    facts = {"variables": balancing.variables, "saving": balancing.saving, "reason": balancing.reason}
     present = dict(loaded.model.variables)
-    rows = [(name, float(present[name]), best) for name, best in found.variables.items()]
+    rows = [(name, float(present[name]), best) for name, best in balancing.variables.items()]
     table = Table(f"balance of {loaded.name} over {poses} poses", ("variable [SI]", "now", "best"), rows)
-    return Answer({"robot": loaded.name, **facts}, [table, f"rms effort at rest falls by {100 * found.saving:.1f} %"])
+    return Answer(
+        {"robot": loaded.name, **facts}, [table, f"rms effort at rest falls by {100 * balancing.saving:.1f} %"]
+    )
 
 
 def actuators(
@@ -105,10 +107,10 @@ def actuators(
     loaded = lw.load(robot)
     lines = read(catalogue)
     with working("analysing"):
-        found = select(loaded, _motion(loaded, motion), lines, margin)
+        selection = select(loaded, _motion(loaded, motion), lines, margin)
     rows = [
         (n, s.duty.kind, s.duty.peak, s.duty.rms, s.duty.speed, s.duty.power, s.best.name if s.best else "none")
-        for n, s in found.items()
+        for n, s in selection.items()
     ]
     keys = ("actuator", "kind", "peak", "rms", "speed", "power", "choice")
     units = ("peak [N, N m]", "rms [N, N m]", "speed [m/s, rad/s]", "power [W]")
@@ -117,7 +119,7 @@ def actuators(
     written = []
     if pictures is not None:
         pictures.mkdir(parents=True, exist_ok=True)
-        for name, each in found.items():
+        for name, each in selection.items():
             if each.best is not None:
                 written.append(pictures / f"{name.replace('/', '_')}.png")
                 each.picture(path=written[-1])

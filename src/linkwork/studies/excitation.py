@@ -67,10 +67,10 @@ class Excitation(Tabular):
         return f"<Excitation of {len(self.centre)} joints: {self.duration:g} s, condition {self.condition:.3g}>"
 
     def _table(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"time": self.time}
+        columns: dict[str, Any] = {"time": self.time}
         for label, values in (("q", self.q), ("v", self.v), ("a", self.a)):
-            found |= {f"{label}.{name}": values[:, k] for k, name in enumerate(self.joints)}
-        return found
+            columns |= {f"{label}.{name}": values[:, k] for k, name in enumerate(self.joints)}
+        return columns
 
 
 def excitation(
@@ -115,14 +115,14 @@ def excitation(
 
     def cost(sets: np.ndarray) -> np.ndarray:
         """Logarithm of the condition number of many sets of coefficients (m, ...); forbidden ones cost infinity."""
-        found = np.full(len(sets), np.inf)
+        scores = np.full(len(sets), np.inf)
         for k, free in enumerate(sets):
             q, v, a = _motion(fitted(free), times, duration)
             q = box.centre + q
             if allowed is None or np.all(np.asarray(allowed(q), dtype=bool)):
                 Y = quantities.evaluate(subject, "regressor", {"q": q, "v": v, "a": a})
-                found[k] = np.log(_condition(np.asarray(Y)[..., columns].reshape(-1, len(columns))))
-        return found
+                scores[k] = np.log(_condition(np.asarray(Y)[..., columns].reshape(-1, len(columns))))
+        return scores
 
     best, worth = _searched(cost, (harmonics, 2, subject.nv), np.random.default_rng(seed))
     if not np.isfinite(worth):
@@ -185,10 +185,10 @@ def _row(subject: Subject, x: Any, label: str) -> np.ndarray:
 def _resting(coefficients: np.ndarray) -> np.ndarray:
     """The nearest coefficients with v = a = 0 at t = 0: sum of k a_k and sum of k^2 b_k vanish."""
     k = np.arange(1, len(coefficients) + 1)[:, None]
-    found = coefficients.copy()
+    resting = coefficients.copy()
     for part, weight in ((0, k), (1, k**2)):
-        found[:, part] -= weight * (weight * found[:, part]).sum(axis=0) / (weight**2).sum()
-    return found
+        resting[:, part] -= weight * (weight * resting[:, part]).sum(axis=0) / (weight**2).sum()
+    return resting
 
 
 def _motion(coefficients: np.ndarray, t: np.ndarray, duration: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -139,12 +139,12 @@ def identify(
     count = len(base)
     full = np.hstack([R[:, :count] @ base.matrix, R[:, count:]])
     if physical:
-        parameters, found = nearest_physical(full, z, len(extra), described, belief)
+        parameters, extras = nearest_physical(full, z, len(extra), described, belief)
     else:
         lacking = values[:count] - base.values
         parameters = described.ravel() + np.linalg.pinv(base.matrix) @ lacking
-        found = values[count:]
-    damping, dry, rotors = _joint_numbers(subject, signals, found)
+        extras = values[count:]
+    damping, dry, rotors = _joint_numbers(subject, signals, extras)
     return Identification(
         base=base,
         values=values[:count],
@@ -165,7 +165,7 @@ def identify(
 
 def _samples(subject: Subject, *given: ArrayLike) -> list[np.ndarray]:
     """q, v, a, tau as (n, size), checked."""
-    found = []
+    samples = []
     for label, x, size in zip(("q", "v", "a", "tau"), given, (subject.nq, subject.nv, subject.nv, subject.nv)):
         rows = as_doubles(x, f"identify: {label}")
         if rows.ndim < 2 or rows.shape[-1] != size:
@@ -173,11 +173,11 @@ def _samples(subject: Subject, *given: ArrayLike) -> list[np.ndarray]:
         rows = rows.reshape(-1, size)
         if not np.isfinite(rows).all():
             raise InvalidInput(f"identify: {label} is not finite in row {int(np.argwhere(~np.isfinite(rows))[0, 0])}")
-        found.append(rows)
-    if len({len(rows) for rows in found}) != 1:
-        shapes = ", ".join(f"{label} {len(rows)}" for label, rows in zip(("q", "v", "a", "tau"), found))
+        samples.append(rows)
+    if len({len(rows) for rows in samples}) != 1:
+        shapes = ", ".join(f"{label} {len(rows)}" for label, rows in zip(("q", "v", "a", "tau"), samples))
         raise InvalidInput(f"identify: the numbers of samples differ: {shapes}")
-    return found
+    return samples
 
 
 Signals = list[tuple[str, int]]
@@ -189,7 +189,7 @@ def _signals(subject: Subject, base: BaseParameters, kinds: list[str]) -> Signal
     inertia is part of the link's, and a base parameter has both."""
     states, Y = _probe(subject, base, 60)
     rows = Y.reshape(-1, len(base))
-    found = []
+    signals = []
     for _, _, place in places(subject):
         if place.stop - place.start != 1:
             continue
@@ -198,8 +198,8 @@ def _signals(subject: Subject, base: BaseParameters, kinds: list[str]) -> Signal
         turning[:, at] = states["a"][:, at]
         left = turning.ravel() - rows @ np.linalg.lstsq(rows, turning.ravel(), rcond=1e-12)[0]
         hidden = np.linalg.norm(left) < 1e-8 * np.linalg.norm(turning)
-        found += [(kind, at) for kind in kinds if not (kind == "armature" and hidden)]
-    return found
+        signals += [(kind, at) for kind in kinds if not (kind == "armature" and hidden)]
+    return signals
 
 
 def _name(subject: Subject, at: int) -> str:
@@ -317,16 +317,16 @@ def _size(tau: np.ndarray) -> np.ndarray:
 
 def _described(subject: Subject) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Damping, dry friction and rotor inertia (nv,) of the description."""
-    found = np.zeros((3, subject.nv))
+    numbers = np.zeros((3, subject.nv))
     for joint, _, at in places(subject):
         for k, value in enumerate((joint.damping, joint.friction, joint.armature)):
-            found[k, at] = value
-    return found[0], found[1], found[2]
+            numbers[k, at] = value
+    return numbers[0], numbers[1], numbers[2]
 
 
-def _joint_numbers(subject: Subject, signals: Signals, found: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _joint_numbers(subject: Subject, signals: Signals, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     damping, dry, rotors = _described(subject)
     into = {"damping": damping, "friction": dry, "armature": rotors}
-    for (kind, at), value in zip(signals, found):
+    for (kind, at), value in zip(signals, values):
         into[kind][at] = value
     return damping, dry, rotors

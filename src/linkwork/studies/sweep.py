@@ -45,8 +45,8 @@ class Sweep(Tabular):
         return self.results[name]
 
     def __repr__(self) -> str:
-        varied, found = ", ".join(self.variables), ", ".join(self.results)
-        return f"<Sweep of {len(self.valid)} designs, {int(self.valid.sum())} valid: {varied} -> {found}>"
+        varied, results = ", ".join(self.variables), ", ".join(self.results)
+        return f"<Sweep of {len(self.valid)} designs, {int(self.valid.sum())} valid: {varied} -> {results}>"
 
     def _table(self) -> dict[str, np.ndarray]:
         return {**self.variables, **self.results, "valid": self.valid}
@@ -91,12 +91,12 @@ def sweep(
                 some = {name: values[part] for name, values in designs.items()}
                 given: dict[str, Any] = {f"live_{k}": some[name] for k, name in enumerate(subject.live)}
                 given["q"], begun = _start(subject, c[0], some, part.stop - part.start)
-                found = loop(c=c, cd=cd, cdd=cdd, steps=len(c), **given)
-                whole = np.isfinite(found.reduced["total"]) & (found.reduced["margin"] >= 0.0) & ~found.failed
+                run = loop(c=c, cd=cd, cdd=cdd, steps=len(c), **given)
+                whole = np.isfinite(run.reduced["total"]) & (run.reduced["margin"] >= 0.0) & ~run.failed
                 closed = begun & whole
                 valid[part] = closed
                 for k, (column, kind) in enumerate(wanted):
-                    results[f"{column}.{kind}"][part] = np.where(closed, found.reduced[f"r{k}"], np.nan)
+                    results[f"{column}.{kind}"][part] = np.where(closed, run.reduced[f"r{k}"], np.nan)
                 report(part.stop, n)
         return Sweep(designs, results, valid)
 
@@ -111,11 +111,11 @@ def _compiled(subject: Subject, wanted: list[tuple[str, str]]) -> Scan:
         symbols = {name: live[f"live_{j}"] for j, name in enumerate(subject.live)}
         (x, v, a), margin = motion_of_commands(subject, symbols, c, cd, cdd, q)
         columns = Columns(subject, symbols, x, v, a, c, cd)
-        found = {"q": x if layout.implicit else q, "margin": margin, "total": SX(0)}
+        row = {"q": x if layout.implicit else q, "margin": margin, "total": SX(0)}
         for j, (name, kind) in enumerate(wanted):
-            found[f"r{j}"] = casadi.fabs(columns[name]) if kind == "peak" else columns[name]
-            found["total"] += columns[name]  # a maximum forgets what is not a number, a sum does not
-        return found
+            row[f"r{j}"] = casadi.fabs(columns[name]) if kind == "peak" else columns[name]
+            row["total"] += columns[name]  # a maximum forgets what is not a number, a sum does not
+        return row
 
     state = {"q": subject.nq if layout.implicit else 0}
     parameters = {f"live_{k}": () for k in range(len(subject.live))}
@@ -171,21 +171,21 @@ def _commands(subject: Subject, motion: Any, steps: int) -> tuple[np.ndarray, np
     if c.ndim != 2 or not len(c):
         raise InvalidInput(f"sweep: c has shape {c.shape}, expected (T, {layout.sizes[0]})")
     if "time" in motion:
-        found = with_rates(subject, motion, ("c", "cd", "cdd"), "sweep")
-        return found[0], found[1], found[2]
+        commands = with_rates(subject, motion, ("c", "cd", "cdd"), "sweep")
+        return commands[0], commands[1], commands[2]
     zeros = np.zeros((len(c), layout.sizes[1]))
     cd, cdd = (finite(motion.get(name, zeros), zeros.shape, f"sweep: {name}") for name in ("cd", "cdd"))
     return c, cd, cdd
 
 
 def _wanted(columns: Mapping[str, str | tuple[str, ...]]) -> list[tuple[str, str]]:
-    found = []
+    wanted = []
     for column, kinds in mapping(columns, "sweep: columns").items():
         for kind in name_list(kinds, f'sweep: column "{column}"'):
             if kind not in REDUCTIONS:
                 expected = f"expected one of {', '.join(REDUCTIONS)}"
                 raise InvalidInput(f'sweep: column "{column}" asks for {kind!r}, {expected}')
-            found.append((column, kind))
-    if not found:
+            wanted.append((column, kind))
+    if not wanted:
         raise InvalidInput("sweep: columns is empty, expected at least one column with its reduction")
-    return found
+    return wanted

@@ -68,10 +68,10 @@ class TimeLaw(Motion):
         if self.t.ndim != 1:
             return {"time": self.t}
         q, v, a = self.at(self.t)
-        found = {"time": self.t, "s": self.s, "speed": self.speed}
+        columns = {"time": self.t, "s": self.s, "speed": self.speed}
         for label, values in (("q", q), ("v", v), ("a", a)):
-            found |= {f"{label}[{k}]": values[:, k] for k in range(values.shape[1])}
-        return found
+            columns |= {f"{label}[{k}]": values[:, k] for k in range(values.shape[1])}
+        return columns
 
     @property
     def active(self) -> np.ndarray:

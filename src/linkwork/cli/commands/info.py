@@ -90,11 +90,15 @@ def _dh(robot: lw.Robot) -> dict[str, Any]:
 def _closed_form(robot: lw.Robot) -> dict[str, Any]:
     frame = robot.bodies[-1]
     try:
-        found = lw.classify(robot, frame)
+        classification = lw.classify(robot, frame)
     except LinkworkError as error:
         return {"frame": frame, "family": "none", "title": str(error), "exact": False, "parameters": {}}
-    facts = {"family": found.family, "title": found.title, "exact": found.exact and found.family != "none"}
-    return {"frame": frame, **facts, "parameters": dict(found.parameters)}
+    facts = {
+        "family": classification.family,
+        "title": classification.title,
+        "exact": classification.exact and classification.family != "none",
+    }
+    return {"frame": frame, **facts, "parameters": dict(classification.parameters)}
 
 
 def _kernels(robot: lw.Robot, tick: Tick) -> dict[str, int]:
@@ -147,9 +151,9 @@ def _loops(facts: dict[str, Any]) -> list[Table | str]:
     return shown
 
 
-def _solver(found: dict[str, Any]) -> str:
-    how = "numeric" if found["family"] == "none" else f"{found['family']}{'' if found['exact'] else ', nominal'}"
-    return f"inverse kinematics of {found['frame']}: {found['title']} ({how})"
+def _solver(solver: dict[str, Any]) -> str:
+    how = "numeric" if solver["family"] == "none" else f"{solver['family']}{'' if solver['exact'] else ', nominal'}"
+    return f"inverse kinematics of {solver['frame']}: {solver['title']} ({how})"
 
 
 def _tree(robot: lw.Robot) -> Branch:

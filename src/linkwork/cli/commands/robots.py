@@ -11,5 +11,5 @@ def robots() -> Answer:
 
     Example:  linkwork robots --json
     """
-    found = lw.robots()
-    return Answer(found, [Table(f"{len(found)} built-in robots", ("name", "what it is"), list(found.items()))])
+    built_in = lw.robots()
+    return Answer(built_in, [Table(f"{len(built_in)} built-in robots", ("name", "what it is"), list(built_in.items()))])

@@ -36,14 +36,14 @@ class Candidate:
 
 
 @dataclass
-class Found:
+class Proposal:
     """All proposed rows, in slots that are the same for every target, and distances that explain an empty answer."""
 
     rows: list[Candidate]
     distances: Sequence[SX] = ()
 
 
-Propose = Callable[..., Found]
+Propose = Callable[..., Proposal]
 """(goal of the frame in the world, q0 of the chain, further inputs) -> rows whose theta are the chain's own q."""
 
 
@@ -80,16 +80,16 @@ def rows_kernel(subject: Subject, chain: Chain, key: str, layout: RowLayout, pro
             goal, defect = Transform(SX.eye(3), target), SX(0)
         else:
             goal, defect = orthonormal(target)
-        found = propose(goal, *others)
+        proposal = propose(goal, *others)
         rows, states, residuals = [], [], []
-        for row in found.rows:
+        for row in proposal.rows:
             q = wrapped(casadi.vertcat(*[SX(t) for t in row.theta]))
             residual = pose_error(true_pose(subject, chain, q), goal, chain.length, layout.position)
             exists = SX(row.exists) * (residual <= TOLERANCE) if layout.verified else SX(row.exists)
             rows.append(q.T)
             states.append(either(exists, SX(row.kind) + 4 * SX(row.multiplicity), 0.0))
             residuals.append(residual)
-        distances = casadi.vertcat(SX(0, 1), *[SX(d) for d in found.distances])
+        distances = casadi.vertcat(SX(0, 1), *[SX(d) for d in proposal.distances])
         return [casadi.vertcat(*rows), casadi.vertcat(*states), casadi.vertcat(*residuals), distances, defect]
 
     return subject.kernel(
@@ -122,10 +122,10 @@ class Canonical:
         q = [s * (t - o) for s, t, o in zip(self.placed.sign, theta, self.placed.offset, strict=True)]
         return q[::-1] if self.backward else q
 
-    def rows(self, found: Found) -> Found:
+    def rows(self, proposal: Proposal) -> Proposal:
         """Rows in canonical angles as rows in the chain's coordinates."""
-        rows = [Candidate(self.joints(r.theta), r.exists, r.kind, r.multiplicity) for r in found.rows]
-        return Found(rows, found.distances)
+        rows = [Candidate(self.joints(r.theta), r.exists, r.kind, r.multiplicity) for r in proposal.rows]
+        return Proposal(rows, proposal.distances)
 
 
 def true_pose(subject: Subject, chain: Chain, q: SX) -> Transform:

@@ -82,15 +82,15 @@ def _classified(subject: Subject, frame: str) -> Classification:
         if best is not None and family.last_resort:
             others[family.name] = f"solved as {best.name}, which is simpler"
             continue
-        off, found = way(subject, chain)
-        if isinstance(found, str):
-            others[family.name] = found
+        off, solver = way(subject, chain)
+        if isinstance(solver, str):
+            others[family.name] = solver
         elif best is not None and deviation <= max(off, EXACT):
             others[family.name] = f"fits as well (off by {off:.2g}); {best.name} comes first"
         else:
             if best is not None:
                 others[best.name] = f"nearly: off by {deviation:.2g}"
-            best, deviation = found, off
+            best, deviation = solver, off
     point = _point_solver(subject, chain)
     if best is None and point is not None:
         best, deviation = point, 0.0 if point.exact else NEAR
@@ -136,20 +136,20 @@ def families(position: bool = False) -> tuple[type[Family], ...]:
     """The families of this folder for poses, or for positions alone, in the order in which they are tried."""
     for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
         importlib.import_module(f"{__package__}.{module.name}")
-    known, found = [Family], []
+    known, concrete = [Family], []
     while known:
         family = known.pop()
         known += family.__subclasses__()
         if family.axes and family.position == position:
-            found.append(family)
-    return tuple(sorted(found, key=lambda family: family.rank))
+            concrete.append(family)
+    return tuple(sorted(concrete, key=lambda family: family.rank))
 
 
 def _point_solver(subject: Subject, chain: Chain) -> Family | None:
     """The solver for positions alone, where there is one."""
     for family in families(position=True):
         for way in family.ways() if family.axes == len(chain) else ():
-            _, found = way(subject, chain)
-            if not isinstance(found, str):
-                return found
+            _, solver = way(subject, chain)
+            if not isinstance(solver, str):
+                return solver
     return None

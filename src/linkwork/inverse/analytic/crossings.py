@@ -128,15 +128,15 @@ def _around(f: Trig) -> list[SX]:
     """f of degree 4 at all angles j WIDTH: those a quarter of a turn apart share their products."""
     a, b = f.cosines, f.sines
     quarter = BINS // 4
-    found: list[Any] = [None] * BINS
+    values: list[Any] = [None] * BINS
     for j in range(quarter):
         c, s = ([g(k * j * WIDTH) for k in range(5)] for g in (math.cos, math.sin))
         even, twice = a[0] + a[4] * c[4] + b[4] * s[4], a[2] * c[2] + b[2] * s[2]
         odd = a[1] * c[1] + b[1] * s[1] + a[3] * c[3] + b[3] * s[3]
         turned = b[1] * c[1] - a[1] * s[1] + a[3] * s[3] - b[3] * c[3]
-        found[j], found[j + 2 * quarter] = even + twice + odd, even + twice - odd
-        found[j + quarter], found[j + 3 * quarter] = even - twice + turned, even - twice - turned
-    return found
+        values[j], values[j + 2 * quarter] = even + twice + odd, even + twice - odd
+        values[j + quarter], values[j + 3 * quarter] = even - twice + turned, even - twice - turned
+    return values
 
 
 def _turned_by(f: Trig, multiples: Sequence[tuple[SX, SX]]) -> Trig:
@@ -156,11 +156,11 @@ def _at(f: Trig, multiples: Sequence[tuple[Any, Any]]) -> SX:
 
 def _multiples(c: SX, s: SX, degree: int) -> list[tuple[SX, SX]]:
     """(cos, sin) of the angle's multiples 1 .. degree."""
-    found = [(c, s)]
+    multiples = [(c, s)]
     for _ in range(degree - 1):
-        x, y = found[-1]
-        found.append((x * c - y * s, y * c + x * s))
-    return found
+        x, y = multiples[-1]
+        multiples.append((x * c - y * s, y * c + x * s))
+    return multiples
 
 
 def _turned(unit: SX, angle: SX) -> tuple[SX, SX]:

@@ -19,7 +19,7 @@ from linkwork.inverse.analytic.candidates import (
     ISOLATED,
     TOLERANCE,
     Canonical,
-    Found,
+    Proposal,
     RowLayout,
     orthonormal,
     rows_kernel,
@@ -181,11 +181,11 @@ class Family:
 
     def rows(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None = None) -> Rows:
         """Every solution of every target (N, 4, 4) or (N, 3); q0 (n,) or (N, n) pins what is free."""
-        found = self.propose(target, q0, free)
+        proposed = self.propose(target, q0, free)
         if self.exact:
-            return found
-        rows = self.polish(found, target)
-        double = np.flatnonzero((found.state >= 8.0).any(axis=1))
+            return proposed
+        rows = self.polish(proposed, target)
+        double = np.flatnonzero((proposed.state >= 8.0).any(axis=1))
         for spread in SPREADS[1:] if len(double) else ():
             own = q0 if q0.ndim == 1 else q0[double]
             own_free = free if free is None or free.ndim == 1 else free[double]
@@ -201,18 +201,18 @@ class Family:
         """Rows of the canonical arm; of an exact one they are verified."""
         raise NotImplementedError
 
-    def polish(self, found: Rows, target: np.ndarray) -> Rows:
+    def polish(self, proposed: Rows, target: np.ndarray) -> Rows:
         """Rows of the nominal arm brought onto the true one; what does not get there, or repeats, is dropped."""
-        where = np.nonzero(found.state > 0)
-        q, residual = found.q.copy(), np.ones(found.state.shape)
+        where = np.nonzero(proposed.state > 0)
+        q, residual = proposed.q.copy(), np.ones(proposed.state.shape)
         if len(where[0]):
             goal = target[where[0]]
-            q[where], residual[where] = polished(self.subject, self.chain, found.q[where], goal, self.held)
+            q[where], residual[where] = polished(self.subject, self.chain, proposed.q[where], goal, self.held)
         if self.free:  # whatever the posture, it is one of infinitely many
-            state = distinct(q, found.state, residual)
+            state = distinct(q, proposed.state, residual)
         else:
-            state = kinds(self.subject, self.chain, q, target, distinct(q, found.state, residual))
-        return Rows(q, state, residual, found.distances, found.defect)
+            state = kinds(self.subject, self.chain, q, target, distinct(q, proposed.state, residual))
+        return Rows(q, state, residual, proposed.distances, proposed.defect)
 
     def reason(self, distances: np.ndarray) -> str:
         """Why a target has no solution."""
@@ -222,7 +222,7 @@ class Family:
         """det J in closed form, in canonical axes, with its named scale-free factors; None where none is known."""
         return None
 
-    def rows_kernel(self, layout: RowLayout, propose: Callable[..., Found]) -> Kernel:
+    def rows_kernel(self, layout: RowLayout, propose: Callable[..., Proposal]) -> Kernel:
         """The kernel of `candidates.rows_kernel` for this robot."""
         own = RowLayout(layout.slots, layout.distances, layout.inputs, layout.position, verified=self.exact)
         return rows_kernel(self.subject, self.chain, self.key, own, propose)
@@ -253,34 +253,33 @@ class ClosedForm(Family):
         own = np.repeat(q0[None], len(target), axis=0) if q0.ndim == 1 and len(target) < SHORT else q0
         return Rows(*self.kernel(target, own))
 
-    def traced(self, goal: Transform, q0: SX) -> Found:
+    def traced(self, goal: Transform, q0: SX) -> Proposal:
         seed = self.canonical.angles(q0)
         if self.position:
-            return self.canonical.rows(self.found(Transform(SX.eye(3), self.canonical.point(goal.p)), seed))
-        return self.canonical.rows(self.found(self.canonical.goal(goal), seed))
+            return self.canonical.rows(self.postures(Transform(SX.eye(3), self.canonical.point(goal.p)), seed))
+        return self.canonical.rows(self.postures(self.canonical.goal(goal), seed))
 
-    def found(self, T: Transform, seed: SX) -> Found:
+    def postures(self, T: Transform, seed: SX) -> Proposal:
         """Rows in canonical angles."""
         raise NotImplementedError
 
 
-def merge(found: Rows, more: Rows, where: np.ndarray, same: np.ndarray | float = 1e-6) -> None:
+def merge(rows: Rows, more: Rows, where: np.ndarray, same: np.ndarray | float = 1e-6) -> None:
     """Rows of `more`, for the targets `where`, joined with those found before: these come after, if they are others.
 
     same: how near [rad] to a row of `more` a later one must be to repeat it, for all or for each (len(where), M).
     """
-    slots = found.state.shape[1]
+    slots = rows.state.shape[1]
     q, state, residual = (
-        np.concatenate([getattr(more, name), getattr(found, name)[where]], axis=1)
-        for name in ("q", "state", "residual")
+        np.concatenate([getattr(more, name), getattr(rows, name)[where]], axis=1) for name in ("q", "state", "residual")
     )
     near = np.full(state.shape, 1e-6)
     near[:, : more.state.shape[1]] = same
     state = distinct(q, state, residual, near)
     order = np.argsort(state <= 0, axis=1, kind="stable")[:, :slots]
-    found.q[where] = np.take_along_axis(q, order[..., None], axis=1)
-    found.state[where] = np.take_along_axis(state, order, axis=1)
-    found.residual[where] = np.take_along_axis(residual, order, axis=1)
+    rows.q[where] = np.take_along_axis(q, order[..., None], axis=1)
+    rows.state[where] = np.take_along_axis(state, order, axis=1)
+    rows.residual[where] = np.take_along_axis(residual, order, axis=1)
 
 
 PUSHES = (0.01, 0.03, 0.1, 0.3, 0.6, 1.2, 2.4)
@@ -299,17 +298,17 @@ def beside_singular(family: Family, rows: Rows, target: np.ndarray, i: int) -> N
     for k in np.argsort(sigma[:, -1]):
         pushes = np.array([sign * size for size in PUSHES for sign in (1, -1)])
         starts = q[k] + pushes[:, None] * Vt[k, -1]
-        found, residual = polished(
+        beside, residual = polished(
             family.subject, family.chain, starts, np.repeat(target[i][None], len(starts), axis=0)
         )
-        apart = np.abs((found[:, None] - q + np.pi) % (2 * np.pi) - np.pi).max(axis=-1).min(axis=1)
+        apart = np.abs((beside[:, None] - q + np.pi) % (2 * np.pi) - np.pi).max(axis=-1).min(axis=1)
         new = np.flatnonzero((residual <= TOLERANCE) & (apart > 1e-6))
         empty = np.flatnonzero(rows.state[i] <= 0)
         if len(new) and len(empty):
             labels = np.array(family.branches)
             slot = empty[np.argmin((labels[empty] != labels[slots[k]]).sum(axis=1))]
             rows.q[i, slot], rows.state[i, slot], rows.residual[i, slot] = (
-                found[new[0]],
+                beside[new[0]],
                 ISOLATED + 4.0,
                 residual[new[0]],
             )

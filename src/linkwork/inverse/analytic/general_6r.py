@@ -145,15 +145,15 @@ def _apart(z: np.ndarray, m: np.ndarray, near: np.ndarray) -> np.ndarray:
     """
     gap = np.abs(z[:, :, None] - z[:, None, :])
     equal = (gap < EQUAL) & near[:, :, None] & near[:, None, :]
-    found = m.copy()
+    apart = m.copy()
     for n in np.flatnonzero(np.count_nonzero(equal, axis=(1, 2)) > np.count_nonzero(near, axis=1)):
         done = ~near[n]
         for i in range(len(z[n])):
             members = np.flatnonzero(equal[n, i] & ~done)
             done[members] = True
             if len(members) > 1:
-                found[n, members] = _unmixed(m[n, members].T).T
-    return found
+                apart[n, members] = _unmixed(m[n, members].T).T
+    return apart
 
 
 def _unmixed(V: np.ndarray) -> np.ndarray:
@@ -246,8 +246,8 @@ class General6R(Family):
         defect = np.maximum.reduce([np.abs(G).max(axis=(-1, -2)), np.abs(mirror), last])
         goal = target.copy()
         goal[:, :3, :3] -= goal[:, :3, :3] @ G / 2
-        found = [start(self.chain, placed, goal, cut) for placed, cut in self._arms()]
-        q, near = (np.concatenate(x, axis=1) for x in zip(*found, strict=True))
+        starts = [start(self.chain, placed, goal, cut) for placed, cut in self._arms()]
+        q, near = (np.concatenate(x, axis=1) for x in zip(*starts, strict=True))
         where = np.nonzero(near)
         residual = np.ones(near.shape)
         if len(where[0]):
@@ -287,14 +287,14 @@ def best_cut(chain: Chain, placed: Frames) -> int | None:
     errors, shared = [], []
     for cut in range(6):
         try:
-            found, near = start(chain, placed, target, cut)
+            started, near = start(chain, placed, target, cut)
         except np.linalg.LinAlgError:
             errors.append(np.inf)
             shared.append(0)
             continue
-        apart = np.abs((found - q[:, None] + np.pi) % (2 * np.pi) - np.pi).max(axis=-1)
+        apart = np.abs((started - q[:, None] + np.pi) % (2 * np.pi) - np.pi).max(axis=-1)
         errors.append(float(np.where(near, apart, np.inf).min(axis=1).max()))
-        angle = np.where(near, np.exp(1j * found[..., (2 + cut) % 6]), 4.0 * np.arange(near.shape[1]))
+        angle = np.where(near, np.exp(1j * started[..., (2 + cut) % 6]), 4.0 * np.arange(near.shape[1]))
         equal = np.abs(angle[:, :, None] - angle[:, None, :]) < EQUAL
         shared.append(int(np.count_nonzero(equal)) - angle.size)
     best = min(range(6), key=lambda cut: (errors[cut] > GOOD, shared[cut] if errors[cut] <= GOOD else 0, errors[cut]))

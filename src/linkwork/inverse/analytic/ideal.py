@@ -50,8 +50,8 @@ class Lines:
         """Axis i is perpendicular to axis `fixed`."""
         u, z = self.directions[fixed], self.directions[i]
         off = abs(float(np.arcsin(np.clip(u @ z, -1, 1))))
-        found = 90.0 - np.degrees(off)
-        self._note(off, f"{self._named(i, fixed)} stand at {found:.6g} deg, expected 90")
+        angle = 90.0 - np.degrees(off)
+        self._note(off, f"{self._named(i, fixed)} stand at {angle:.6g} deg, expected 90")
         if off < 1.0:
             z = z - (u @ z) * u
             self.directions[i] = z / np.linalg.norm(z)
@@ -99,7 +99,7 @@ class Lines:
     @property
     def worst(self) -> tuple[float, str]:
         """The largest deviation (rad, or of the arm's length) with its sentence."""
-        return max(self.deviations, default=(0.0, ""), key=lambda found: found[0])
+        return max(self.deviations, default=(0.0, ""), key=lambda deviation: deviation[0])
 
     @property
     def result(self) -> Chain:

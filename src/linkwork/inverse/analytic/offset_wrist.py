@@ -20,7 +20,15 @@ from linkwork.engine.compile import compile as compile_function
 from linkwork.engine.kernel import Kernel
 from linkwork.inverse.analytic import crossings, wrist_angles
 from linkwork.inverse.analytic.angles import FREE, both, either
-from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Found, RowLayout, orthonormal
+from linkwork.inverse.analytic.candidates import (
+    CONTINUUM,
+    ISOLATED,
+    TANGENT,
+    Candidate,
+    Proposal,
+    RowLayout,
+    orthonormal,
+)
 from linkwork.inverse.analytic.denavit import Frames, frames
 from linkwork.inverse.analytic.family import Family, Geometry, Rows, Shapes, merge, short
 from linkwork.inverse.analytic.ideal import Lines
@@ -59,7 +67,7 @@ def _refused(size: Dimensions) -> str:
     return short("a2", "d4")(size)
 
 
-def solve(size: Dimensions, T: Transform, seed: SX, pair: SX, on_axis: float = FREE) -> Found:
+def solve(size: Dimensions, T: Transform, seed: SX, pair: SX, on_axis: float = FREE) -> Proposal:
     """The two postures of one pair of angles, a row (c5, s5, c6, s6, exists, double) that was kept.
 
         h = the longer of the plans of P3 and P4,   theta1 = atan2(h) + {0, pi},   e = (cos theta1, sin theta1, 0)
@@ -97,7 +105,7 @@ def solve(size: Dimensions, T: Transform, seed: SX, pair: SX, on_axis: float = F
     multiplicity = either(double, 2, 1)
     mirror = (theta1 + np.pi, np.pi - theta2, np.pi - theta3, theta4 + np.pi, theta5, theta6)
     first = Candidate((theta1, theta2, theta3, theta4, theta5, theta6), exists, kind, multiplicity)
-    return Found([first, Candidate(mirror, exists, kind, multiplicity)])
+    return Proposal([first, Candidate(mirror, exists, kind, multiplicity)])
 
 
 def uprights(size: Dimensions, T: Transform) -> list[SX]:
@@ -166,18 +174,18 @@ class OffsetWrist(Family):
     size: Dimensions
 
     def propose(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None) -> Rows:
-        found = self._none(len(target))
+        rows = self._none(len(target))
         left = np.arange(len(target))
         if self.exact:
-            done = [self._quick(found.part(w), target[w], _own(q0, w)) for w in _chunks(len(target))]
+            done = [self._quick(rows.part(w), target[w], _own(q0, w)) for w in _chunks(len(target))]
             left = np.flatnonzero(~np.concatenate([np.zeros(0, dtype=bool), *done]))
         if len(left):
-            found.put(left, self._careful(target[left], _own(q0, left)))
+            rows.put(left, self._careful(target[left], _own(q0, left)))
         if self.exact and len(left):
-            self._stand(found, left, target, q0)
-        return found
+            self._stand(rows, left, target, q0)
+        return rows
 
-    def _stand(self, found: Rows, left: np.ndarray, target: np.ndarray, q0: np.ndarray) -> None:
+    def _stand(self, rows: Rows, left: np.ndarray, target: np.ndarray, q0: np.ndarray) -> None:
         """Put postures with both arms on axis 1, of which there are infinitely many, in the place of what is near them.
 
         They are multiple roots, so `left` has them all.
@@ -190,23 +198,23 @@ class OffsetWrist(Family):
             return
         where, some = left[stands], Rows(*(getattr(some, name)[stands] for name in vars(some)))
         angles = [5 - k for k in STANDING] if self.canonical.backward else list(STANDING)
-        turns = found.q[where][:, :, None, angles] - some.q[:, None, :, angles]
+        turns = rows.q[where][:, :, None, angles] - some.q[:, None, :, angles]
         near = (np.abs((turns + np.pi) % (2 * np.pi) - np.pi) < wrist_angles.CROWD).all(axis=-1)
         repeated = (near & (some.state[:, None] > 0)).any(axis=-1)
-        found.state[where] = np.where(repeated, 0.0, found.state[where])
-        merge(found, some, where)
+        rows.state[where] = np.where(repeated, 0.0, rows.state[where])
+        merge(rows, some, where)
 
     def _none(self, targets: int) -> Rows:
         """No row yet; with twice the room for a nominal arm, whose complex roots are tried too."""
         return Rows.none(targets, self.slots if self.exact else 2 * self.slots, 6, 1)
 
-    def polish(self, found: Rows, target: np.ndarray) -> Rows:
-        return super().polish(found, target).first(self.slots)
+    def polish(self, proposed: Rows, target: np.ndarray) -> Rows:
+        return super().polish(proposed, target).first(self.slots)
 
-    def _quick(self, found: Rows, target: np.ndarray, q0: np.ndarray) -> np.ndarray:
-        """Put the rows of some targets into `found`; gives which of them are complete, each root proven to be alone."""
+    def _quick(self, rows: Rows, target: np.ndarray, q0: np.ndarray) -> np.ndarray:
+        """Put the rows of some targets into `rows`; gives which of them are complete, each root proven to be alone."""
         known, roots, unclear, distance, defect = self.sampled()(target)
-        found.distances[:, 0], found.defect[:] = distance, defect
+        rows.distances[:, 0], rows.defect[:] = distance, defect
         row, at = crossings.bins(roots)
         middle = crossings.COARSE.take(at, axis=0)
         done = np.ones(len(target), dtype=bool)
@@ -225,43 +233,43 @@ class OffsetWrist(Family):
         own = np.repeat(q0[None], len(row), axis=0) if q0.ndim == 1 else q0.take(row, axis=0)
         q, state, residual, _, _ = self.of_roots(target.take(row, axis=0), own, known.take(row, axis=0), middle)
         done[row[(state == 0.0).any(axis=1)]] = False
-        self._scatter(found, row, q, state, residual)
+        self._scatter(rows, row, q, state, residual)
         return done
 
-    def _scatter(self, found: Rows, row: np.ndarray, *pairs: np.ndarray) -> None:
+    def _scatter(self, rows: Rows, row: np.ndarray, *pairs: np.ndarray) -> None:
         """Both postures of each pair (q, state, residual), in order of their targets, into the first slots of these."""
-        room = found.state.shape[1] // 2
-        counts = np.bincount(row, minlength=len(found.state))
+        room = rows.state.shape[1] // 2
+        counts = np.bincount(row, minlength=len(rows.state))
         rank = np.arange(len(row)) - (np.cumsum(counts) - counts)[row]
         if counts.max(initial=0) > room:
             few = rank < room
             row, rank, pairs = row[few], rank[few], tuple(x[few] for x in pairs)
         slot = row * room + rank
-        for whole, part in zip((found.q, found.state, found.residual), pairs, strict=True):
-            whole.reshape(len(found.state) * room, -1)[slot] = part.reshape(len(row), -1)
+        for whole, part in zip((rows.q, rows.state, rows.residual), pairs, strict=True):
+            whole.reshape(len(rows.state) * room, -1)[slot] = part.reshape(len(row), -1)
 
     def _careful(self, target: np.ndarray, q0: np.ndarray) -> Rows:
         """Rows from all roots, complex ones too: the arm decides which are double, or real but for rounding."""
-        found = self._none(len(target))
-        doubtful = [self._fill(found.part(w), target[w], _own(q0, w)) for w in _chunks(len(target))]
+        rows = self._none(len(target))
+        doubtful = [self._fill(rows.part(w), target[w], _own(q0, w)) for w in _chunks(len(target))]
         some = np.flatnonzero(np.concatenate(doubtful))
         if len(some):
             # what lies beside a singular row found again is that row, from a root which rounding has moved
             again = self._from_means(target[some], _own(q0, some))
-            merge(found, again, some, np.where(again.state % 4 > ISOLATED, wrist_angles.CROWD, wrist_angles.SAME))
-        return found
+            merge(rows, again, some, np.where(again.state % 4 > ISOLATED, wrist_angles.CROWD, wrist_angles.SAME))
+        return rows
 
-    def _fill(self, found: Rows, target: np.ndarray, q0: np.ndarray) -> np.ndarray:
-        """Put the rows of some targets into `found`; gives which of them may have multiple roots."""
+    def _fill(self, rows: Rows, target: np.ndarray, q0: np.ndarray) -> np.ndarray:
+        """Put the rows of some targets into `rows`; gives which of them may have multiple roots."""
         asked = Asked(*self.constraints()(target))
         roots, void = self._pinned(asked.coefficients, trigonometric_roots(asked.coefficients), q0)
         tried = self._tried(asked, roots, q0)
-        self._put(found, target, q0, asked, tried)
+        self._put(rows, target, q0, asked, tried)
         if void.any():
-            np.copyto(found.state, CONTINUUM + 4.0, where=void[:, None] & (found.state > 0))
+            np.copyto(rows.state, CONTINUUM + 4.0, where=void[:, None] & (rows.state > 0))
         if not self.exact:
             return np.zeros(len(target), dtype=bool)
-        self._settle(found, target)
+        self._settle(rows, target)
         return (_crowds()(roots, tried)[1] > 0) & ~void
 
     def _tried(self, asked: Asked, roots: np.ndarray, q0: np.ndarray) -> np.ndarray:
@@ -269,12 +277,12 @@ class OffsetWrist(Family):
         seed = self._seed(q0, 4)
         trial = _tried(EXACT if self.exact else NOMINAL)
         plane, length = asked.plane[:, None], asked.length[:, None]
-        found = trial(plane, length, roots, seed if seed.ndim == 0 else seed[:, None])
-        return found.reshape(len(roots), 2 * ROOTS, 6)
+        starts = trial(plane, length, roots, seed if seed.ndim == 0 else seed[:, None])
+        return starts.reshape(len(roots), 2 * ROOTS, 6)
 
-    def _put(self, found: Rows, target: np.ndarray, q0: np.ndarray, asked: Asked, tried: np.ndarray) -> None:
+    def _put(self, rows: Rows, target: np.ndarray, q0: np.ndarray, asked: Asked, tried: np.ndarray) -> None:
         """Both postures of everything tried that is kept, into the first slots of its target."""
-        found.distances[:, 0], found.defect[:] = asked.distance, asked.defect
+        rows.distances[:, 0], rows.defect[:] = asked.distance, asked.defect
         at = np.flatnonzero(_kept()(tried) > 0.0)
         if not len(at):
             return
@@ -283,7 +291,7 @@ class OffsetWrist(Family):
         pairs[:, 4] = 1.0
         own = np.repeat(q0[None], len(row), axis=0) if q0.ndim == 1 else q0.take(row, axis=0)
         q, state, residual, _, _ = self.of_pairs(target.take(row, axis=0), own, pairs)
-        self._scatter(found, row, q, state, residual)
+        self._scatter(rows, row, q, state, residual)
 
     def _from_means(self, target: np.ndarray, q0: np.ndarray) -> Rows:
         """Rows from the means of crowded roots, taken as nominal ones and polished on the arm itself."""
@@ -291,20 +299,20 @@ class OffsetWrist(Family):
         asked = Asked(*self.constraints()(target))
         roots = trigonometric_roots(asked.coefficients)
         means = _crowds()(roots, self._tried(asked, roots, q0))[0]
-        found = loose._none(len(target))
-        loose._put(found, target, q0, asked, loose._tried(asked, means, q0))
-        return loose.polish(found, target)
+        rows = loose._none(len(target))
+        loose._put(rows, target, q0, asked, loose._tried(asked, means, q0))
+        return loose.polish(rows, target)
 
-    def _settle(self, found: Rows, target: np.ndarray) -> None:
+    def _settle(self, rows: Rows, target: np.ndarray) -> None:
         """Decide on the true arm about rows whose constraints are nearly singular."""
-        doubled = found.state == TANGENT + 8.0
+        doubled = rows.state == TANGENT + 8.0
         some = np.flatnonzero(doubled.any(axis=1))
         if len(some):
-            tangent = np.where(doubled[some], found.state[some], 0.0)
-            decided = kinds(self.subject, self.chain, found.q[some], target[some], tangent)
-            found.state[some] = np.where(doubled[some], decided, found.state[some])
+            tangent = np.where(doubled[some], rows.state[some], 0.0)
+            decided = kinds(self.subject, self.chain, rows.q[some], target[some], tangent)
+            rows.state[some] = np.where(doubled[some], decided, rows.state[some])
 
-    def traced(self, goal: Transform, q0: SX, pair: SX) -> Found:
+    def traced(self, goal: Transform, q0: SX, pair: SX) -> Proposal:
         T, seed = self.canonical.goal(goal), self.canonical.angles(q0)
         on_axis = FREE if self.exact else 1e-4
         return self.canonical.rows(solve(self.size, T, seed, pair, on_axis))
@@ -319,18 +327,18 @@ class OffsetWrist(Family):
         """target, q0 -> postures with both arms on axis 1."""
         return self.rows_kernel(RowLayout(8), self.traced_uprights)
 
-    def traced_uprights(self, goal: Transform, q0: SX) -> Found:
+    def traced_uprights(self, goal: Transform, q0: SX) -> Proposal:
         T, seed = self.canonical.goal(goal), self.canonical.angles(q0)
         pairs = uprights(self.size, T)
         rows = [row for pair in pairs for row in solve(self.size, T, seed, pair, 1e-8).rows]
-        return self.canonical.rows(Found(rows))
+        return self.canonical.rows(Proposal(rows))
 
     @functools.cached_property
     def of_pairs(self) -> Kernel:
         """target, q0, a row of what was tried -> both postures of it."""
         return self.rows_kernel(RowLayout(2, 0, (("pair", (6,)),)), self.traced)
 
-    def traced_root(self, goal: Transform, q0: SX, known: SX, middle: SX) -> Found:
+    def traced_root(self, goal: Transform, q0: SX, known: SX, middle: SX) -> Proposal:
         plane, length, f = wrist_angles.parts(known)
         return self.traced(goal, q0, wrist_angles.at_crossing(plane, length, f, middle, CERTAIN))
 

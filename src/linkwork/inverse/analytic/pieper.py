@@ -12,7 +12,7 @@ from casadi import SX, cos, fmax, sin
 
 from linkwork.inverse.analytic import three_axes
 from linkwork.inverse.analytic.angles import Margin, both
-from linkwork.inverse.analytic.candidates import CONTINUUM, Candidate, Found, RowLayout, constant, orthonormal
+from linkwork.inverse.analytic.candidates import CONTINUUM, Candidate, Proposal, RowLayout, constant, orthonormal
 from linkwork.inverse.analytic.denavit import Frames, frames
 from linkwork.inverse.analytic.family import Family, Geometry, Rows, over_free, own_free
 from linkwork.inverse.analytic.ideal import EXACT, Lines
@@ -60,7 +60,7 @@ def canonical(lines: Lines) -> tuple[Frames, Dimensions]:
     return placed, Dimensions(arm, alpha3, float(placed.alpha[3]), float(placed.alpha[4]))
 
 
-def solve(size: Dimensions, T: Transform, seed: SX, margin: Margin, roots: SX | None = None) -> Found:
+def solve(size: Dimensions, T: Transform, seed: SX, margin: Margin, roots: SX | None = None) -> Proposal:
     """Eight slots: four positions of the arm, two turns of the wrist each; T: pose of frame 6, at its centre."""
     placed = three_axes.solve(size.arm, T.p, seed, margin, roots)
     rows = []
@@ -78,7 +78,7 @@ def solve(size: Dimensions, T: Transform, seed: SX, margin: Margin, roots: SX | 
                     row.multiplicity * wrist.multiplicity,
                 )
             )
-    return Found(rows, placed.distances)
+    return Proposal(rows, placed.distances)
 
 
 def polynomial(size: Dimensions, T: Transform) -> SX:
@@ -118,7 +118,7 @@ class SphericalWrist(Family):
     def _quartic(self, T: SX) -> SX:
         return polynomial(self.size, self.canonical_goal(T))
 
-    def traced(self, goal: Transform, q0: SX, roots: SX | None = None) -> Found:
+    def traced(self, goal: Transform, q0: SX, roots: SX | None = None) -> Proposal:
         T, seed = self.canonical.goal(goal), self.canonical.angles(q0)
         return self.canonical.rows(solve(self.size, T, seed, self.margin, roots))
 
@@ -195,14 +195,14 @@ class LockedEnd(Family):
         goal = self.inner.canonical.goal(self.without_locked(orthonormal(T)[0], free))
         return polynomial(self.inner.size, goal)
 
-    def traced(self, goal: Transform, q0: SX, free: SX, roots: SX | None = None) -> Found:
+    def traced(self, goal: Transform, q0: SX, free: SX, roots: SX | None = None) -> Proposal:
         others = q0[0:6] if self.last else q0[1:7]
-        found = self.inner.traced(self.without_locked(goal, free), others, roots)
+        inner = self.inner.traced(self.without_locked(goal, free), others, roots)
         rows = []
-        for row in found.rows:
+        for row in inner.rows:
             theta = (*row.theta, free) if self.last else (free, *row.theta)
             rows.append(Candidate(theta, row.exists, CONTINUUM, row.multiplicity))
-        return Found(rows, found.distances)
+        return Proposal(rows, inner.distances)
 
     def without_locked(self, goal: Transform, free: SX) -> Transform:
         """The goal of the other six axes with the locked one back at zero."""

@@ -10,7 +10,7 @@ import numpy as np
 from casadi import SX, atan2, cos, fabs, sin, sqrt
 
 from linkwork.inverse.analytic.angles import FREE, Margin, both, either, root
-from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Found, RowLayout
+from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Proposal, RowLayout
 from linkwork.inverse.analytic.denavit import Frames, frames
 from linkwork.inverse.analytic.family import ClosedForm, Geometry, Rows, over_free, own_free
 from linkwork.inverse.analytic.ideal import Lines
@@ -46,35 +46,35 @@ def canonical(lines: Lines) -> tuple[Frames, Dimensions]:
     return placed, Dimensions(float(placed.a[0]), a2, float(sqrt(x * x + y * y)), float(atan2(y, x)))
 
 
-def pose_3r(size: Dimensions, T: Transform, seed: SX, margin: Margin) -> Found:
+def pose_3r(size: Dimensions, T: Transform, seed: SX, margin: Margin) -> Proposal:
     """Two slots for the pose of frame 3: the plane's angle is known, two axes place the third."""
     elbows, distances = _two_links(size.a1, size.a2, T.p[0], T.p[1], seed, margin)
     total = atan2(T.R[1, 0], T.R[0, 0])
     rows = [Candidate((t1, t2, total - t1 - t2), *verdict) for (t1, t2), verdict in elbows]
-    return Found(rows, distances)
+    return Proposal(rows, distances)
 
 
-def pose_2r(T: Transform) -> Found:
+def pose_2r(T: Transform) -> Proposal:
     """One slot for the pose of frame 2, which must fit in position too: true FK decides."""
     total, t1 = atan2(T.R[1, 0], T.R[0, 0]), atan2(T.p[1], T.p[0])
     far = sqrt(T.p[0] ** 2 + T.p[1] ** 2)
-    return Found([Candidate((t1, total - t1), SX(1))], (far,))
+    return Proposal([Candidate((t1, total - t1), SX(1))], (far,))
 
 
-def point_2r(size: Dimensions, P: SX, seed: SX, margin: Margin) -> Found:
+def point_2r(size: Dimensions, P: SX, seed: SX, margin: Margin) -> Proposal:
     """Two slots for the position of the frame's origin, seen in frame 0."""
     elbows, distances = _two_links(size.a1, size.tip, P[0], P[1], seed, margin)
-    return Found([Candidate((t1, t2 - size.lead), *verdict) for (t1, t2), verdict in elbows], distances)
+    return Proposal([Candidate((t1, t2 - size.lead), *verdict) for (t1, t2), verdict in elbows], distances)
 
 
-def point_3r(size: Dimensions, P: SX, seed: SX, free: SX, margin: Margin) -> Found:
+def point_3r(size: Dimensions, P: SX, seed: SX, free: SX, margin: Margin) -> Proposal:
     """Two slots for the position of the frame's origin at a given sum `free` of the three angles: a continuum."""
     x, y = P[0] - size.tip * cos(free + size.lead), P[1] - size.tip * sin(free + size.lead)
     elbows, distances = _two_links(size.a1, size.a2, x, y, seed, margin)
     rows = []
     for (t1, t2), (exists, _, multiplicity) in elbows:
         rows.append(Candidate((t1, t2, free - t1 - t2), exists, CONTINUUM, multiplicity))
-    return Found(rows, distances)
+    return Proposal(rows, distances)
 
 
 def _two_links(
@@ -90,12 +90,12 @@ def _two_links(
     centred = square <= (FREE * (a + b)) ** 2
     lift, bend, t2 = atan2(y, x), atan2(b * s, a + b * c), atan2(s, c)
     kind = either(centred, CONTINUUM, either(folded, TANGENT, ISOLATED))
-    found = []
+    postures = []
     for sign in (1, -1):
         exists = there if sign > 0 or margin.spread else both(there, 1 - folded)
         t1 = either(centred, seed[0], lift - sign * bend)
-        found.append(((t1, sign * t2), (exists, kind, either(folded, 2, 1))))
-    return found, (sqrt(square),)
+        postures.append(((t1, sign * t2), (exists, kind, either(folded, 2, 1))))
+    return postures, (sqrt(square),)
 
 
 def reason(what: str, links: tuple[float, float], distances: np.ndarray) -> str:
@@ -126,7 +126,7 @@ class Planar3R(ClosedForm):
     branches, branch_names = ((1,), (-1,)), ("elbow",)
     size: Dimensions
 
-    def found(self, T: Transform, seed: SX) -> Found:
+    def postures(self, T: Transform, seed: SX) -> Proposal:
         return pose_3r(self.size, T, seed, self.margin)
 
     def reason(self, distances: np.ndarray) -> str:
@@ -143,7 +143,7 @@ class Planar2R(ClosedForm):
     slots = 1
     size: Dimensions
 
-    def found(self, T: Transform, seed: SX) -> Found:
+    def postures(self, T: Transform, seed: SX) -> Proposal:
         return pose_2r(T)
 
     def reason(self, distances: np.ndarray) -> str:
@@ -157,7 +157,7 @@ class PlanarPoint2R(ClosedForm):
     branches, branch_names = ((1,), (-1,)), ("elbow",)
     size: Dimensions
 
-    def found(self, T: Transform, seed: SX) -> Found:
+    def postures(self, T: Transform, seed: SX) -> Proposal:
         return point_2r(self.size, T.p, seed, self.margin)
 
     def reason(self, distances: np.ndarray) -> str:
@@ -183,7 +183,7 @@ class PlanarPoint3R(ClosedForm):
             free = own_free(np.sum(placed.sign * q0 + placed.offset, axis=-1), len(target))
         return over_free(kernel, target, q0, free)
 
-    def turned(self, goal: Transform, q0: SX, free: SX) -> Found:
+    def turned(self, goal: Transform, q0: SX, free: SX) -> Proposal:
         P, seed = self.canonical.point(goal.p), self.canonical.angles(q0)
         return self.canonical.rows(point_3r(self.size, P, seed, free, self.margin))
 

@@ -117,13 +117,13 @@ def track(robot: RobotLike, targets: ArrayLike, frame: str, q0: ArrayLike, jump:
     q = np.full((len(goals), subject.nq), np.nan)
     changes, missing, label = [], [], None
     for i in range(len(goals)):
-        found = inverse_kinematics_all(subject, goals[i], frame, now) if endless[i] else everything[i]
-        chosen, row = select(found, now)
+        postures = inverse_kinematics_all(subject, goals[i], frame, now) if endless[i] else everything[i]
+        chosen, row = select(postures, now)
         if row < 0:
             missing.append(i)
             continue
         step = (chosen - now + np.pi) % (2 * np.pi) - np.pi
-        branch = None if found.branch is None or endless[i] else tuple(int(s) for s in found.branch[row])
+        branch = None if postures.branch is None or endless[i] else tuple(int(s) for s in postures.branch[row])
         jumped = i > 0 and float(np.abs(step).max()) > longest
         if jumped or (branch is not None and label is not None and branch != label):
             changes.append(i)

@@ -14,7 +14,7 @@ from casadi import SX, cos, fmax, sin, sqrt
 
 from linkwork.engine.kernel import Kernel
 from linkwork.inverse.analytic.angles import Margin, both, either
-from linkwork.inverse.analytic.candidates import CONTINUUM, Candidate, Found, RowLayout
+from linkwork.inverse.analytic.candidates import CONTINUUM, Candidate, Proposal, RowLayout
 from linkwork.inverse.analytic.denavit import Frames, frames
 from linkwork.inverse.analytic.family import Family, Geometry, Rows, over_free, own_free
 from linkwork.inverse.analytic.ideal import EXACT, Lines
@@ -117,7 +117,7 @@ def swivel(size: Dimensions, theta: SX) -> SX:
     return casadi.atan2(casadi.dot(n, space[:, 2]), casadi.dot(n, space[:, 1]))
 
 
-def solve(size: Dimensions, T: Transform, seed: SX, psi: SX, margin: Margin) -> Found:
+def solve(size: Dimensions, T: Transform, seed: SX, psi: SX, margin: Margin) -> Proposal:
     """Eight slots (elbow, shoulder, wrist) for the swivel angle psi; T: pose of frame 7, at the wrist's centre.
 
     R_03 = B_space Rx(psi) B_arm',      R_47 = (R_03 R_34)' R
@@ -139,7 +139,7 @@ def solve(size: Dimensions, T: Transform, seed: SX, psi: SX, margin: Margin) -> 
                 exists = both(elbow.exists[i], shoulder.exists[j], wrist.exists[k])
                 multiplicity = either(elbow.double, 2, 1) * shoulder.multiplicity * wrist.multiplicity
                 rows.append(Candidate(theta, exists, CONTINUUM, multiplicity))
-    return Found(rows, (sqrt(casadi.sumsqr(T.p)),))
+    return Proposal(rows, (sqrt(casadi.sumsqr(T.p)),))
 
 
 def reach(size: Dimensions) -> tuple[float, float]:
@@ -165,7 +165,7 @@ class SevenAxis(Family):
         values = own_free(self.swivel()(q0), len(target)) if free is None else free
         return over_free(kernel, target, q0, values)
 
-    def traced(self, goal: Transform, q0: SX, swivel: SX) -> Found:
+    def traced(self, goal: Transform, q0: SX, swivel: SX) -> Proposal:
         T, seed = self.canonical.goal(goal), self.canonical.angles(q0)
         return self.canonical.rows(solve(self.size, T, seed, swivel, self.margin))
 

@@ -92,12 +92,12 @@ class Solutions(Tabular):
     def _table(self) -> dict[str, Any]:
         if self.valid.ndim != 1:
             return {"valid": self.valid}
-        found: dict[str, Any] = {f"q[{k}]": self.q[:, k] for k in range(self.q.shape[1])}
+        columns: dict[str, Any] = {f"q[{k}]": self.q[:, k] for k in range(self.q.shape[1])}
         for k, name in enumerate(self.branch_names if self.branch is not None else ()):
-            found[name] = self.branch[:, k]  # type: ignore[index]
+            columns[name] = self.branch[:, k]  # type: ignore[index]
         if self.free is not None:
-            found["free"] = self.free
-        return found | {"kind": self.kind, "residual": self.residual}
+            columns["free"] = self.free
+        return columns | {"kind": self.kind, "residual": self.residual}
 
     def __getitem__(self, index: Any) -> Solutions:
         """The solutions of one target of a batch, without empty slots."""

@@ -79,21 +79,21 @@ def _complete(subject: Subject, family: Family, rows: Rows, goal: np.ndarray, q0
 
 def solver(subject: Subject, frame: str, position: bool = False) -> Family:
     """The solver of a frame for poses or for points, or NotPossible."""
-    found = classified(subject, frame)
-    family = found.point if position else found.pose
+    classification = classified(subject, frame)
+    family = classification.point if position else classification.pose
     if family is None:
-        raise NotPossible(f"{WHO}: {_nothing(found, position)}")
+        raise NotPossible(f"{WHO}: {_nothing(classification, position)}")
     return family
 
 
-def _nothing(found: Classification, position: bool) -> str:
-    who = f'robot "{found.robot}", frame "{found.frame}"'
-    if position and found.pose is not None:
-        return f"{who}: {found.title} has closed forms for poses (4, 4), not for positions (3,)"
-    if not position and found.point is not None:
-        return f"{who}: {found.title} has closed forms for positions (3,), not for poses (4, 4)"
-    others = "".join(f"\n  not {name}: {why}" for name, why in found.others.items())
-    return f"{who} has no closed form: {found.title}; use inverse_kinematics{others}"
+def _nothing(classification: Classification, position: bool) -> str:
+    who = f'robot "{classification.robot}", frame "{classification.frame}"'
+    if position and classification.pose is not None:
+        return f"{who}: {classification.title} has closed forms for poses (4, 4), not for positions (3,)"
+    if not position and classification.point is not None:
+        return f"{who}: {classification.title} has closed forms for positions (3,), not for poses (4, 4)"
+    others = "".join(f"\n  not {name}: {why}" for name, why in classification.others.items())
+    return f"{who} has no closed form: {classification.title}; use inverse_kinematics{others}"
 
 
 def _door(subject: Subject, target: ArrayLike, frame: str) -> tuple[Family, np.ndarray, tuple[int, ...]]:
@@ -155,14 +155,14 @@ def _solutions(
         "free_name": family.free,
     }
     if not batch:
-        found = np.flatnonzero(valid)
+        where = np.flatnonzero(valid)
         return Solutions(
-            q=_whole(subject, family, rows.q[0].take(found, axis=0)),
-            residual=rows.residual[0].take(found),
-            valid=np.ones(len(found), dtype=bool),
-            state=rows.state[0].take(found),
-            branch=None if branch is None else branch.take(found, axis=0),
-            free=None if values is None else values.take(found),
+            q=_whole(subject, family, rows.q[0].take(where, axis=0)),
+            residual=rows.residual[0].take(where),
+            valid=np.ones(len(where), dtype=bool),
+            state=rows.state[0].take(where),
+            branch=None if branch is None else branch.take(where, axis=0),
+            free=None if values is None else values.take(where),
             explain=lambda index: family.reason(rows.distances[0]),
             **details,
         )

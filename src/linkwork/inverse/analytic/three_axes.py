@@ -19,7 +19,7 @@ import numpy as np
 from casadi import SX, atan2, cos, fabs, sin, sqrt
 
 from linkwork.inverse.analytic.angles import FREE, Margin, any_of, both, either, root
-from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Found, RowLayout
+from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Proposal, RowLayout
 from linkwork.inverse.analytic.denavit import Frames, frames
 from linkwork.inverse.analytic.family import Family, Geometry, Rows
 from linkwork.inverse.analytic.ideal import EXACT, Lines
@@ -94,7 +94,7 @@ def idealised(lines: Lines) -> Lines:
         ("meeting", 1, 0): distance(chain, 0, 1) / L,
         ("meeting", 2, 1): distance(chain, 1, 2) / L,
     }
-    (name, i, j), least = min(relations.items(), key=lambda found: found[1])
+    (name, i, j), least = min(relations.items(), key=lambda relation: relation[1])
     return getattr(lines, name)(i, j) if least < ALMOST else lines
 
 
@@ -138,14 +138,14 @@ def circle(A: SX | float, B: SX | float, C: SX, seed: SX, scale: float, margin: 
     return Circle((s[0], s[1]), (c[0], c[1]), (exists, second), double, free)
 
 
-def solve(arm: Arm, P: SX, seed: SX, margin: Margin, roots: SX | None = None) -> Found:
+def solve(arm: Arm, P: SX, seed: SX, margin: Margin, roots: SX | None = None) -> Proposal:
     """Four slots of (t1, t2, t3). `roots` (4, 2) are those of `polynomial`, for the general case alone.
 
     Distances for an empty answer: those of P from the origin of frame 0 and from axis 1.
     """
     case = arm.case
     rows = _CASES[case](arm, P, seed, margin) if roots is None else _general(arm, P, seed, roots)
-    return Found(rows, (sqrt(casadi.sumsqr(P)), sqrt(P[0] ** 2 + P[1] ** 2)))
+    return Proposal(rows, (sqrt(casadi.sumsqr(P)), sqrt(P[0] ** 2 + P[1] ** 2)))
 
 
 def _after_third(arm: Arm, s3: SX, c3: SX) -> SX:
@@ -390,7 +390,7 @@ class ThreeAxes(Family):
     def _quartic(self, p: SX) -> SX:
         return polynomial(self.size, self.canonical.point(p)).pairs()
 
-    def traced(self, goal: Transform, q0: SX, roots: SX | None = None) -> Found:
+    def traced(self, goal: Transform, q0: SX, roots: SX | None = None) -> Proposal:
         P, seed = self.canonical.point(goal.p), self.canonical.angles(q0)
         return self.canonical.rows(solve(self.size, P, seed, self.margin, roots))
 

@@ -13,7 +13,7 @@ import numpy as np
 from casadi import SX, acos, atan2, cos, fabs, sin, sqrt
 
 from linkwork.inverse.analytic.angles import FREE, Margin, any_of, both, clamped, either, root, wrapped
-from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Found
+from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Proposal
 from linkwork.inverse.analytic.denavit import Frames, frames
 from linkwork.inverse.analytic.family import ClosedForm, Geometry, short
 from linkwork.inverse.analytic.ideal import Lines
@@ -54,7 +54,7 @@ def canonical(lines: Lines) -> tuple[Frames, Dimensions]:
     return placed, Dimensions(*map(float, (*placed.a[1:3], *placed.d[3:5])))
 
 
-def solve(size: Dimensions, T: Transform, seed: SX, margin: Margin) -> Found:
+def solve(size: Dimensions, T: Transform, seed: SX, margin: Margin) -> Proposal:
     """All branches for the pose T of frame 6; seed: canonical angles that pin what is free.
 
         rad = A^2 + B^2 - d4^2,     theta1 = +-atan2(sqrt(rad), d4) + atan2(B, -A)                    (14, 15, 20)
@@ -138,7 +138,7 @@ def solve(size: Dimensions, T: Transform, seed: SX, margin: Margin) -> Found:
     nearest = reaches[0]
     for square in reaches[1:]:
         nearest = either(_excess(size, square) < _excess(size, nearest), square, nearest)
-    return Found(rows, (sqrt(reach2), sqrt(nearest)))
+    return Proposal(rows, (sqrt(reach2), sqrt(nearest)))
 
 
 def _feasible_theta6(size: Dimensions, r: SX, X: SX, Z: SX, c5: SX, wanted: SX) -> SX:
@@ -205,7 +205,7 @@ class UR(ClosedForm):
     branches, branch_names = BRANCHES, ("shoulder", "wrist", "elbow")
     size: Dimensions
 
-    def found(self, T: Transform, seed: SX) -> Found:
+    def postures(self, T: Transform, seed: SX) -> Proposal:
         return solve(self.size, T, seed, self.margin)
 
     def reason(self, distances: np.ndarray) -> str:

@@ -190,7 +190,7 @@ def enumerate_all(arm: Arm, T: np.ndarray, thresholds: Thresholds) -> list[Postu
     stages = _Stages(arm, T)
     if stages.rad < 0.0:
         return []
-    found = []
+    postures = []
     for (i, t1), k in itertools.product(enumerate(stages.theta1()), range(2)):
         t5 = stages.theta5(t1)[k]
         if abs(math.sin(t5)) <= thresholds.wrist:
@@ -203,8 +203,8 @@ def enumerate_all(arm: Arm, T: np.ndarray, thresholds: Thresholds) -> list[Postu
             t3 = math.atan2(sign * math.sqrt(1.0 - c3 * c3), c3)
             t2, t4 = stages.theta24(t234, KC, KS, t3)
             theta = (t1, t2, t3, t4, t5, t6)
-            found.append(_posture(arm, theta, (1 - 2 * i, 1 - 2 * k, sign), thresholds))
-    return found
+            postures.append(_posture(arm, theta, (1 - 2 * i, 1 - 2 * k, sign), thresholds))
+    return postures
 
 
 def algorithm_1(arm: Arm, T: np.ndarray, previous: Sequence[float], thresholds: Thresholds) -> Choice:

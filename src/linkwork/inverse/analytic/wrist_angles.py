@@ -144,12 +144,12 @@ def tried(plane: Constraint, length: Constraint, z: SX, seed: SX, trial: Trial) 
     if trial.nominal:
         # a complex pair of the nominal arm may be real on the true one: two starts as far apart as its halves
         c6, s6 = _unit(*_turned(c6, s6, r - 1.0))
-    found = []
+    rows = []
     for sign in (1, -1):
         start = (*_from_stronger(plane, length, c6, s6, sign, seed), c6, s6)
         stays = fabs(r - 1.0) > 1e-3 if trial.nominal else SX(0)
-        found.append(casadi.horzcat(*_polished(plane, length, start, near, stays, trial)))
-    return casadi.vertcat(*found)
+        rows.append(casadi.horzcat(*_polished(plane, length, start, near, stays, trial)))
+    return casadi.vertcat(*rows)
 
 
 def at_crossing(plane: Constraint, length: Constraint, f: Trig, middle: SX, trial: Trial) -> SX:

@@ -31,8 +31,8 @@ def forward_dynamics_derivatives(
     if G is not None:
         d_dq, d_dv, M, bias = G.T @ d_dq @ G, G.T @ d_dv @ G, G.T @ M @ G, G.T @ bias
     factors = factorised(M)
-    found = factors.solve(tau - bias)
-    d_dq = casadi.substitute(d_dq, a, found if G is None else G @ found)
+    acceleration = factors.solve(tau - bias)
+    d_dq = casadi.substitute(d_dq, a, acceleration if G is None else G @ acceleration)
     pivots = casadi.horzcat(casadi.vertcat(*factors.D), casadi.diag(M))
     return (-factors.solve(d_dq), -factors.solve(d_dv), inverse(factors)), pivots
 
