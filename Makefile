@@ -10,7 +10,7 @@ unexport PYTHONPATH
 unexport PYTHONHOME
 
 # What most changes break first: the order of rooms, keys, the table, one quantity of each kind, laws on small robots.
-QUICK := tests/test_collection.py tests/test_layers.py tests/test_rooms.py tests/test_once.py tests/test_references.py \
+QUICK := tests/test_layers.py tests/test_rooms.py tests/test_once.py tests/test_references.py \
     tests/test_robot.py tests/test_gradient.py tests/test_kernel_counts.py tests/spatial tests/model \
     tests/engine/test_keys.py tests/recursions/test_newton_euler.py \
     tests/recursions/test_composite_body.py tests/recursions/test_poses.py tests/docs/test_links.py
