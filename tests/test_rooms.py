@@ -102,7 +102,7 @@ def figures():
     return (Redrawn("figure-1", "a toy", lambda figure: figure.subplots().plot([0, 1], [0, 1])),)
 """,
     "toy/section.py": """
-def section(robot, analysis):
+def section(robot, analysis, obstacles):
     return f"<h2>Toys of {robot.name}</h2>"
 """,
 }

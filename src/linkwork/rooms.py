@@ -6,7 +6,7 @@ has its public names: `linkwork.<room>.<name>`. Where it has them, these files p
     quantities.py   QUANTITIES: its lines of the table of quantities (quantities/line.py)
     commands.py     its part of the command line: every public function of the file (cli/application.py)
     panel.py        panel(stand): its part of the viewer (view/stand.py)
-    section.py      section(robot, analysis): its part of a report (view/report.py)
+    section.py      section(robot, analysis, obstacles): its part of a report (view/report.py)
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@ import pytest
 
 import linkwork as lw
 from linkwork.collision import Box, Obstacles, save_obstacles
-from linkwork.collision.shapes import Capsule, Cylinder, Sphere
+from linkwork.collision.shapes import Capsule, Convex, Cylinder, Mesh, Sphere, TaperedCapsule
+from linkwork.view import triangles
 from linkwork.view.clearance import drawn, pose_of
 from tests.collision.test_model import ARM
 
@@ -20,11 +21,17 @@ def test_shapes_are_drawn_where_they_are():
         Capsule((0, 0, 0), (0, 0, 2), 0.5),
         Box((1, 1, 1), (1, 2, 3)),
         Cylinder(0.5, 1.0),
+        TaperedCapsule((0, 0, 1), (0, 0, 2), 0.3, 0.3),
+        Convex(np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0], [1, 1, 1]]) - 0.5, (1, 2, 3)),
+        Mesh(*triangles.box(np.array([1.0, 2.0, 3.0])), (1, 2, 3)),
     ):
         vertices, faces = drawn(shape)
         center = pose_of(shape)[:3, 3]
         np.testing.assert_allclose((vertices.min(axis=0) + vertices.max(axis=0)) / 2, center, atol=0.05)
         assert faces.max() < len(vertices)
+        # against the clock seen from outside: the volume is positive
+        a, b, c = (vertices[faces[:, k]] - center for k in range(3))
+        assert np.einsum("fi,fi->", a, np.cross(b, c)) > 0.0
 
 
 def test_a_dragged_obstacle_is_answered_at_once(tmp_path):
@@ -41,7 +48,7 @@ def test_a_dragged_obstacle_is_answered_at_once(tmp_path):
         panel.restart()
         stand.show(robot.q(shoulder=1.0))
         assert "apart" in panel.status.content
-        panel.dragged("block", np.array([0.6, 0.0, 0.5]), np.array([1.0, 0, 0, 0]))
+        panel.around.drag("block", np.array([0.6, 0.0, 0.5]), np.array([1.0, 0, 0, 0]))
         expected = panel.model.clearance(robot.q(shoulder=1.0), panel.obstacles)
         assert f"{1e3 * abs(float(expected.distance)):.1f} mm" in panel.status.content
         panel.file.value = "no/such.yaml"

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import linkwork as lw
+from linkwork.cli.application import app, load_commands
+from linkwork.collision import save_obstacles
 from linkwork.collision.section import section
 from linkwork.view.clearance import _CURVE, _curve, write_clearance
 from linkwork.view.report import report_html
@@ -57,6 +60,15 @@ def test_a_page_tells_of_obstacles(tmp_path):
     page = write_clearance(tmp_path / "page.html", made, time, q, post).read_text()
     assert "It touches itself or an obstacle in" in page and "post" in page and "1 obstacles" in page
     assert page.count("data:image/png;base64,") == 1 and "<svg" in page
+    report = report_html(robot, robot.analyse("lift", steps=21), obstacles=post)
+    assert report.count("<h2>Clearance</h2>") == 1 and "It touches itself or an obstacle in" in report
+    save_obstacles(post, tmp_path / "cell.obstacles.yaml")
+    options = ["--steps", "21", "--out", str(tmp_path / "r.html"), "--obstacles", str(tmp_path / "cell.obstacles.yaml")]
+    load_commands()
+    assert CliRunner().invoke(app, ["report", str(path), "--motion", "lift", *options]).exit_code == 0
+    assert "It touches itself or an obstacle in" in (tmp_path / "r.html").read_text()
+    without = CliRunner().invoke(app, ["report", str(path), *options])
+    assert without.exit_code != 0 and "--obstacles are those of a motion" in str(without.exception or without.output)
     free = lw.collision.Obstacles({"far": lw.collision.Sphere((9, 9, 9), 0.1)})
     assert (
         "It never touches itself or an obstacle."

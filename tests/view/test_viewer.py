@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
+from linkwork.collision import Box, Obstacles, save_obstacles
 from tests.view.pages import CHROMIUM, FLAGS, ViewerPage, bluish, drawn_pose, is_drawn_at
 from tests.view.shaped import shaped_ur5e
 
@@ -357,3 +358,74 @@ def test_a_click_on_a_vertex_shows_its_branches(page):
     page.until(clicked, "no click on a vertex showed branches")
     assert "branches" in graph.status.content
     page.keep("graph")
+
+
+def test_an_obstacle_dragged_into_the_arm_turns_both_red(page, tmp_path):
+    """Shapes lie over the arm, a line with its number joins the nearest points, and what touches is red."""
+    robot = shaped_ur5e()
+    stand = fresh(page, robot, UR5E)
+    panel = stand.panels["collision"]
+    part = "forearm_link"
+    middle = (robot.pose(UR5E, part) @ [*robot_ball(robot, part), 1.0])[:3]
+    # the block stands off along the axis that is seen longest, to be pulled back along it
+    away = [np.array(page.on_screen(middle + 0.2 * axis)) - page.on_screen(middle) for axis in np.eye(3)]
+    axis = np.eye(3)[int(np.argmax([np.linalg.norm(way) for way in away]))]
+    cell = tmp_path / "cell.obstacles.yaml"
+    save_obstacles(Obstacles({"block": Box((0.1, 0.1, 0.1), middle + 0.2 * axis)}), cell)
+    before = page.picture()
+    panel.file.value = str(cell)
+    page.open("Collision")
+    page.tick("shapes and distances")
+    page.until(lambda: "are apart by" in panel.status.content, "no distance is told")
+    nearest = panel.model.clearance(UR5E, panel.obstacles)
+    # the line runs between the nearest points, and its number is written on the page
+    ends = [page.projected(nearest.point + t * (nearest.other_point - nearest.point)) for t in (0.25, 0.75)]
+
+    def line(image) -> bool:  # its number may cover one half of it
+        return any(magenta(around(image, at)).any() for at in ends)
+
+    seen = page.sees(line, "no line joins the nearest points")
+    assert panel.number == f"{1e3 * nearest.distance:.1f} mm"
+    row, column = page.projected(0.5 * (nearest.point + nearest.other_point))
+    written = (slice(row, row + 20), slice(column, column + 60))
+    page.sees(lambda image: black(image[written]).sum() > black(before[written]).sum() + 15, "the line has no number")
+    link = page.projected(middle)
+    assert not magenta(before).any() and not reddish(around(seen, link, 25)).any()
+    greener = around(seen - before, link)
+    assert (greener[..., 1] > greener[..., 0] + 0.02).any(), "no shape lies over the arm"
+    page.keep("collision")
+    # pulled into the arm by the arrow of its handle
+    start, size = middle + 0.2 * axis, 0.12 * stand.scene.size
+    grip = np.array(page.on_screen(start + 0.8 * size * axis))
+    back = np.array(page.on_screen(middle)) - np.array(page.on_screen(start))
+    page.drag(tuple(grip.tolist()), tuple((grip + back).tolist()))
+    page.until(lambda: "overlap by" in panel.status.content, "the block did not follow the drag into the arm")
+    touching = {name for c in panel.model.contacts(UR5E, panel.obstacles) for name in (c.body, c.other)}
+    assert {"block", part} <= touching and f"{part} is " in panel.status.content
+    page.sees(lambda image: reddish(around(image, link, 25)).mean() > 0.1, "what touches is not red")
+    page.keep("touching")
+
+
+def robot_ball(robot, part):
+    """The middle of a body's shape, in its axes."""
+    return lw.collision.model(robot, pairs=[]).shapes[part][0].ball()[0]
+
+
+def around(image, at, radius=6):
+    """The picture within some pixels of a place."""
+    row, column = at
+    return image[max(0, row - radius) : row + radius + 1, max(0, column - radius) : column + radius + 1]
+
+
+def black(image):
+    """Letters: dark without a colour."""
+    return (image.max(axis=-1) < 0.4) & (np.ptp(image, axis=-1) < 0.06)
+
+
+def magenta(image):
+    return (image[..., 0] > image[..., 1] + 0.3) & (image[..., 2] > image[..., 1] + 0.25)
+
+
+def reddish(image):
+    """Red as what touches, not as the arrows of handles, which have no blue."""
+    return (image[..., 0] > image[..., 1] + 0.2) & (image[..., 2] > 0.2) & (image[..., 0] > image[..., 2] + 0.1)

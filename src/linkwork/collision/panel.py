@@ -6,15 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from linkwork.collision.clearance import Clearance
 from linkwork.collision.model import CollisionModel, model
 from linkwork.collision.obstacle_files import load_obstacles
-from linkwork.collision.obstacles import Obstacle, Obstacles
-from linkwork.collision.shapes import Box, Capsule, Cylinder, Sphere
+from linkwork.collision.obstacles import Obstacles
 from linkwork.errors import LinkworkError
-from linkwork.view.clearance import FREE, OBSTACLE, TOUCHING, drawn, pose_of
-from linkwork.view.postures import matrix, quaternions
+from linkwork.view.clearance import FREE, TOUCHING, drawn
+from linkwork.view.dragged_obstacles import DraggedObstacles
+from linkwork.view.newest import Newest
 
 _KINDS = {"sphere", "capsule", "box", "cylinder"}
+NEAREST = (200, 0, 160)  # of the line: no body and no obstacle has this colour
 
 
 def panel(stand: Any) -> CollisionPanel | None:
@@ -33,12 +35,23 @@ class CollisionPanel:
             self.file = gui.add_text("obstacles file", "")
             self.status = gui.add_markdown("")
         self.model: CollisionModel | None = None
-        self.obstacles = Obstacles()
+        self.around = DraggedObstacles(stand, "obstacle", Newest(self._show_here))
         self._bodies: dict[str, list[Any]] = {}
-        self._things: dict[str, Any] = {}
+        self._red: set[str] = set()
         self._line: Any = None
+        self._number: Any = None
         self.shown.on_update(lambda _: self.restart())
         self.file.on_update(lambda _: self.restart())
+
+    @property
+    def obstacles(self) -> Obstacles:
+        """What stands around, where it was dragged to."""
+        return self.around.obstacles
+
+    @property
+    def number(self) -> str:
+        """What is written beside the line."""
+        return "" if self._number is None else str(self._number.text)
 
     def restart(self) -> None:
         """Draw what is asked for, or take it away."""
@@ -50,42 +63,64 @@ class CollisionPanel:
                 if self.model is None:
                     kinds = {shape.kind for body in self.robot.model.bodies for shape in body.collisions}
                     self.model = model(self.robot, "described" if kinds <= _KINDS else "capsules")
-                self.obstacles = load_obstacles(self.file.value.strip()) if self.file.value.strip() else Obstacles()
+                file = self.file.value.strip()
+                obstacles = load_obstacles(file) if file else Obstacles()
             except LinkworkError as error:
                 self.status.content = str(error)
                 return
             self._draw_robot(self.model)
-            for shape in self.obstacles:
-                self._draw_obstacle(shape)
+            self.around.show(obstacles)
             self.show(self.stand.scene.q)
 
     def show(self, q: np.ndarray) -> None:
-        """The nearest pair of the robot at q, and which bodies touch."""
-        if self.model is None or not self.shown.value:
+        """The nearest pair of the robot at q, and everything that touches."""
+        if self.model is None or not self.shown.value or not self._bodies:
             return
         try:
             nearest = self.model.clearance(q, self.obstacles)
+            touching = self.model.contacts(q, self.obstacles) if nearest.distance <= 0.0 else ()
         except LinkworkError as error:
             self.status.content = str(error)
             return
+        self._colour({name for contact in touching for name in (contact.body, contact.other)})
         distance = float(nearest.distance)
         if not np.isfinite(distance):
             self.status.content = "there is nothing it could touch"
             return
-        touching = {nearest.body, nearest.other} if distance <= 0.0 else set()
-        for name, handles in self._bodies.items():
-            for handle in handles:
-                handle.color = TOUCHING if name in touching else FREE
         word = "overlap by" if distance <= 0.0 else "are apart by"
-        self.status.content = f"{nearest.body} and {nearest.other} {word} {1e3 * abs(distance):.1f} mm"
-        ends = np.stack([nearest.point, nearest.other_point])[None].astype(np.float32)
-        color = TOUCHING if distance <= 0.0 else FREE
-        path = f"{self.stand.scene.root}/nearest"
-        self._line = self.server.scene.add_line_segments(path, ends, colors=color, line_width=4.0)
+        told = [f"{nearest.body} and {nearest.other} {word} {1e3 * abs(distance):.1f} mm"]
+        told += [f"{contact}" for contact in touching]
+        self.status.content = "\n\n".join(told)
+        self._mark(nearest)
 
     def remove(self) -> None:
         """The robot goes, and what was drawn with it."""
         self._clear()
+
+    def _show_here(self) -> None:
+        with self.stand.lock:
+            self.show(self.stand.scene.q)
+
+    def _colour(self, touching: set[str]) -> None:
+        """What touches in red; only what changes is told to the browser."""
+        for name in touching ^ self._red:
+            self.around.colour(name, TOUCHING if name in touching else None)
+            for handle in self._bodies.get(name, ()):
+                handle.color = TOUCHING if name in touching else FREE
+        self._red = touching
+
+    def _mark(self, nearest: Clearance) -> None:
+        """A line between the nearest points, and their distance beside its middle."""
+        ends = np.stack([nearest.point, nearest.other_point])[None].astype(np.float32)
+        middle, text = ends[0].mean(axis=0), f"{1e3 * float(nearest.distance):.1f} mm"
+        if self._line is not None:
+            self._line.points, self._number.position = ends, middle
+            self._number.text = text
+            return
+        root, scene = self.stand.scene.root, self.server.scene
+        thick = {"thickness": 4.0, "thickness_units": "screen"}
+        self._line = scene.add_line_segments(f"{root}/nearest", ends, colors=NEAREST, **thick)
+        self._number = scene.add_label(f"{root}/nearest number", text, position=middle)
 
     def _draw_robot(self, made: CollisionModel) -> None:
         for part, shapes in made.shapes.items():
@@ -96,31 +131,10 @@ class CollisionPanel:
                 handle = self.server.scene.add_mesh_simple(path, vertices, faces, color=FREE, opacity=0.45)
                 self._bodies.setdefault(part, []).append(handle)
 
-    def _draw_obstacle(self, shape: Obstacle) -> None:
-        """A solid under a handle that can be dragged; half-spaces and clouds count but are not drawn."""
-        if not isinstance(shape, (Sphere, Capsule, Box, Cylinder)):
-            return
-        root, name = f"{self.stand.scene.root}/obstacle {shape.name}", str(shape.name)
-        T = pose_of(shape)
-        gizmo = self.server.scene.add_transform_controls(
-            root, scale=0.3, position=T[:3, 3], wxyz=quaternions(T[:3, :3])
-        )
-        vertices, faces = drawn(self.obstacles.moved(name, np.eye(4))[name])
-        self.server.scene.add_mesh_simple(f"{root}/solid", vertices, faces, color=OBSTACLE, opacity=0.8)
-        gizmo.on_update(lambda _: self.dragged(name, np.array(gizmo.position), np.array(gizmo.wxyz)))
-        self._things[name] = gizmo
-
-    def dragged(self, name: str, position: np.ndarray, wxyz: np.ndarray) -> None:
-        """An obstacle is elsewhere; nothing is compiled for that."""
-        T = np.eye(4)
-        T[:3, :3], T[:3, 3] = matrix(wxyz), position
-        with self.stand.lock:
-            self.obstacles = self.obstacles.moved(name, T)
-            self.show(self.stand.scene.q)
-
     def _clear(self) -> None:
-        every = [handle for handles in self._bodies.values() for handle in handles]
-        for handle in (*every, *self._things.values(), *([self._line] if self._line is not None else [])):
+        marks = [self._line, self._number] if self._line is not None else []
+        for handle in (*(handle for handles in self._bodies.values() for handle in handles), *marks):
             handle.remove()
-        self._bodies, self._things, self._line = {}, {}, None
+        self.around.clear()
+        self._bodies, self._red, self._line, self._number = {}, set(), None, None
         self.status.content = ""

@@ -8,7 +8,7 @@ from linkwork.studies.actuators import duties
 from linkwork.view.html import table
 
 
-def section(robot: Robot, analysis: Analysis | None) -> str:
+def section(robot: Robot, analysis: Analysis | None, obstacles: object = None) -> str:
     """Peak, rms, speed, power and travel of every actuator over the motion."""
     if analysis is None:
         return ""

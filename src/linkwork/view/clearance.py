@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.collision import Box, Capsule, CollisionModel, Obstacles, Sphere
+from linkwork.collision import Box, Capsule, CollisionModel, Convex, Mesh, Obstacles, Sphere, TaperedCapsule
 from linkwork.collision.exact import axes_along
 from linkwork.collision.placing import matrix_of
 from linkwork.errors import NotPossible
@@ -19,7 +19,7 @@ from linkwork.view.html import table
 from linkwork.view.pictures import pictures
 
 FREE, TOUCHING, OBSTACLE = (90, 160, 90), (209, 73, 91), (190, 150, 90)
-_DRAWN = {"sphere", "capsule", "box", "cylinder"}
+_NOT_DRAWN = {"half_space", "cloud", "height_field"}
 _CURVE = (640, 160)  # of the picture [px]
 
 
@@ -72,7 +72,7 @@ def _draw(figure: Any, made: CollisionModel, q: np.ndarray, obstacles: Obstacles
     points = [np.stack([nearest.point, nearest.other_point])]
 
     def add(shape: Any, T: np.ndarray, color: tuple[int, int, int]) -> None:
-        if shape.kind in _DRAWN:
+        if shape.kind not in _NOT_DRAWN:
             vertices, faces = drawn(shape)
             world = vertices @ T[:3, :3].T + T[:3, 3]
             points.append(world)
@@ -118,11 +118,34 @@ def drawn(shape: Any) -> tuple[np.ndarray, np.ndarray]:
             made = triangles.capsule(shape.radius, float(np.linalg.norm(np.subtract(shape.end, shape.start))))
         case Box():
             made = triangles.box(np.array(shape.size))
+        case TaperedCapsule():
+            return _hull(np.concatenate([_ball(shape.start, shape.start_radius), _ball(shape.end, shape.end_radius)]))
+        case Convex():
+            T = matrix_of(shape.pose)
+            return _hull(shape.vertices @ T[:3, :3].T + T[:3, 3])
+        case Mesh():
+            made = shape.vertices, shape.faces
         case _:
             made = triangles.cylinder(shape.radius, shape.length)
     T = pose_of(shape)
     vertices, faces = triangles.moved(made, T[:3, :3], T[:3, 3])
     return np.asarray(vertices, dtype=np.float32), np.asarray(faces)
+
+
+def _ball(center: Any, radius: float) -> np.ndarray:
+    return triangles.ball(radius)[0] + np.array(center)
+
+
+def _hull(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Triangles around points, each seen from outside against the clock."""
+    from scipy.spatial import ConvexHull
+
+    hull = ConvexHull(points)
+    corners = points[hull.simplices]
+    across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    inward = np.einsum("fi,fi->f", across, hull.equations[:, :3]) < 0.0
+    faces = np.where(inward[:, None], hull.simplices[:, ::-1], hull.simplices)
+    return np.asarray(points, dtype=np.float32), faces
 
 
 def pose_of(shape: Any) -> np.ndarray:
@@ -131,7 +154,7 @@ def pose_of(shape: Any) -> np.ndarray:
     match shape:
         case Sphere():
             T[:3, 3] = shape.center
-        case Capsule():
+        case Capsule() | TaperedCapsule():
             start, end = np.array(shape.start), np.array(shape.end)
             T[:3, :3], T[:3, 3] = axes_along(end - start), 0.5 * (start + end)
         case _:

@@ -9,7 +9,7 @@ from html import escape
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from linkwork.view.report_charts import chart_groups
 from linkwork.view.segments import segments
 from linkwork.view.tree_picture import tree_picture, tree_table
 
+if TYPE_CHECKING:
+    from linkwork.collision import Obstacles
+
 FRAMES = 200
 """Most instants of the animation and of the curves: more can not be seen, and the file stays small."""
 KINDS = {"body": "bodies", "actuator": "actuators", "spring": "springs", "member": "bars, sliders"}
@@ -32,18 +35,30 @@ BALANCED = 1e-9
 """Powers that agree to this part of the largest balance: both sides are sums of some hundred rounded products."""
 
 
-def write_report(robot: Robot, path: str | Path, analysis: Analysis | None = None, title: str = "") -> Path:
-    """Write the report of a robot, or of an analysis of it, whole or not at all."""
-    write_atomically(path, report_html(robot, analysis, title))
+def write_report(
+    robot: Robot,
+    path: str | Path,
+    analysis: Analysis | None = None,
+    title: str = "",
+    obstacles: Obstacles | None = None,
+) -> Path:
+    """Write the report of a robot, or of an analysis of it among obstacles, whole or not at all."""
+    write_atomically(path, report_html(robot, analysis, title, obstacles=obstacles))
     return Path(path)
 
 
-def report_html(robot: Robot, analysis: Analysis | None = None, title: str = "", parts: Sequence[str] = ()) -> str:
+def report_html(
+    robot: Robot,
+    analysis: Analysis | None = None,
+    title: str = "",
+    parts: Sequence[str] = (),
+    obstacles: Obstacles | None = None,
+) -> str:
     """The page: animation, balance of power, sections of rooms, curves, description, assumptions, versions.
 
-    A room with a part of its own in reports has a file `section.py` with section(robot, analysis) -> str: HTML that
-    starts with its heading, or "" where it has nothing to say; analysis is None for the description alone. `parts` are
-    further sections, which come first.
+    A room with a part of its own in reports has a file `section.py` with section(robot, analysis, obstacles) -> str:
+    HTML that starts with its heading, or "" where it has nothing to say; analysis is None for the description alone,
+    obstacles are what stands around, or None. `parts` are further sections, which come first.
     """
     parts = name_list(parts, "report_html: parts")
     kept = np.zeros(1, int) if analysis is None else _kept(len(analysis))
@@ -67,7 +82,7 @@ def report_html(robot: Robot, analysis: Analysis | None = None, title: str = "",
     sections = [_head(robot, analysis, title), *parts, _scene(analysis, figure.kinds)]
     if analysis is not None:
         sections.append(_self_check(robot, analysis))
-    sections += [module.section(robot, analysis) for module in rooms.parts("section").values()]
+    sections += [module.section(robot, analysis, obstacles) for module in rooms.parts("section").values()]
     at = 0
     for heading, members in groups:
         figures = "".join(_figure(at + k, chart.title) for k, chart in enumerate(members))

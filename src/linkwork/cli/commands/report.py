@@ -27,6 +27,9 @@ def report(
     ] = None,
     forms: Annotated[str, typer.Option("--format", help="Of those files, with commas.")] = "png,svg,csv,parquet",
     steps: Annotated[int, typer.Option(help="Instants of the motion that are analysed.")] = 1001,
+    obstacles: Annotated[
+        Path | None, typer.Option(help=".obstacles.yaml, a MoveIt scene or a URDF around the robot; needs --motion.")
+    ] = None,
 ) -> Answer:
     """Write a report that opens offline: animation, loads, energies, a self-check, sources and corrections.
 
@@ -37,12 +40,15 @@ def report(
     loaded = lw.load(robot)
     if figures is not None and motion is None:
         raise InvalidInput("report: --figures are those of a motion; name it with --motion")
+    if obstacles is not None and motion is None:
+        raise InvalidInput("report: --obstacles are those of a motion; name it with --motion")
+    around = None if obstacles is None else lw.collision.load_obstacles(obstacles)
     target = out if out is not None else Path(f"{loaded.name}.html")
     with working("analysing") as tick:
         name, given = ("", None) if motion is None else motion_of(loaded, motion, "report")
         analysis = None if given is None else loaded.analyse(given, steps=steps)
         title = loaded.name if motion is None else f"{loaded.name}, motion {name}"
-        written = [write_report(loaded, target, analysis, title)]
+        written = [write_report(loaded, target, analysis, title, around)]
         if figures is not None and analysis is not None:
             from linkwork.view.report_figures import write_figures
 
