@@ -31,7 +31,7 @@ ASIDE = frozenset({"engine", "recursions", "spatial", "cli", "reproduce", "quant
 """Rooms below the public surface (symbols go in there), the shell, and papers, which have their own tests."""
 UNSAFE = frozenset(
     {
-        *("lw.save", "lw.threads", "lw.Robot.export_c", "lw.Robot.view", "lw.Robot.save"),
+        *("lw.save", "lw.threads", "lw.Robot.export_c", "lw.Robot.view", "lw.Robot.save", "lw.Robot.show"),
         *("lw.view.Viewer", "lw.view.show", "lw.view.Inline", "lw.view.write_figures", "lw.view.write_report"),
     }
 )
@@ -167,6 +167,8 @@ def with_nan(door: Door, good: dict[str, Any]) -> Iterator[tuple[str, dict[str, 
         value = right.get(p.name, p.default)
         spoilt: Any = float("nan")
         if isinstance(value, (list, tuple, np.ndarray)) and np.size(value):
+            if np.asarray(value).dtype.kind not in "fiu":
+                continue
             spoilt = np.array(value, dtype=float)
             spoilt.flat[-1] = np.nan
         yield p.name, {**right, p.name: spoilt}

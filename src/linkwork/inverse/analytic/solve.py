@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -57,7 +56,7 @@ def inverse_kinematics_all(
     if len(rows.defect) and not rows.defect[worst] <= DEFECT:
         where = f"[{', '.join(map(str, np.unravel_index(worst, batch)))}]" if batch else ""
         raise InvalidInput(_no_motion(f"{WHO}: target{where}", rows.defect[worst]))
-    return replace(_solutions(subject, family, rows, values, batch), scanned=scanned)
+    return _solutions(subject, family, rows, values, batch, scanned)
 
 
 def _complete(subject: Subject, family: Family, rows: Rows, goal: np.ndarray, q0: np.ndarray) -> None:
@@ -139,13 +138,19 @@ def _free(family: Family, free: ArrayLike | None) -> np.ndarray | None:
 
 
 def _solutions(
-    subject: Subject, family: Family, rows: Rows, free: np.ndarray | None, batch: tuple[int, ...]
+    subject: Subject,
+    family: Family,
+    rows: Rows,
+    free: np.ndarray | None,
+    batch: tuple[int, ...],
+    scanned: int,
 ) -> Solutions:
     m = rows.state.shape[-1]
     valid = rows.state > 0
     branch = None
     if family.branches is not None:
-        branch = np.tile(np.array(family.branches, dtype=np.int8), (m // family.slots, 1))
+        branch = np.array(family.branches, dtype=np.int8)
+        branch = branch if m == family.slots else np.tile(branch, (m // family.slots, 1))
     values = None if free is None else np.repeat(free, family.slots)
     details: dict[str, Any] = {
         "family": family.name,
@@ -153,6 +158,7 @@ def _solutions(
         "length": family.chain.length,
         "branch_names": family.branch_names,
         "free_name": family.free,
+        "scanned": scanned,
     }
     if not batch:
         where = np.flatnonzero(valid)
