@@ -60,10 +60,11 @@ format: .venv/installed-dev
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-# A million configurations, distances of 100 000 placements a pair of kinds, 10 000 motions: some ten minutes.
+# A million configurations, distances of 100 000 placements a pair of kinds, 10 000 motions, 100 tasks of nine points,
+# 200 paths: some fifteen minutes.
 truth: .venv/installed-test
 	@LINKWORK_TRUTH=1 $(BIN)/python -m pytest -q -n $(WORKERS) tests/collision/test_many.py \
-	    tests/inverse/test_analytic_peers.py
+	    tests/inverse/test_analytic_peers.py tests/synthesis/test_many.py tests/synthesis/test_verdicts.py
 
 # Hostile calls and files for as long as it takes: about 250 000 calls, 20 000 files of each of five formats, bombs. The
 # tests run the same with a small budget.

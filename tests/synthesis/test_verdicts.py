@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 
@@ -9,10 +11,14 @@ import linkwork as lw
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.loops import circuit
 from linkwork.synthesis import PlanarTask, check, dyads, four_bar, from_dyads
+from linkwork.synthesis.chains import CHAINS, STEPHENSON, postures
 from linkwork.synthesis.circuit_verdicts import judge
 from linkwork.synthesis.linkage import Linkages
 from tests.synthesis.examples import CRANK_ROCKER, TABLE_4
 from tests.synthesis.test_linkages import crank_rocker, slider_crank
+
+FOUR_BARS, SIX_BARS = (500, 100) if os.environ.get("LINKWORK_TRUTH") else (60, 20)
+"""How many are judged against dense motion; the larger numbers by make truth."""
 
 
 def test_the_papers_linkage_has_its_branch_defect():
@@ -79,9 +85,9 @@ def same_circuit(linkage, first, second):
 
 
 def test_circuits_and_branches_against_dense_motion():
-    linkages, random = random_four_bars(60, 0)
+    linkages, random = random_four_bars(FOUR_BARS, 7)
     judged = 0
-    for k in range(60):
+    for k in range(FOUR_BARS):
         linkage = linkages[k]
         _, postures = dense(linkage, 720)
         one = (360, int(np.abs(postures[1][1][360] - 1) < np.abs(postures[0][1][360] - 1)))  # theta = 0: position 1
@@ -98,7 +104,68 @@ def test_circuits_and_branches_against_dense_motion():
         if joined:
             assert bool(verdict.branch) == (side != one[1]), k
         judged += 1
-    assert judged > 40
+    assert judged > 0.7 * FOUR_BARS
+
+
+TURN = 720
+SIX_BAR = np.array([0, 0, 4, 0, 1, 3.5, 3, 1.75, 1.0, 1.0, 4.0, 3.0, 2.6, 1.0, 0.5])
+
+
+def dense_six_bar(p):
+    """Points (TURN, k) and whether they close, of every assembly of a Stephenson III at every angle of its crank."""
+    theta = np.linspace(0, 2 * np.pi, TURN, endpoint=False)
+    assemblies = [(a, b) for a in (1, -1) for b in (1, -1)]
+    return {sides: postures(STEPHENSON, p[None], np.array([sides], dtype=float), theta) for sides in assemblies}
+
+
+def outer_triangle_fails(p, k, points):
+    """Whether it is the second triangle that cannot close at step k: the four-bar inside still does."""
+    labels = list(CHAINS[STEPHENSON].topology.points)
+    B, D = (points[k][labels.index(name)] for name in "BD")
+    return abs(p[5] - p[6]) <= abs(D - B) <= p[5] + p[6]
+
+
+def flooded(p, dense_postures):
+    """Every (angle, sides) that small steps join to the first one; at a dead point the assembly changes."""
+    seen, todo = set(), [(0, (1, 1))]
+    while todo:
+        node = todo.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        k, sides = node
+        points, closes = dense_postures[sides]
+        for j in ((k - 1) % TURN, (k + 1) % TURN):
+            if closes[j]:
+                todo.append((j, sides))
+            else:
+                outer = outer_triangle_fails(p, j, points)
+                todo.append((k, (sides[0], -sides[1]) if outer else (-sides[0], sides[1])))
+    return seen
+
+
+def test_circuits_of_six_bars_against_dense_motion():
+    topology = CHAINS[STEPHENSON].topology
+    arms = {"crank": "AB", "coupler": "BC", "rocker": "DC", "link": "EH", "lever": "FH"}
+    random = np.random.default_rng(0)
+    judged = apart = 0
+    while judged < SIX_BARS:
+        p = SIX_BAR * (1 + 0.25 * random.normal(size=15))
+        p[[4, 5, 6, 11, 12]] = np.abs(p[[4, 5, 6, 11, 12]])
+        found = dense_six_bar(p)
+        inner = [(k, s) for s, (_, ok) in found.items() for k in range(TURN) if ok[k - 4 : k + 5].all() and 4 <= k]
+        if not found[1, 1][1][0] or len(inner) < 10:
+            continue
+        k, sides = inner[random.integers(len(inner))]
+        one, two = (dict(zip(topology.points, found[s][0][j])) for j, s in ((0, (1, 1)), (k, sides)))
+        turn = {b: np.angle((two[y] - two[x]) / (one[y] - one[x])) for b, (x, y) in arms.items()}
+        turns = np.array([[0.0] * 5, [turn[body] for body in topology.moving]])
+        linkage = Linkages(topology, found[1, 1][0][:1], turns[None])
+        verdict = check(linkage, PlanarTask([one["P"], two["P"]], [0.0, turn["link"]]))
+        joined = (k, sides) in flooded(p, found)
+        assert bool(verdict.circuit[0]) == (not joined), (judged, str(verdict.reasons[0]))
+        judged, apart = judged + 1, apart + (not joined)
+    assert 0 < apart < judged  # both verdicts came up
 
 
 def test_closed_forms_agree_with_circuits():

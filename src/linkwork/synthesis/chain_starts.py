@@ -251,6 +251,7 @@ def of_nine_points(chain: str, goal: Goal) -> Starts:
         exact = cognates(four_bars(PlanarTask(goal.points[nine])).linkages).points.reshape(-1, 5)
     except NotPossible:
         return empty
+    exact = np.concatenate([exact, exact[:, [1, 0, 3, 2, 4]]])  # either grounded link may be the one that goes round
     A, D, B, C, P = exact.T
     # E beside the coupler; the lever is the rocker again (Stephenson) or stands where the rocker meets the coupler
     E = 0.5 * (B + C) + 0.4j * (C - B)

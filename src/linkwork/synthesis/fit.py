@@ -241,8 +241,9 @@ def _points(
             exact = four_bars(PlanarTask(P[nine]))
         except NotPossible:
             return x, side, t, cost
-        every = cognates(exact.linkages)
-        p, sides = parameters_of(FOUR, every.points.reshape(-1, 5))
+        every = cognates(exact.linkages).points.reshape(-1, 5)
+        # either grounded link may be the one that goes round; driven by the other one the path would need both sides
+        p, sides = parameters_of(FOUR, np.concatenate([every, every[:, [1, 0, 3, 2, 4]]]))
         more = p, sides[:, 0]
         if len(more[0]):
             near = _nearest_angles(*more, P)
