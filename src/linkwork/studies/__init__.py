@@ -5,6 +5,7 @@ from linkwork.studies.actuators import Duty, Selection, duties, select
 from linkwork.studies.balancing import Balance, balance
 from linkwork.studies.base_parameters import BaseParameters, base_parameters
 from linkwork.studies.bounds import ChristoffelBounds, christoffel_bounds
+from linkwork.studies.cells import CellLayouts, cell_layouts
 from linkwork.studies.excitation import Excitation, excitation
 from linkwork.studies.free_share import FreeShare, free_share
 from linkwork.studies.identification import Identification, identify
@@ -16,6 +17,7 @@ __all__ = [
     "Actuator",
     "Balance",
     "BaseParameters",
+    "CellLayouts",
     "ChristoffelBounds",
     "Duty",
     "Excitation",
@@ -27,6 +29,7 @@ __all__ = [
     "balance",
     "base_parameters",
     "catalogue",
+    "cell_layouts",
     "christoffel_bounds",
     "duties",
     "excitation",
