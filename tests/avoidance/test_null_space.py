@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.avoidance import CriticallyDampedFilter, NullSpaceAvoidance
+from linkwork.avoidance import CriticallyDampedFilter, Elbow, NullSpaceAvoidance, Solid, SolidVolume
+from linkwork.avoidance.arcs import wrapped
+from linkwork.avoidance.around import around
 from linkwork.collision import CollisionModel, Obstacles, Sphere
 from linkwork.errors import InvalidInput
 
@@ -99,3 +101,29 @@ def test_what_is_wrong_is_said() -> None:
         NullSpaceAvoidance(model, task, minimum=0.0)
     with pytest.raises(InvalidInput, match="gain"):
         NullSpaceAvoidance(model, task, gain=-1.0)
+
+
+def test_it_rests_where_the_exact_arc_ends() -> None:
+    """On an arm with spherical shoulder and wrist: the end of the forbidden arc of the same solid and distance."""
+    robot, model, _ = arm()
+    (body,) = model.shapes
+    elbow, solid = Elbow(robot, "tool", (0, 1, 0)), SolidVolume(robot, [Solid("Pe", RADIUS)])
+    generator, scenes = np.random.default_rng(1), 0
+    while scenes < 5:
+        q = Q + generator.uniform(-0.4, 0.4, 7)
+        direction = generator.normal(size=3)
+        radius, gap = generator.uniform([0.02, 0.004], [0.06, 0.016])
+        away = (RADIUS + radius + gap) * direction / np.linalg.norm(direction)
+        ball = Obstacles([Sphere(robot.forward_kinematics(q)[body][:3, 3] + away, radius)])
+        pose, here = robot.pose(q, "tool"), float(elbow.arm_angle(q))
+        arcs = solid.forbidden(elbow, pose, around(ball, 0.0, "test"), MINIMUM)
+        ends = [arc for arc in arcs if arc[0] < here < arc[1] and 0.02 < arc[1] - arc[0] < 2.0]
+        if not ends:
+            continue
+        scenes += 1
+        task = lw.tasks.FrameTask("tool", pose)
+        keep = NullSpaceAvoidance(model, task, ball, gain=20.0, minimum=MINIMUM, q0=q, period=0.02)
+        for _ in range(250):
+            last = keep.step()
+        rests = float(elbow.arm_angle(last.q))
+        assert np.abs(wrapped(rests - ends[0])).min() < 1e-6
