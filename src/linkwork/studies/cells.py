@@ -118,7 +118,9 @@ def _goals(
 
 def _moved(obstacles: Obstacles, T: np.ndarray) -> Obstacles:
     """The same in other axes."""
-    place = Placement(rotation=tuple(tuple(row) for row in T[:3, :3].tolist()), position=tuple(T[:3, 3].tolist()))
+    rotation: Any = tuple(tuple(row) for row in T[:3, :3].tolist())
+    x, y, z = T[:3, 3].tolist()
+    place = Placement(rotation=rotation, position=(x, y, z))
     return Obstacles([shape.moved(place) for shape in obstacles])
 
 
