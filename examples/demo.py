@@ -19,7 +19,7 @@ from rich.table import Table
 
 import linkwork as lw
 from linkwork.reproduce.paper_04 import MOTION
-from linkwork.view.drawing import draw_columns, draw_robot
+from linkwork.view.drawing import draw_columns, draw_picture
 from linkwork.view.report import write_report
 
 HAND, LIFT, TORSO = 2, 6, 7
@@ -121,14 +121,9 @@ def draw(robot: lw.Robot, analysis, path: Path) -> None:
     instants = np.linspace(0, len(analysis) - 1, 6).round().astype(int)
     hands = [robot.pose(analysis.q, f"12{side}.D")[:, :3, 3] for side in "ab"]
     for k, at in enumerate(instants):
-        axes = above.add_subplot(1, len(instants), k + 1, projection="3d")
-        draw_robot(axes, robot, analysis.q[at])
-        for way in hands:
-            axes.plot(*way[: at + 1].T, color="#edae49", linewidth=1.8)
-        axes.set(xlim=(-0.85, 0.85), ylim=(-0.85, 0.85), zlim=(-0.1, 1.6))
-        axes.set_box_aspect((1, 1, 1), zoom=1.3)
-        axes.view_init(elev=10, azim=-62)
-        axes.set_axis_off()
+        axes = above.add_subplot(1, len(instants), k + 1)
+        ways = [way[: at + 1] for way in hands] if at else []
+        draw_picture(axes, robot, analysis.q[at], paths=ways, view=(-62.0, 10.0), size=(420, 520))
         axes.set_title(f"{analysis.time[at]:g} s", fontsize=10, y=-0.06)
     above.suptitle(
         "CHARMIE over its validation motion: struts red, springs green, the ways of its hands yellow", fontsize=11

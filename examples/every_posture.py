@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import linkwork as lw
-from linkwork.view.drawing import draw_robot
+from linkwork.view.drawing import draw_picture
 
 
 def main() -> None:
@@ -28,14 +28,9 @@ def main() -> None:
         for row, residual in zip(found.q, found.residual):
             measure = float(robot.manipulability(row, tip))
             print(f"  {np.degrees(row).round(1)} deg   residual {residual:.1e}   manipulability {measure:.4f}")
-        axes = figure.add_subplot(1, 2, k + 1, projection="3d")
-        for row in found.q:
-            draw_robot(axes, robot, row, 0.45)
-        axes.scatter(*target[:3, 3], color="#d1495b", s=40)
+        axes = figure.add_subplot(1, 2, k + 1)
+        draw_picture(axes, robot, found.q[0], ghosts=found.q[1:], points=[target[:3, 3]], size=(800, 720))
         axes.set_title(f"{name}: {found.count} postures, one tool pose", loc="left")
-        reach = float(np.abs(robot.forward_kinematics(found.q).position).max())
-        axes.set(xlim=(-reach, reach), ylim=(-reach, reach), zlim=(0, 2 * reach))
-        axes.set_box_aspect((1, 1, 1))
     Path("out").mkdir(exist_ok=True)
     figure.savefig("out/every_posture.png", dpi=110)
     print("wrote out/every_posture.png")

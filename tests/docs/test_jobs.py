@@ -20,8 +20,14 @@ def code_lines(part: str, languages: str) -> int:
     return sum(bool(line) and not line.startswith("#") for line in lines)
 
 
-def test_nine_jobs_stand_beside_a_peer():
-    assert len(BESIDE) >= 9
+TWELVE = (
+    *("draw-my-robot", "reach-a-pose", "straight-line", "computed-torque", "payload", "motor-sizing"),
+    *("crank-torque", "workspace", "identify", "to-mujoco", "optimal-control", "ten-thousand-designs"),
+)
+
+
+def test_the_twelve_everyday_jobs_stand_beside_a_peer():
+    assert {f"{name}.md" for name in TWELVE} <= set(BESIDE)
 
 
 @pytest.mark.parametrize("name", BESIDE)

@@ -22,6 +22,11 @@ def test_a_figure_shows_something(number, figure):
     sheet = Figure(figsize=(4, 3))
     figure.draw_captioned(sheet)
     for axes in sheet.axes:
+        for image in axes.images:  # a robot with its shapes: it covers some part of the picture, in colours
+            colors = np.asarray(image.get_array(), dtype=float)
+            assert (np.ptp(colors, axis=-1) > 20).mean() > 0.01
+        if axes.images:
+            continue
         curves = [np.asarray(line.get_data(), dtype=float) for line in axes.get_lines()]
         assert curves or axes.collections
         assert all(np.isfinite(curve).all() for curve in curves)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwork.robot import Robot
-from linkwork.view.drawing import draw_columns, draw_robot
+from linkwork.view.drawing import beside, draw_columns, draw_picture
 
 
 @dataclass(frozen=True)
@@ -40,21 +40,23 @@ def panels(figure: Any, time: np.ndarray, rows: Sequence[tuple[str, str, Mapping
 def marked(axes: Any, time: Sequence[float], values: Sequence[float], name: str) -> None:
     """The published numbers as open circles, over our curve."""
     axes.plot(time, values, "o", markersize=5, markerfacecolor="none", color="black", label=name)
-    axes.legend(fontsize=8, frameon=False, ncols=2)
+    beside(axes)
 
 
-def standing(figure: Any, place: tuple[int, int, int], robot: Robot, q: np.ndarray, title: str) -> Any:
-    """One configuration as a stick figure in a box of equal scale."""
-    axes = figure.add_subplot(*place, projection="3d")
-    draw_robot(axes, robot, q)
-    low, high = np.array([axes.get_xlim(), axes.get_ylim(), axes.get_zlim()]).T
-    centre, half = (low + high) / 2, float((high - low).max()) / 2
-    axes.set(xlim=(centre[0] - half, centre[0] + half), ylim=(centre[1] - half, centre[1] + half))
-    axes.set(zlim=(centre[2] - half, centre[2] + half))
-    axes.set_box_aspect((1, 1, 1))
+def standing(
+    figure: Any,
+    place: tuple[int, int, int],
+    robot: Robot,
+    q: np.ndarray,
+    title: str,
+    view: tuple[float, float] | None = None,
+    points: Sequence[np.ndarray] = (),
+    paths: Sequence[np.ndarray] = (),
+) -> Any:
+    """One configuration with its shapes; points (3,) and paths (n, 3) are marked."""
+    axes = figure.add_subplot(*place)
+    draw_picture(axes, robot, q, points=points, paths=paths, view=view)
     axes.set_title(title, fontsize=9)
-    axes.tick_params(labelsize=6)
-    axes.locator_params(nbins=5)
     return axes
 
 

@@ -152,8 +152,7 @@ def _draw_configurations(figure: Any) -> None:
     robot = linkwork.load("charmie-2022")
     motion = robot.motions["validation"]
     for k, t in enumerate((0, 5, 10, 15, 20)):
-        axes = standing(figure, (1, 5, k + 1), robot, motion.sample(float(t))[0], f"t = {t} s")
-        axes.view_init(elev=14, azim=-60)
+        standing(figure, (1, 5, k + 1), robot, motion.sample(float(t))[0], f"t = {t} s", (-60.0, 14.0))
 
 
 def _draw_tips(figure: Any) -> None:

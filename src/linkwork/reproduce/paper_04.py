@@ -197,8 +197,7 @@ def _draw_model(figure: Any) -> None:
     robot = linkwork.load("charmie")
     motion = robot.motions["validation"]
     for k, t in enumerate((0.0, 2.0, 5.0)):
-        axes = standing(figure, (1, 3, k + 1), robot, motion.sample(t)[0], f"t = {t:g} s")
-        axes.view_init(elev=14, azim=-50)
+        standing(figure, (1, 3, k + 1), robot, motion.sample(t)[0], f"t = {t:g} s", (-50.0, 14.0))
 
 
 def _draw_sampled() -> tuple[linkwork.Robot, Any]:

@@ -133,6 +133,4 @@ def _draw_postures(figure: Any) -> None:
     postures = robot.inverse_kinematics_all(T, FRAME)
     for k, q in enumerate(postures.q):
         title = " ".join(f"{angle:.0f}" for angle in np.degrees(q))
-        axes = standing(figure, (2, 4, k + 1), robot, q, f"{k + 1}: {title}")
-        axes.scatter(*T[:3, 3], color="#d1495b", s=25)
-        axes.set(xlim=(-0.6, 0.6), ylim=(-0.6, 0.6), zlim=(0.0, 1.2))
+        standing(figure, (2, 4, k + 1), robot, q, f"{k + 1}: {title}", points=[T[:3, 3]])

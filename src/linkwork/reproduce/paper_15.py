@@ -121,9 +121,9 @@ def _draw_shoulder(figure: Any) -> None:
     for k, (title, test) in enumerate((("singular: test 4", 4), ("regular: test 7", 7))):
         q = np.array(TESTS[test - 1])
         report = robot.singularity(q, "tool0")
-        axes = standing(figure, (1, 2, k + 1), robot, q, f"{title}, smallest singular value {report.sigma_min:.2g}")
-        low, high = axes.get_zlim()
-        axes.plot([0, 0], [0, 0], [low, high], color="#d1495b", linewidth=1, linestyle="--")
+        said = f"{title}, smallest singular value {report.sigma_min:.2g}"
+        axis = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]])  # of the base, which the wrist meets where it is singular
+        standing(figure, (1, 2, k + 1), robot, q, said, paths=[axis])
 
 
 def _draw_states(figure: Any) -> None:

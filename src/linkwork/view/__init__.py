@@ -2,7 +2,7 @@
 
 from linkwork.doors import open_doors
 from linkwork.view.control_report import write_control_report
-from linkwork.view.drawing import draw_columns, draw_motion, draw_robot
+from linkwork.view.drawing import draw_columns, draw_motion, draw_picture, draw_robot
 from linkwork.view.film import record
 from linkwork.view.picture import picture, robot_html
 from linkwork.view.plan_report import write_plan_report
@@ -20,6 +20,7 @@ __all__ = [
     "as_html",
     "draw_columns",
     "draw_motion",
+    "draw_picture",
     "draw_robot",
     "picture",
     "record",

@@ -1,4 +1,4 @@
-"""Drawing: stick figures and curves with matplotlib, for files."""
+"""Drawing: robots with their shapes, stick figures and curves with matplotlib, for files."""
 
 from __future__ import annotations
 
@@ -8,10 +8,43 @@ from typing import Any
 import numpy as np
 
 from linkwork.robot import Robot
+from linkwork.view.picture import Look, pale, shot
+from linkwork.view.postures import postures
+from linkwork.view.raster import merged
 from linkwork.view.segments import segments
 
 COLORS = {"body": "#1f3a5f", "actuator": "#d1495b", "spring": "#66a182", "member": "#8d96a3"}
 WIDTHS = {"body": 2.6, "actuator": 3.2, "spring": 1.8, "member": 1.6}
+
+
+MOST_CURVES = 8
+"""A chart with more curves is not read; the rest stays in its table."""
+
+
+def draw_picture(
+    axes: Any,
+    robot: Robot,
+    q: np.ndarray,
+    ghosts: np.ndarray | None = None,
+    paths: Sequence[np.ndarray] = (),
+    points: Sequence[np.ndarray] = (),
+    view: tuple[float, float] | None = None,
+    size: tuple[int, int] = (640, 560),
+) -> None:
+    """The robot at q (nq,) with its shapes, shaded, on flat axes of matplotlib.
+
+    ghosts   (n, nq): other configurations, pale;  paths: (n, 3) lines;  points: (3,) marked by red balls [m]
+    view     azimuth and elevation [deg] of the eye;  size [pixel]
+    """
+    look = Look.of(robot, np.asarray(q, dtype=float))
+    parts = [look.mesh(postures(robot, q), 0)]
+    if ghosts is not None and len(ghosts):
+        rows = postures(robot, ghosts)
+        parts += [pale(look.mesh(rows, k)) for k in range(len(rows))]
+    parts += [look.trail(np.asarray(path, dtype=float)) for path in paths]
+    parts += [look.ball(np.asarray(point, dtype=float)) for point in points]
+    axes.imshow(shot(merged(parts), look.size, size, view))
+    axes.set_axis_off()
 
 
 def draw_robot(axes: Any, robot: Robot, q: np.ndarray, strength: float = 1.0) -> None:
@@ -51,12 +84,21 @@ def _equal_scale(axes: Any, points: np.ndarray) -> None:
 
 
 def draw_columns(axes: Any, time: np.ndarray, columns: dict[str, np.ndarray], unit: str, title: str) -> None:
-    """Curves over time, each with its name."""
-    for name, values in columns.items():
-        axes.plot(time, values, linewidth=1.6, label=name)
+    """Curves over time, each with its name beside the chart; of many the eight with the largest range."""
+    ranges = sorted(columns, key=lambda name: float(np.ptp(columns[name])), reverse=True)
+    shown = [name for name in columns if name in ranges[:MOST_CURVES]]
+    for name in shown:
+        axes.plot(time, columns[name], linewidth=1.6, label=name)
+    if len(shown) < len(columns):
+        title += f" ({len(shown)} of {len(columns)})"
     axes.set_title(title, loc="left", fontsize=10)
     axes.set_xlabel("time [s]")
     axes.set_ylabel(f"[{unit}]")
     axes.grid(alpha=0.25)
-    axes.legend(fontsize=8, frameon=False, ncols=2)
+    beside(axes)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def beside(axes: Any) -> None:
+    """The legend to the right of the chart, where it hides no curve."""
+    axes.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)

@@ -37,7 +37,7 @@ def picture(
     path: str | Path | None = None,
     size: tuple[int, int] = (750, 750),
     view: tuple[float, float] | None = None,
-    trails: Sequence[str] = (),
+    trails: Sequence[str] | None = None,
     ghosts: ArrayLike | None = None,
 ) -> bytes:
     """The robot at q (nq,) as a PNG, with its shapes in shaded colours; also written to `path` if one is given.
@@ -45,7 +45,8 @@ def picture(
     q        left out: where it stands first (`robot.home`, or the start of its first motion)
     size     width and height [pixel]
     view     azimuth and elevation [deg] of the eye; left out: from the front right, or onto a flat mechanism
-    trails   frames whose path over the robot's first motion (or over `ghosts`) is drawn
+    trails   frames whose path over the robot's first motion (or over `ghosts`) is drawn; left out: of a machine with
+             closed loops, where it stands first, the frames that it describes (coupler curves)
     ghosts   (n, nq): other configurations, drawn pale
     """
     content = png_bytes(image(robot, q, size, view, trails, ghosts))
@@ -59,13 +60,15 @@ def image(
     q: ArrayLike | None = None,
     size: tuple[int, int] = (750, 750),
     view: tuple[float, float] | None = None,
-    trails: Sequence[str] = (),
+    trails: Sequence[str] | None = None,
     ghosts: ArrayLike | None = None,
 ) -> np.ndarray:
     """The same as pixels (height, width, 3) of bytes."""
     at = start(robot) if q is None else finite(q, (robot.nq,), "picture: q")
     others = None if ghosts is None else finite_rows(ghosts, robot.nq, "picture: ghosts").reshape(-1, robot.nq)
     width, height = pixels(size)
+    if trails is None:
+        trails = described_frames(robot) if q is None and len(robot.motions) else ()
     looks = Look.of(robot, at)
     parts = [looks.mesh(postures(robot, at), 0)]
     if others is not None and len(others):
@@ -148,6 +151,11 @@ class Look:
         ]
         return _mesh(*triangles.joined(steps or [triangles.ball(0.005 * self.size)]), color)
 
+    def ball(self, point: np.ndarray) -> Mesh:
+        """A mark at a point (3,)."""
+        vertices, faces = triangles.ball(0.025 * self.size)
+        return _mesh(vertices + point, faces, COLORS["actuator"])
+
     def _members(self, ends: np.ndarray) -> list[Mesh]:
         elements = {getattr(e, "name", None): e for e in self.robot.model.elements}
         found = []
@@ -172,6 +180,11 @@ def pale(mesh: Mesh, share: float = 0.72) -> Mesh:
 def tinted(mesh: Mesh, color: Color, share: float = 0.75) -> Mesh:
     """The same with a colour over its own."""
     return replace(mesh, colors=(1 - share) * mesh.colors + share * np.array(color) / 255.0)
+
+
+def described_frames(robot: Robot) -> tuple[str, ...]:
+    """The frames that a machine with closed loops describes: whoever writes them down wants to see their paths."""
+    return tuple(frame.name for frame in robot.model.frames) if robot.model.elements else ()
 
 
 def trail_paths(robot: Robot, frames: Sequence[str], q: np.ndarray | None) -> list[np.ndarray]:

@@ -14,6 +14,7 @@ from linkwork.errors import NotPossible
 from linkwork.robot import Robot
 from linkwork.view.cameras import add_ground, aim, lay_ground
 from linkwork.view.page import dressed
+from linkwork.view.picture import described_frames
 from linkwork.view.playback import Playback
 from linkwork.view.scene import RobotScene
 from linkwork.view.viewer import quiet
@@ -34,13 +35,14 @@ def recorded(
 
     q        left out: where the robot stands first
     motion   a name of `robot.motions`, or arrays as `robot.analyse` takes them
-    trails   name -> (n, 3): ways that are drawn as lines [m]
+    trails   name -> (n, 3): ways that are drawn as lines [m]; left out: those of the frames that a machine with closed
+             loops describes, over the motion
     """
     playback = None if motion is None else Playback(robot, motion)
     with _server() as server:
         ground = add_ground(server)
         scene = RobotScene(server, robot)
-        for name, points in (trails or {}).items():
+        for name, points in (_paths(robot, playback) if trails is None else trails).items():
             scene.trail(f"trails/{name}", np.asarray(points, dtype=float))
         if q is not None:
             scene.move(finite(q, (robot.nq,), "show: q"))
@@ -53,6 +55,12 @@ def recorded(
         if playback is not None:
             _record(tape, scene, playback)
         return dressed(str(tape.as_html()))
+
+
+def _paths(robot: Robot, playback: Playback | None) -> dict[str, np.ndarray]:
+    if playback is None:
+        return {}
+    return {frame: robot.pose(playback.postures.q, frame)[:, :3, 3] for frame in described_frames(robot)}
 
 
 def _record(tape: Any, scene: RobotScene, playback: Playback) -> None:

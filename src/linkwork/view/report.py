@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import platform
 from collections.abc import Mapping, Sequence
@@ -15,14 +16,17 @@ import numpy as np
 
 from linkwork import __version__, rooms
 from linkwork.arguments import name_list
-from linkwork.errors import LinkworkError
+from linkwork.errors import LinkworkError, NotPossible
 from linkwork.formats.files import write_atomically
 from linkwork.loads.analyse import Analysis
 from linkwork.robot import Robot
 from linkwork.view.html import table
+from linkwork.view.picture import picture
 from linkwork.view.power import power_balance
+from linkwork.view.recording import recorded
 from linkwork.view.report_charts import chart_groups
 from linkwork.view.segments import segments
+from linkwork.view.show import framed
 from linkwork.view.tree_picture import tree_picture, tree_table
 
 if TYPE_CHECKING:
@@ -30,6 +34,8 @@ if TYPE_CHECKING:
 
 FRAMES = 200
 """Most instants of the animation and of the curves: more can not be seen, and the file stays small."""
+STILL = (1120, 620)
+"""Pixels of the robot's picture; the recording has the same place."""
 KINDS = {"body": "bodies", "actuator": "actuators", "spring": "springs", "member": "bars, sliders"}
 BALANCED = 1e-9
 """Powers that agree to this part of the largest balance: both sides are sums of some hundred rounded products."""
@@ -63,12 +69,13 @@ def report_html(
     parts = name_list(parts, "report_html: parts")
     kept = np.zeros(1, int) if analysis is None else _kept(len(analysis))
     q = _at_rest(robot)[None] if analysis is None else analysis.q[kept]
+    instants = np.zeros(1) if analysis is None else analysis.time[kept]
     figure = segments(robot, q)
     groups = [] if analysis is None else chart_groups(robot, analysis)
     charts = [chart for _, members in groups for chart in members]
     data = {
         "time": [] if analysis is None else _digits(analysis.time[kept], 9),
-        "instants": [0.0] if analysis is None else _digits(analysis.time[kept], 9),
+        "instants": _digits(instants, 9),
         "kinds": figure.kinds,
         "frames": np.round(figure.ends.reshape(len(q), -1), 5).tolist(),
         "charts": [
@@ -79,7 +86,7 @@ def report_html(
         ],
         "tree": [{"name": name, "values": values} for name, values in tree_table(robot.model).items()],
     }  # fmt: skip
-    sections = [_head(robot, analysis, title), *parts, _scene(analysis, figure.kinds)]
+    sections = [_head(robot, analysis, title), *parts, _scene(robot, analysis, q, instants, figure.kinds)]
     if analysis is not None:
         sections.append(_self_check(robot, analysis))
     sections += [module.section(robot, analysis, obstacles) for module in rooms.parts("section").values()]
@@ -140,15 +147,19 @@ def _freedom(robot: Robot) -> str:
         return f"unknown (tree: {robot.nv})"
 
 
-def _scene(analysis: Analysis | None, kinds: Sequence[str]) -> str:
-    """The animation, with a key to the kinds of lines that are there."""
+def _scene(robot: Robot, analysis: Analysis | None, q: np.ndarray, instants: np.ndarray, kinds: Sequence[str]) -> str:
+    """The robot, or its motion, in 3-D with a player; a picture where viser is not installed."""
     key = " ".join(f'<i class="{kind}"></i>{name}' for kind, name in KINDS.items() if kind in kinds)
-    hidden = "" if analysis is not None else ' style="display:none"'
+    still = base64.b64encode(picture(robot, q[0], size=STILL)).decode()
+    image = f'<img id="still" alt="{escape(robot.name)}" src="data:image/png;base64,{still}">'
+    try:
+        motion = None if analysis is None or len(q) < 2 else {"time": instants, "q": q}
+        frame = framed(recorded(robot, q[0] if motion is None else None, motion), STILL[1], "scene")
+    except NotPossible:
+        frame = ""
     return (
         f'<figure id="scene-figure" class="scene"><figcaption><span class="key">{key}</span></figcaption>'
-        f'<canvas id="scene" aria-label="animation"></canvas><div class="player"{hidden}>'
-        '<button id="play">play</button><input id="instant" type="range" min="0" value="0" aria-label="instant">'
-        '<output id="clock"></output></div></figure>'
+        f"{frame}{image}</figure>"
     )
 
 

@@ -15,7 +15,8 @@ from linkwork.formats.files import made_folder, write_atomically
 from linkwork.formats.tables import csv_text, parquet_bytes
 from linkwork.loads.analyse import Analysis
 from linkwork.robot import Robot
-from linkwork.view.drawing import COLORS, draw_columns, draw_motion
+from linkwork.view.drawing import COLORS, draw_columns, draw_picture
+from linkwork.view.picture import described_frames
 from linkwork.view.pictures import pictures
 from linkwork.view.report_charts import Chart, chart_groups
 from linkwork.view.segments import segments
@@ -23,8 +24,6 @@ from linkwork.view.tree_picture import tree_rows, tree_table
 
 PICTURES, TABLES = ("png", "svg"), ("csv", "parquet")
 FORMATS = PICTURES + TABLES
-MOST_NAMES = 12
-"""A legend with more names hides the curves."""
 
 
 def write_figures(
@@ -64,8 +63,6 @@ def _figures(robot: Robot, analysis: Analysis) -> Iterator[tuple[str, Callable[[
             def draw(figure: Any, chart: Any = chart) -> None:
                 axes = figure.add_subplot()
                 draw_columns(axes, analysis.time, dict(chart.series), chart.unit, chart.title)
-                if len(chart.series) > MOST_NAMES:
-                    axes.legend(fontsize=6, frameon=False, ncols=1, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
             yield chart.title, functools.partial(_columns, analysis, chart), draw
     yield "kinematic tree", lambda: tree_table(robot.model), lambda figure: _draw_tree(figure, robot)
@@ -89,8 +86,9 @@ def _ends(robot: Robot, analysis: Analysis) -> dict[str, Any]:
 
 
 def _draw_motion(figure: Any, robot: Robot, analysis: Analysis) -> None:
-    few = np.unique(np.linspace(0, len(analysis) - 1, 101).round().astype(int))
-    draw_motion(figure.add_subplot(projection="3d"), robot, analysis.q[few])
+    few = np.linspace(0, len(analysis) - 1, 5).round().astype(int)
+    paths = [robot.pose(analysis.q, frame)[:, :3, 3] for frame in described_frames(robot)]
+    draw_picture(figure.add_subplot(), robot, analysis.q[-1], analysis.q[few[:-1]], paths, size=(1100, 800))
 
 
 def _draw_tree(figure: Any, robot: Robot) -> None:
