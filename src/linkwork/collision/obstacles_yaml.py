@@ -10,7 +10,6 @@ obstacles:
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,10 +18,10 @@ from linkwork.collision import shapes
 from linkwork.collision.fields import Cloud, HeightField
 from linkwork.collision.obstacles import Obstacle, Obstacles
 from linkwork.errors import InvalidFile, InvalidInput, LinkworkError, NotPossible
-from linkwork.formats.files import file_name, read_bounded, write_atomically
+from linkwork.formats.files import write_atomically
 from linkwork.formats.meshes import MeshFinder
 from linkwork.formats.robot_yaml import write
-from linkwork.formats.robot_yaml.document import LARGEST, Node, parse_document
+from linkwork.formats.robot_yaml.document import Node
 from linkwork.formats.robot_yaml.placements import axis, placement
 from linkwork.formats.robot_yaml.schema import (
     Either,
@@ -84,15 +83,6 @@ OBSTACLE = Variant(
     },
 )
 DOCUMENT = Record("scene", {"units": UNITS, "obstacles": Named(OBSTACLE, "name"), "note": Text()}, ("obstacles",))
-
-
-def read_obstacles_yaml(path: str | os.PathLike[str]) -> Obstacles:
-    """The obstacles of a file; errors name file, line and key."""
-    shown = file_name(path)
-    content = read_bounded(path, LARGEST)
-    if not content.strip():
-        raise InvalidFile(f"{shown}: is empty, expected obstacles")
-    return obstacles_of(parse_document(content, shown), shown, MeshFinder(_folder(shown)))
 
 
 def obstacles_of(node: Node, source: str, meshes: MeshFinder) -> Obstacles:
@@ -165,12 +155,8 @@ def _plain(value: Any, scope: Scope) -> Any:
     return value if isinstance(value, str) else scope.number(value)
 
 
-def _folder(shown: str) -> Path:
-    return Path(os.path.dirname(os.path.abspath(shown)))
-
-
 def write_obstacles_yaml(obstacles: Obstacles, path: str | os.PathLike[str]) -> None:
-    """Write a file that `read_obstacles_yaml` gives back without loss, in metres."""
+    """Write a file that `load_obstacles` gives back without loss, in metres."""
     write_atomically(path, obstacles_text(obstacles))
 
 

@@ -6,7 +6,6 @@ the pose of each object. What a scene says about the robot (state, allowed pairs
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -16,8 +15,7 @@ import numpy as np
 from linkwork.collision.obstacles import Obstacle, Obstacles
 from linkwork.collision.shapes import Box, Cylinder, HalfSpace, Mesh, Sphere
 from linkwork.errors import InvalidFile, LinkworkError
-from linkwork.formats.files import file_name, read_bounded
-from linkwork.formats.robot_yaml.document import LARGEST, Node, parse_document
+from linkwork.formats.robot_yaml.document import Node
 from linkwork.formats.robot_yaml.schema import Number, Place, Reader
 from linkwork.formats.robot_yaml.units import Units
 from linkwork.model.placement import HERE, Placement
@@ -30,12 +28,6 @@ _PRIMITIVES: dict[str, tuple[int, Callable[..., Obstacle]]] = {
 }
 _NUMBERED = {"1": "box", "2": "sphere", "3": "cylinder", "4": "cone"}
 """Types as numbers of the message shape_msgs/SolidPrimitive."""
-
-
-def read_planning_scene(path: str | os.PathLike[str]) -> Obstacles:
-    """The obstacles of a MoveIt planning-scene file."""
-    shown = file_name(path)
-    return scene_obstacles(parse_document(read_bounded(path, LARGEST), shown), shown)
 
 
 def is_planning_scene(node: Node) -> bool:

@@ -24,7 +24,7 @@ import numpy as np
 from linkwork.collision.kinematics import GUARD, has_quaternions
 from linkwork.collision.live import Follows, LivePart
 from linkwork.collision.packing import OUTWARD, Packer
-from linkwork.collision.tile import ROBOT_KINDS, TileLayout, in_kernel
+from linkwork.collision.tile import ROBOT_KINDS, TileLayout
 from linkwork.engine.keys import key
 from linkwork.engine.staged import Packed, StagedKernel, StagedSignature
 from linkwork.engine.stages import Stages, Table
@@ -198,11 +198,6 @@ class RobotTables:
     def packer(self) -> Packer:
         """Packs obstacles beside the rows of this robot."""
         return Packer(self._robot, self.base, self.largest)
-
-
-def in_kernels(shape: Any, other: Any) -> bool:
-    """Whether machine code knows this pair of shapes; others are compared by coal."""
-    return in_kernel(shape.kind, other.kind)
 
 
 def bounding_ball(balls: Sequence[tuple[Any, float]]) -> tuple[np.ndarray, float]:

@@ -8,7 +8,7 @@ from typing import Any
 import casadi
 import numpy as np
 
-from linkwork.collision.shapes import Box, Capsule, Convex, Cylinder, Mesh, Shape, Sphere
+from linkwork.collision.shapes import Box, Convex, Cylinder, Mesh, Shape
 from linkwork.engine.compile import CompiledFunction, compile
 from linkwork.errors import InvalidInput, NotPossible
 
@@ -161,8 +161,3 @@ def _prism_faces(n: int) -> np.ndarray:
     low, high = np.full(n, 2 * n), np.full(n, 2 * n + 1)
     sides = [np.stack(each, axis=1) for each in ((k, j, j + n), (k, j + n, k + n))]
     return np.vstack([*sides, np.stack([low, j, k], axis=1), np.stack([high, k + n, j + n], axis=1)])
-
-
-def round_points(shape: Sphere | Capsule) -> np.ndarray:
-    """The centres of the ends of a round shape."""
-    return np.array([shape.center] if isinstance(shape, Sphere) else [shape.start, shape.end])
