@@ -38,13 +38,13 @@ TEN = (
     ("inverse dynamics, 1 thread", "rneaInParallel"),
     ("inverse dynamics, one sample", "pin.rnea"),
     ("forward dynamics, 1 thread", "abaInParallel"),
+    ("forward dynamics derivatives, 1 thread", "computeABADerivatives"),
     ("Christoffel tensor, one sample", "one computeCoriolisMatrix"),
     ("one instant, all loads with loops", "pin.rnea, tree alone"),
+    ("all postures of a pose", "EAIK batched"),
     ("inverse kinematics, one target", "ik_LM"),
-    ("collides, batch", "pin computeCollisions"),
-    ("planning, first path, sum", "roboplan RRT-Connect"),
-    ("sliding mode, a run", "Python loop over pin.rnea and pin.aba"),
-    ("nine points, complete, 2 threads", "pylinkage path_generation"),
+    ("computed torque, a trajectory", "Python loop over pin.aba"),
+    ("minimum time, 1600 points", "toppra, seidel"),
 )
 
 

@@ -114,7 +114,11 @@ def test_a_calibrated_arm_is_searched_not_decided():
     ("call", "error", "says"),
     [
         (lambda r, T: r.inverse_kinematics(T, "tool0", method="analytic", task="pose"), InvalidInput, "no option"),
-        (lambda r, T: r.inverse_kinematics([T, T[:3, 3]], ["tool0", "flange"], method="analytic"), NotPossible, "one"),
+        (
+            lambda r, T: r.inverse_kinematics([T, T[:3, 3]], ["tool0", "wrist_3_link"], method="analytic"),
+            NotPossible,
+            "one",
+        ),
         (lambda r, T: r.inverse_kinematics(T[:3, 3], "tool0", method="analytic"), NotPossible, "not for positions"),
         (lambda r, T: r.inverse_kinematics(T * 1.1, "tool0", method="analytic"), InvalidInput, "last row"),
         (lambda r, T: r.inverse_kinematics(T, "tool0", method="analytic", free=[0.1]), InvalidInput, "no free"),

@@ -12,7 +12,7 @@ from linkwork.arguments import as_doubles, choice
 from linkwork.control.checks import positive_array
 from linkwork.control.drives import Thermal
 from linkwork.control.motors import PMSM, DCMotor
-from linkwork.errors import InvalidInput
+from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.simulation.algebra import clipped, joined, larger, part, smaller, where
 from linkwork.simulation.controllers import Bound
 from linkwork.simulation.plant import Plant
@@ -67,6 +67,10 @@ class JointDrives:
 
     def each(self, name: str, n: int) -> np.ndarray:
         """A number of the motors, one a joint (n,)."""
+        motor = self.motors[0]
+        known = [word for word in dir(motor) if isinstance(getattr(motor, word), float | int)]
+        if name not in known:
+            raise UnknownName(f'each: motors have no number "{name}"{did_you_mean(str(name), known)}')
         return np.broadcast_to(np.array([getattr(motor, name) for motor in self.motors]), (n,))
 
     def currents(self, run: Any) -> np.ndarray:
