@@ -46,7 +46,7 @@ demo: .venv/installed-view,plots,meshes
 	@$(BIN)/python examples/demo.py
 
 test: .venv/installed-test
-	@$(BIN)/python -m pytest -n $(WORKERS) -q
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q
 
 quick: .venv/installed-test
 	@$(BIN)/python -m pytest -n $(WORKERS) -q -m "not slow" $(QUICK)
