@@ -5,13 +5,13 @@ The Panda with VAMP's spheres and scenes of MotionBenchMaker, from ../shared/pla
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
-from pathlib import Path
 
 import coal
 import numpy as np
@@ -23,6 +23,7 @@ from linkwork.collision import Capsule, Cloud, CollisionModel, Obstacles, Sphere
 from linkwork.collision.exact import geometry
 from linkwork.collision.model import described_shapes
 from linkwork.collision.tables import RobotTables
+from linkwork.subject import Subject
 from tests.collision.test_checker import SHARED, spherized, vamp_obstacles
 from tests.published import URDFS
 
@@ -269,6 +270,21 @@ def _fitting() -> list[Row]:
     return found
 
 
+@contextlib.contextmanager
+def empty_cache() -> Iterator[None]:
+    """Compiled code is kept in a folder of its own, empty at first."""
+    before = os.environ.get("LINKWORK_CACHE")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["LINKWORK_CACHE"] = folder
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ["LINKWORK_CACHE"]
+            else:
+                os.environ["LINKWORK_CACHE"] = before
+
+
 def _humanoid() -> list[Row]:
     """Trace and compile of collides and motions of a humanoid with two hundred spheres."""
     robot = lw.load(URDFS["g1/g1_29dof_rev_1_0"])
@@ -281,15 +297,9 @@ def _humanoid() -> list[Row]:
     names = list(shapes)
     pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 3 :]]
     model = CollisionModel(robot, shapes, pairs=pairs)
-    before = os.environ.get("LINKWORK_CACHE")
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["LINKWORK_CACHE"] = folder
-        tables = model.tables
+    tables = model.tables
+    with empty_cache():
         cold = seconds(lambda: (checker.kernel_of(tables).load(), motions.kernel_of(tables).load()))
-    if before is None:
-        del os.environ["LINKWORK_CACHE"]
-    else:
-        os.environ["LINKWORK_CACHE"] = before
     case = f"G1, 200 spheres, {len(tables.pairs)} pairs"
     return [Row("trace + compile", case, cold, target=4.0, smaller_is_better=True)]
 
@@ -298,19 +308,14 @@ def _compiling(model: CollisionModel, scene: Obstacles) -> list[Row]:
     """Trace and compile of collides and motions, then from the cache; and an obstacle that moves."""
 
     def load() -> None:
-        model.subject.__dict__.pop("staged_kernels", None)
-        tables = RobotTables(model.subject, model.shapes, model.pairs.checked)
+        known = model.subject
+        subject = Subject(known.model, known.parametric, known.live)  # one that has kept no kernel yet
+        tables = RobotTables(subject, model.shapes, model.pairs.checked)
         checker.kernel_of(tables).load()
         motions.kernel_of(tables).load()
 
-    before = os.environ.get("LINKWORK_CACHE")
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["LINKWORK_CACHE"] = str(Path(folder))
+    with empty_cache():
         cold, warm = seconds(load), median_seconds(load, 3)
-    if before is None:
-        del os.environ["LINKWORK_CACHE"]
-    else:
-        os.environ["LINKWORK_CACHE"] = before
     q, name = model.robot.neutral(), scene.names[0]
     model.collides(q, scene)
     step = iter(range(10**9))
