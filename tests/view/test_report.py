@@ -13,7 +13,7 @@ import pyarrow.parquet
 import pytest
 
 import linkwork as lw
-from linkwork.errors import InvalidInput, NotPossible
+from linkwork.errors import InvalidInput, NotPossible, UnknownName
 from linkwork.view.power import power_balance
 from linkwork.view.report import report_html, write_report
 from linkwork.view.report_charts import chart_groups
@@ -212,3 +212,13 @@ def test_every_figure_is_a_file_in_every_format(robot, tmp_path):
 def test_an_unknown_format_is_named(robot, analysis, tmp_path):
     with pytest.raises(InvalidInput, match=r'formats is .pgn., expected one of .png., .*; did you mean "png"'):
         write_figures(robot, analysis, tmp_path, ["pgn"])
+
+
+def test_a_report_of_a_motion_by_its_name_is_that_of_its_analysis(tmp_path):
+    machine = lw.load("four-bar")
+    named = write_report(machine, tmp_path / "named.html", "turn").read_text()
+    analysed = write_report(machine, tmp_path / "analysed.html", machine.analyse("turn")).read_text()
+    assert len(named) == len(analysed) and '"crank' in named
+    with pytest.raises(UnknownName, match='no motion "dance"'):
+        write_report(machine, tmp_path / "none.html", "dance")
+    assert not (tmp_path / "none.html").exists()

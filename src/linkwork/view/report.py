@@ -44,11 +44,16 @@ BALANCED = 1e-9
 def write_report(
     robot: Robot,
     path: str | Path,
-    analysis: Analysis | None = None,
+    analysis: Analysis | Any = None,
     title: str = "",
     obstacles: Obstacles | None = None,
 ) -> Path:
-    """Write the report of a robot, or of an analysis of it among obstacles, whole or not at all."""
+    """Write the report of a robot, or of an analysis of it among obstacles, whole or not at all.
+
+    analysis: left out, the description alone; a motion, or the name of one, is analysed first
+    """
+    if analysis is not None and not isinstance(analysis, Analysis):
+        analysis = robot.analyse(analysis)
     write_atomically(path, report_html(robot, analysis, title, obstacles=obstacles))
     return Path(path)
 
