@@ -47,6 +47,11 @@ class Subject(Keeper):
         """Every described body a node of its own."""
         return build_tree(self.model, merge=False)
 
+    @cached_property
+    def present(self) -> Subject:
+        """This subject with its present numbers alone: nothing live."""
+        return Subject(self.model) if self.live else self
+
     @property
     def nq(self) -> int:
         """Independent configuration coordinates."""

@@ -13,12 +13,13 @@ from numpy.typing import ArrayLike
 
 from linkwork import quantities
 from linkwork.arguments import as_doubles, mapping, number
-from linkwork.engine.kernel import Kernel, Signature
-from linkwork.engine.traced import traced
+from linkwork.engine.kernel import Kernel
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.inverse.analytic.classify import classified
 from linkwork.inverse.analytic.family import Family
 from linkwork.inverse.analytic.screws import chain_of
+from linkwork.model import Tree
+from linkwork.quantities import Inputs
 from linkwork.results import short_repr
 from linkwork.subject import Subject
 
@@ -199,9 +200,9 @@ def _determinant(subject: Subject, frame: str, q: ArrayLike) -> tuple[np.ndarray
     family = classified(subject, frame).pose
     if family is None or not family.exact or len(family.chain) != 6:
         return None
-    kernel = determinant_kernel(family)
-    if kernel is None:
+    if family.determinant(SX.sym("theta", 6)) is None:
         return None
+    kernel = family.kernel_of("closed_determinant")
     own = as_doubles(q, "singularity: q")[..., list(family.chain.columns)]
     values = kernel(np.ascontiguousarray(own))
     return _sense(family, kernel) * values[..., 0], {
@@ -214,21 +215,17 @@ def _factor_names(family: Family) -> tuple[str, ...]:
     return () if closed is None else tuple(closed[1])
 
 
-def determinant_kernel(family: Family) -> Kernel | None:
-    """The kernel q of the chain (n,) -> (det J, factors ...), up to the sign that the robot's axes give it."""
-    n, names = len(family.chain), _factor_names(family)
-    if family.determinant(SX.sym("theta", n)) is None:
-        return None
+def factor_count(family: Family) -> int:
+    """How many numbers the closed form of a determinant has: its factors after itself."""
+    return 1 + len(_factor_names(family))
 
-    def determinant(q: SX) -> SX:
-        closed = family.determinant(family.canonical.angles(q))
-        assert closed is not None
-        det, factors = closed
-        return casadi.vertcat(det, *factors.values())
 
-    signature = Signature("determinant", (("q", (n,)),), (("determinant", (1 + len(names),)),))
-    key = f"analytic determinant {family.key}"
-    return family.subject.kernel(key, lambda full: traced(signature, determinant, full))
+def traced_determinant(tree: Tree, x: Inputs) -> tuple[SX]:
+    """(det J, factors ...) of the chain's q (n,), up to the sign that the robot's axes give it: a line of the table."""
+    closed = x.about.determinant(x.about.canonical.angles(x.own["q"]))
+    assert closed is not None
+    det, factors = closed
+    return (casadi.vertcat(det, *factors.values()),)
 
 
 def _sense(family: Family, kernel: Kernel) -> float:

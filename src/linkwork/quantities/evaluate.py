@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.arguments import as_doubles, mapping
+from linkwork.arguments import as_doubles, mapping, shown
+from linkwork.engine import keys
 from linkwork.engine.kernel import Context, Kernel, Signature
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.model import Frame
@@ -109,16 +110,37 @@ def kernel_of(
     frame: str | None = None,
     forces: tuple[str, ...] = (),
     payloads: tuple[str, ...] = (),
+    about: Any = None,
 ) -> Kernel:
-    """The kernel of a quantity, traced with symbols for forces on these frames and payloads on these bodies."""
+    """The kernel of a quantity, traced with symbols for forces on these frames and payloads on these bodies.
+
+    about: what the line is about besides the robot, for lines that say so (`Quantity.about`).
+    """
     line = quantity(name)
     _check(subject, line, name, frame, forces, payloads)
+    if line.about is not None or about is not None:
+        return _kernel_about(subject, line, name, frame, about)
     places = [subject.place_of(f) for f in ((frame,) if frame is not None else ())]
     places += [subject.place_of(f) for f in forces]
     loaded = [subject.place_of(p, subject.full_tree)[0] for p in payloads]
     key = repr((name, len(places) - len(forces), places, loaded, forces, payloads))
     make = lambda full: _make(subject, line, name, frame, forces, payloads, full)
     return subject.kernel(key, make, maker=line.trace)
+
+
+def _kernel_about(subject: Subject, line: Quantity, name: str, frame: str | None, about: Any) -> Kernel:
+    """The kernel of a line about a second thing, at the robot's present numbers, from which that thing was read."""
+    if line.about is None or not isinstance(about, line.about):
+        expected = "nothing" if line.about is None else f"a {line.about.__name__}"
+        raise InvalidInput(f"{name}: is asked about {shown(about)}, expected {expected}")
+    present = subject.present
+    make = lambda full: _make(present, line, name, frame, (), (), full, about)
+    try:
+        decided = keys.key(about)
+    except keys.NoKey:  # of a class from outside linkwork: the traced program is the key
+        return make(None)
+    place = None if frame is None else present.place_of(frame)
+    return present.kernel(repr((name, place, decided)), make, maker=line.trace)
 
 
 def _check(
@@ -148,12 +170,13 @@ def _make(
     forces: tuple[str, ...],
     payloads: tuple[str, ...],
     key: str | None,
+    about: Any = None,
 ) -> Kernel:
-    inputs = [(i, shape_of(subject, line, axes)) for i, axes in input_axes(line).items()]
+    inputs = [(i, shape_of(subject, line, axes, about)) for i, axes in input_axes(line).items()]
     inputs += [(f"variables[{v!r}]", ()) for v in subject.live]
     inputs += [(f"forces[{f!r}]", (6,)) for f in forces]
     for p in payloads:
         inputs += [(f"payload[{p!r}].mass", ()), (f"payload[{p!r}].com", (3,)), (f"payload[{p!r}].inertia", (3, 3))]
-    outputs = [(label, shape_of(subject, line, axes)) for label, axes in line.outputs]
+    outputs = [(label, shape_of(subject, line, axes, about)) for label, axes in line.outputs]
     signature = Signature(line.who or name, tuple(inputs), tuple(outputs), guard_of(subject, line))
-    return Kernel(signature, lambda: trace(subject, name, frame, forces, payloads), key)
+    return Kernel(signature, lambda: trace(subject, name, frame, forces, payloads, about), key)

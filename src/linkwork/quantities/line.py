@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from casadi import DM, SX
 
@@ -20,6 +21,7 @@ class Inputs:
     frame   (node, T_node_frame) where the quantity is about one; applied: external forces
     G       v_tree = G v, or None without mimic; own: the arguments as given, in independent coordinates
     subject what is computed about, with its present numbers; live: symbols of its live variables, in their order
+    about   the second thing that the line is about, where it has one
     """
 
     subject: Subject
@@ -35,6 +37,7 @@ class Inputs:
     G: DM | None = None
     own: dict[str, SX] = field(default_factory=dict)
     live: Sequence[SX] = ()
+    about: Any = None
 
     @property
     def forces(self) -> dict[int, Force]:
@@ -54,9 +57,12 @@ class Quantity:
               "b" described bodies, "p" ten inertial parameters a body,
               or a name of `sizes`
     axes      of inputs of its own: name -> axes, as for outputs
-    sizes     of axes of its own: name -> how many for a subject
+    sizes     of axes of its own: name -> how many for a subject, or for what the line is about
     merged    traced on the tree with fixed joints merged
     dynamic   needs mass properties; accepts a payload
+    about     the class of a second thing, read from the robot, that decides the trace and its sizes: a chain of axes,
+              a recognised family. Every call brings one; it is written in full into the kernel's key, and the trace
+              has the numbers of now, as it has: no live variables
     who       whom messages speak of, if another than the line: several may serve one function of a room
     guard     what it means where a guard of its own is negative, "" for a subject without; the trace gives its guards
               after the results. Left out, quaternions must have unit length
@@ -75,4 +81,5 @@ class Quantity:
     who: str = ""
     guard: Callable[[Subject], str] | None = None
     axes: Mapping[str, str] = field(default_factory=dict)
-    sizes: Mapping[str, Callable[[Subject], int]] = field(default_factory=dict)
+    sizes: Mapping[str, Callable[[Any], int]] = field(default_factory=dict)
+    about: type | None = None

@@ -35,10 +35,16 @@ SIZES: dict[str, Callable[[Subject], int]] = {
 """How long an axis is; a line of the table may have axes of its own (`Quantity.sizes`)."""
 
 
-def shape_of(subject: Subject, line: Quantity, axes: str) -> tuple[int, ...]:
+def shape_of(subject: Subject, line: Quantity, axes: str, about: Any = None) -> tuple[int, ...]:
     """The shape of axes written in a line of the table."""
-    sizes = SIZES | dict(line.sizes)
-    return tuple(sizes[axis](subject) if axis in sizes else int(axis) for axis in axes.split())
+    asked = subject if line.about is None else about
+
+    def size(axis: str) -> int:
+        if axis in line.sizes:
+            return line.sizes[axis](asked)
+        return SIZES[axis](subject) if axis in SIZES else int(axis)
+
+    return tuple(size(axis) for axis in axes.split())
 
 
 def input_axes(line: Quantity) -> dict[str, str]:
@@ -47,7 +53,12 @@ def input_axes(line: Quantity) -> dict[str, str]:
 
 
 def trace(
-    subject: Subject, name: str, frame: str | None = None, forces: tuple[str, ...] = (), payloads: tuple[str, ...] = ()
+    subject: Subject,
+    name: str,
+    frame: str | None = None,
+    forces: tuple[str, ...] = (),
+    payloads: tuple[str, ...] = (),
+    about: Any = None,
 ) -> casadi.Function:
     """The quantity of this subject as a CasADi function; its last output are guards if there are quaternions."""
     line = quantity(name)
@@ -65,9 +76,9 @@ def trace(
     for body, mass, com, inertia in loads:
         tree = _with_payload(tree, body, mass, com, inertia)
 
-    own = {name: SX.sym(name, *shape_of(subject, line, axes)) for name, axes in input_axes(line).items()}
-    x = _in_tree_coordinates(subject, tree, own)
-    x.q, x.live = x.q + offset, tuple(live.values())
+    own = {name: SX.sym(name, *shape_of(subject, line, axes, about)) for name, axes in input_axes(line).items()}
+    x = _in_tree_coordinates(subject, tree, own, line)
+    x.q, x.live, x.about = x.q + offset, tuple(live.values()), about
     if frame is not None:
         x.frame = subject.place_of(frame, tree)
     if forces:
@@ -106,12 +117,12 @@ def _with_payload(tree: Tree, body: str, mass: SX, com: SX, inertia: SX) -> Tree
     return replace(tree, nodes=tuple(nodes))
 
 
-def _in_tree_coordinates(subject: Subject, tree: Tree, own: dict[str, SX]) -> Inputs:
+def _in_tree_coordinates(subject: Subject, tree: Tree, own: dict[str, SX], line: Quantity) -> Inputs:
     Gq, b, G = maps(tree)
     follows = bool(tree.mimic)
 
     def expanded(label: str) -> SX:
-        given = own.get(label)
+        given = None if label in line.axes else own.get(label)
         if INPUT_AXES[label] == "q":
             if given is None:
                 return SX(tree.nq, 1)

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import casadi
 import numpy as np
 from casadi import SX, fmax, sqrt
 
-from linkwork.engine.kernel import Kernel, Signature
-from linkwork.engine.traced import traced
 from linkwork.inverse.analytic.angles import either, wrapped
 from linkwork.inverse.analytic.denavit import Frames
 from linkwork.inverse.analytic.screws import Chain, inverted
+from linkwork.model import Placement, Tree
+from linkwork.quantities import Inputs
 from linkwork.recursions.poses import frame_pose
 from linkwork.spatial import Transform
-from linkwork.subject import Subject
 
 KINDS = np.array(["none", "isolated", "tangent", "continuum"])
 ISOLATED, TANGENT, CONTINUUM = 1, 2, 3
@@ -43,58 +42,33 @@ class Proposal:
     distances: Sequence[SX] = ()
 
 
-Propose = Callable[..., Proposal]
-"""(goal of the frame in the world, q0 of the chain, further inputs) -> rows whose theta are the chain's own q."""
+def judged(stage: str) -> Callable[[Tree, Inputs], list[SX]]:
+    """The trace target, q0 (n,), ... -> q (M, n), state (M,), residual (M,), distances (k,), defect () of a family.
 
-
-@dataclass(frozen=True)
-class RowLayout:
-    """How many slots and distances a family has, and which inputs its kernel takes besides target and q0.
-
-    position: the target is a point (3,), else a pose (4, 4).
+    stage is the family's method that proposes: (goal of the frame in the world, q0 of the chain, further inputs) ->
+    rows whose theta are the chain's own q. state = kind + 4 multiplicity for a row whose true FK meets the target
+    within `TOLERANCE`, 0 for no row; of a family that is not exact every row that exists is kept, to be polished.
+    defect: how far the target is from a rigid motion.
     """
 
-    slots: int
-    distances: int = 0
-    inputs: tuple[tuple[str, tuple[int, ...]], ...] = ()
-    position: bool = False
-    verified: bool = field(default=True)
-
-
-def rows_kernel(subject: Subject, chain: Chain, key: str, layout: RowLayout, propose: Propose) -> Kernel:
-    """The kernel target, q0 (n,), ... -> q (M, n), state (M,), residual (M,), distances (k,), defect ().
-
-    state = kind + 4 multiplicity for a row whose true FK meets the target within `TOLERANCE`, 0 for no row. Without
-    layout.verified every row that exists is kept, to be polished. defect: how far the target is from a rigid motion.
-    """
-    n, m = len(chain), layout.slots
-    target = ("target", (3,) if layout.position else (4, 4))
-    signature = Signature(
-        "inverse_kinematics_all",
-        (target, ("q0", (n,)), *layout.inputs),
-        (("q", (m, n)), ("state", (m,)), ("residual", (m,)), ("distances", (layout.distances,)), ("defect", ())),
-    )
-
-    def judged(target: SX, *others: SX) -> list[SX]:
-        if layout.position:
-            goal, defect = Transform(SX.eye(3), target), SX(0)
-        else:
-            goal, defect = orthonormal(target)
-        proposal = propose(goal, *others)
+    def rows(tree: Tree, x: Inputs) -> list[SX]:
+        family, (target, *others) = x.about, x.own.values()
+        position = target.shape == (3, 1)
+        goal, defect = (Transform(SX.eye(3), target), SX(0)) if position else orthonormal(target)
+        proposal: Proposal = getattr(family, stage)(goal, *others)
         rows, states, residuals = [], [], []
         for row in proposal.rows:
             q = wrapped(casadi.vertcat(*[SX(t) for t in row.theta]))
-            residual = pose_error(true_pose(subject, chain, q), goal, chain.length, layout.position)
-            exists = SX(row.exists) * (residual <= TOLERANCE) if layout.verified else SX(row.exists)
+            T = true_pose(tree, x.frame, family.chain, q)
+            residual = pose_error(T, goal, family.chain.length, position)
+            exists = SX(row.exists) * (residual <= TOLERANCE) if family.exact else SX(row.exists)
             rows.append(q.T)
             states.append(either(exists, SX(row.kind) + 4 * SX(row.multiplicity), 0.0))
             residuals.append(residual)
         distances = casadi.vertcat(SX(0, 1), *[SX(d) for d in proposal.distances])
         return [casadi.vertcat(*rows), casadi.vertcat(*states), casadi.vertcat(*residuals), distances, defect]
 
-    return subject.kernel(
-        f"analytic rows {key} {layout} {subject.place_of(chain.frame)}", lambda full: traced(signature, judged, full)
-    )
+    return rows
 
 
 @dataclass(frozen=True)
@@ -128,13 +102,12 @@ class Canonical:
         return Proposal(rows, proposal.distances)
 
 
-def true_pose(subject: Subject, chain: Chain, q: SX) -> Transform:
+def true_pose(tree: Tree, frame: tuple[int, Placement], chain: Chain, q: SX) -> Transform:
     """T_world_frame of the robot itself for the chain's coordinates; joints off the chain do not matter."""
-    tree = subject.tree
     q_tree = SX(tree.nq, 1)
     for k, column in enumerate(chain.columns):
         q_tree[tree.independent[0][column]] = q[k]
-    return frame_pose(tree, q_tree, subject.place_of(chain.frame))
+    return frame_pose(tree, q_tree, frame)
 
 
 def pose_error(T: Transform, goal: Transform, length: float, position: bool = False) -> SX:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -11,26 +11,18 @@ import numpy as np
 from casadi import SX
 
 from linkwork import configurations
-from linkwork.engine.kernel import Kernel, Signature
-from linkwork.engine.traced import traced
+from linkwork.engine.kernel import Kernel
 from linkwork.inverse.analytic import ideal
 from linkwork.inverse.analytic.angles import EXACT, SLACK, SPREADS, Margin
-from linkwork.inverse.analytic.candidates import (
-    ISOLATED,
-    TOLERANCE,
-    Canonical,
-    Proposal,
-    RowLayout,
-    orthonormal,
-    rows_kernel,
-)
+from linkwork.inverse.analytic.candidates import ISOLATED, TOLERANCE, Canonical, Proposal, orthonormal
 from linkwork.inverse.analytic.denavit import Frames
 from linkwork.inverse.analytic.polish import distinct, jacobian_kernel, kinds, polished
 from linkwork.inverse.analytic.screws import Chain
+from linkwork.once import Keeper
+from linkwork.quantities import kernel_of
 from linkwork.spatial import Transform
 from linkwork.subject import Subject
 
-Shapes = tuple[tuple[str, tuple[int, ...]], ...]
 SHORT = 256
 """Targets up to which a call's own overhead is most of its time."""
 
@@ -111,7 +103,7 @@ def short(*names: str) -> Callable[[Any], str]:
 
 
 @dataclass(frozen=True)
-class Family:
+class Family(Keeper):
     """One recognised robot; a subclass for each family, found by its `axes` (classify.families).
 
     axes, rank   of how many axes the family is, and its place in the order in which families are tried
@@ -123,6 +115,7 @@ class Family:
     exact       the robot has the family's geometry to rounding; otherwise its rows are polished on the true one
     spread      angle between the starts that a double root of the nominal arm gives [rad]
 
+    slots        rows that it has for a target at the most; explained: distances that explain an empty answer
     position    targets are points (3,), otherwise poses (4, 4)
     free        what a free parameter means, "" where there is none
     branches    signs of each slot, named by branch_names; None where postures have no labels
@@ -142,6 +135,7 @@ class Family:
     geometry: ClassVar[Geometry]
     last_resort: ClassVar[bool] = False
     slots: ClassVar[int]
+    explained: ClassVar[int] = 1
     position: ClassVar[bool] = False
     free: ClassVar[str] = ""
     branches: ClassVar[tuple[tuple[int, ...], ...] | None] = None
@@ -161,13 +155,9 @@ class Family:
     def margin(self) -> Margin:
         return EXACT if self.exact else Margin(SLACK, self.spread)
 
-    @cached_property
-    def key(self) -> str:
-        """What every kernel of this family depends on, besides the robot."""
-        placed = self.canonical.placed
-        numbers = [x.tolist() for x in (placed.base, placed.tool, placed.offset, placed.sign)]
-        how = f"{self.canonical.backward} {self.exact} {self.spread} {self.chain.columns}"
-        return f"{self.name} {how} {self.size} {numbers}"
+    def decided_by(self) -> tuple[Any, ...]:
+        """What decides the code of its kernels, besides the robot (engine/keys.py): all that it was made of."""
+        return tuple(getattr(self, field.name) for field in fields(self) if field.name != "subject")
 
     @cached_property
     def rest(self) -> np.ndarray:
@@ -222,15 +212,9 @@ class Family:
         """det J in closed form, in canonical axes, with its named scale-free factors; None where none is known."""
         return None
 
-    def rows_kernel(self, layout: RowLayout, propose: Callable[..., Proposal]) -> Kernel:
-        """The kernel of `candidates.rows_kernel` for this robot."""
-        own = RowLayout(layout.slots, layout.distances, layout.inputs, layout.position, verified=self.exact)
-        return rows_kernel(self.subject, self.chain, self.key, own, propose)
-
-    def side_kernel(self, label: str, inputs: Shapes, outputs: Shapes, trace: Callable[..., Any]) -> Kernel:
-        """A kernel for something else than rows; trace(*symbols) gives an expression or several."""
-        signature = Signature("inverse_kinematics_all", inputs, outputs)
-        return self.subject.kernel(f"analytic {label} {self.key}", lambda full: traced(signature, trace, full))
+    def kernel_of(self, line: str) -> Kernel:
+        """The kernel of a line of the table that is about families (inverse/quantities.py)."""
+        return self.once((Family.kernel_of, line), lambda: kernel_of(self.subject, line, self.chain.frame, about=self))
 
     def canonical_goal(self, target: SX) -> Transform:
         """The canonical goal of a target (4, 4)."""
@@ -240,13 +224,10 @@ class Family:
 class ClosedForm(Family):
     """One kernel does everything."""
 
-    explained: ClassVar[int] = 1
-    """How many distances explain an empty answer."""
-
     @cached_property
     def kernel(self) -> Kernel:
         """target, q0 -> rows."""
-        return self.rows_kernel(RowLayout(self.slots, self.explained, position=self.position), self.traced)
+        return self.kernel_of("closed_form_points" if self.position else "closed_form_poses")
 
     def propose(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None) -> Rows:
         # a plain batch takes the short way into machine code; of a long one the copies would cost more than they save

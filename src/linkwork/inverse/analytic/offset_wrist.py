@@ -26,11 +26,10 @@ from linkwork.inverse.analytic.candidates import (
     TANGENT,
     Candidate,
     Proposal,
-    RowLayout,
     orthonormal,
 )
 from linkwork.inverse.analytic.denavit import Frames, frames
-from linkwork.inverse.analytic.family import Family, Geometry, Rows, Shapes, merge, short
+from linkwork.inverse.analytic.family import Family, Geometry, Rows, merge, short
 from linkwork.inverse.analytic.ideal import Lines
 from linkwork.inverse.analytic.polish import kinds
 from linkwork.inverse.analytic.roots import trigonometric_roots
@@ -192,7 +191,7 @@ class OffsetWrist(Family):
         """
         goal = np.ascontiguousarray(target[left])
         own = np.ascontiguousarray(np.broadcast_to(_own(q0, left), (len(left), 6)))
-        some = Rows(*self.of_uprights(goal, own))
+        some = Rows(*self.kernel_of("offset_wrist_uprights")(goal, own))
         stands = np.flatnonzero((some.state > 0).any(axis=1))
         if not len(stands):
             return
@@ -213,7 +212,7 @@ class OffsetWrist(Family):
 
     def _quick(self, rows: Rows, target: np.ndarray, q0: np.ndarray) -> np.ndarray:
         """Put the rows of some targets into `rows`; gives which of them are complete, each root proven to be alone."""
-        known, roots, unclear, distance, defect = self.sampled()(target)
+        known, roots, unclear, distance, defect = self.kernel_of("offset_wrist_sampled")(target)
         rows.distances[:, 0], rows.defect[:] = distance, defect
         row, at = crossings.bins(roots)
         middle = crossings.COARSE.take(at, axis=0)
@@ -231,7 +230,8 @@ class OffsetWrist(Family):
         if not len(row):
             return done
         own = np.repeat(q0[None], len(row), axis=0) if q0.ndim == 1 else q0.take(row, axis=0)
-        q, state, residual, _, _ = self.of_roots(target.take(row, axis=0), own, known.take(row, axis=0), middle)
+        postures = self.kernel_of("offset_wrist_root")
+        q, state, residual, _, _ = postures(target.take(row, axis=0), own, known.take(row, axis=0), middle)
         done[row[(state == 0.0).any(axis=1)]] = False
         self._scatter(rows, row, q, state, residual)
         return done
@@ -261,7 +261,7 @@ class OffsetWrist(Family):
 
     def _fill(self, rows: Rows, target: np.ndarray, q0: np.ndarray) -> np.ndarray:
         """Put the rows of some targets into `rows`; gives which of them may have multiple roots."""
-        asked = Asked(*self.constraints()(target))
+        asked = self.asked(target)
         roots, void = self._pinned(asked.coefficients, trigonometric_roots(asked.coefficients), q0)
         tried = self._tried(asked, roots, q0)
         self._put(rows, target, q0, asked, tried)
@@ -290,13 +290,13 @@ class OffsetWrist(Family):
         pairs = tried.reshape(-1, 6).take(at, axis=0)
         pairs[:, 4] = 1.0
         own = np.repeat(q0[None], len(row), axis=0) if q0.ndim == 1 else q0.take(row, axis=0)
-        q, state, residual, _, _ = self.of_pairs(target.take(row, axis=0), own, pairs)
+        q, state, residual, _, _ = self.kernel_of("offset_wrist_pair")(target.take(row, axis=0), own, pairs)
         self._scatter(rows, row, q, state, residual)
 
     def _from_means(self, target: np.ndarray, q0: np.ndarray) -> Rows:
         """Rows from the means of crowded roots, taken as nominal ones and polished on the arm itself."""
         loose = replace(self, exact=False)
-        asked = Asked(*self.constraints()(target))
+        asked = self.asked(target)
         roots = trigonometric_roots(asked.coefficients)
         means = _crowds()(roots, self._tried(asked, roots, q0))[0]
         rows = loose._none(len(target))
@@ -317,57 +317,37 @@ class OffsetWrist(Family):
         on_axis = FREE if self.exact else 1e-4
         return self.canonical.rows(solve(self.size, T, seed, pair, on_axis))
 
-    @functools.cached_property
-    def of_roots(self) -> Kernel:
-        """target, q0, constraints with polynomial, middle of a bin -> both postures of its root."""
-        return self.rows_kernel(RowLayout(2, 0, (("known", (28,)), ("middle", (3,)))), self.traced_root)
-
-    @functools.cached_property
-    def of_uprights(self) -> Kernel:
-        """target, q0 -> postures with both arms on axis 1."""
-        return self.rows_kernel(RowLayout(8), self.traced_uprights)
-
     def traced_uprights(self, goal: Transform, q0: SX) -> Proposal:
+        """Postures with both arms on axis 1."""
         T, seed = self.canonical.goal(goal), self.canonical.angles(q0)
         pairs = uprights(self.size, T)
         rows = [row for pair in pairs for row in solve(self.size, T, seed, pair, 1e-8).rows]
         return self.canonical.rows(Proposal(rows))
 
-    @functools.cached_property
-    def of_pairs(self) -> Kernel:
-        """target, q0, a row of what was tried -> both postures of it."""
-        return self.rows_kernel(RowLayout(2, 0, (("pair", (6,)),)), self.traced)
-
     def traced_root(self, goal: Transform, q0: SX, known: SX, middle: SX) -> Proposal:
+        """Both postures of a root, from the constraints with polynomial and the middle of its bin."""
         plane, length, f = wrist_angles.parts(known)
         return self.traced(goal, q0, wrist_angles.at_crossing(plane, length, f, middle, CERTAIN))
 
-    def sampled(self) -> Kernel:
-        """target -> constraints with polynomial (28,), bins with roots (2,), open ones (2,), distance and defect."""
+    def sampled(self, target: SX) -> tuple[SX, ...]:
+        """Constraints with polynomial (28,), bins with roots (2,), open ones (2,), distance and defect of a target."""
+        goal, defect = orthonormal(target)
+        T = self.canonical.goal(goal)
+        f = wrist_angles.polynomial(self.size, T)
+        known = wrist_angles.joined(*wrist_angles.constraints(self.size, T), f)
+        return known, *crossings.crossings(f), sqrt(sumsqr(T.p)), defect
 
-        def trace(target: SX) -> tuple[SX, ...]:
-            goal, defect = orthonormal(target)
-            T = self.canonical.goal(goal)
-            f = wrist_angles.polynomial(self.size, T)
-            known = wrist_angles.joined(*wrist_angles.constraints(self.size, T), f)
-            return known, *crossings.crossings(f), sqrt(sumsqr(T.p)), defect
+    def constraints(self, target: SX) -> tuple[SX, ...]:
+        """What `Asked` has, of a target."""
+        goal, defect = orthonormal(target)
+        T = self.canonical.goal(goal)
+        p, q = wrist_angles.constraints(self.size, T)
+        f = wrist_angles.polynomial(self.size, T).pairs()
+        return wrist_angles.packed(p), wrist_angles.packed(q), f, sqrt(sumsqr(T.p)), defect
 
-        outputs: Shapes = (("known", (28,)), ("roots", (2,)), ("unclear", (2,)), ("distance", ()), ("defect", ()))
-        return self.side_kernel("sampled", (("target", (4, 4)),), outputs, trace)
-
-    def constraints(self) -> Kernel:
-        """target -> `Asked`."""
-
-        def trace(target: SX) -> tuple[SX, ...]:
-            goal, defect = orthonormal(target)
-            T = self.canonical.goal(goal)
-            p, q = wrist_angles.constraints(self.size, T)
-            f = wrist_angles.polynomial(self.size, T).pairs()
-            return wrist_angles.packed(p), wrist_angles.packed(q), f, sqrt(sumsqr(T.p)), defect
-
-        outputs: Shapes = (("plane", (3, 3)), ("length", (3, 3)), ("coefficients", (ROOTS // 2 + 1, 2)))
-        outputs = (*outputs, ("distance", ()), ("defect", ()))
-        return self.side_kernel("constraints", (("target", (4, 4)),), outputs, trace)
+    def asked(self, target: np.ndarray) -> Asked:
+        """The constraints of targets (N, 4, 4)."""
+        return Asked(*self.kernel_of("offset_wrist_constraints")(target))
 
     def _pinned(self, coefficients: np.ndarray, z: np.ndarray, q0: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Roots with theta6 at the seed where the polynomial vanishes altogether: there the arm moves within itself."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 
 import casadi
 import numpy as np
@@ -12,7 +12,7 @@ from casadi import SX, cos, fmax, sin
 
 from linkwork.inverse.analytic import three_axes
 from linkwork.inverse.analytic.angles import Margin, both
-from linkwork.inverse.analytic.candidates import CONTINUUM, Candidate, Proposal, RowLayout, constant, orthonormal
+from linkwork.inverse.analytic.candidates import CONTINUUM, Candidate, Proposal, constant, orthonormal
 from linkwork.inverse.analytic.denavit import Frames, frames
 from linkwork.inverse.analytic.family import Family, Geometry, Rows, over_free, own_free
 from linkwork.inverse.analytic.ideal import EXACT, Lines
@@ -99,7 +99,7 @@ def determinant(size: Dimensions, theta: SX) -> tuple[SX, dict[str, SX]]:
 class SphericalWrist(Family):
     name, title = "spherical_wrist", "spherical wrist: axes 4, 5, 6 through one point"
     axes, rank, geometry = 6, 30, Geometry(recognise, canonical)
-    slots = SLOTS
+    slots, explained = SLOTS, 2
     size: Dimensions
 
     @property
@@ -110,12 +110,11 @@ class SphericalWrist(Family):
 
     def propose(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None) -> Rows:
         if self.size.arm.case != "general":
-            return Rows(*self.rows_kernel(RowLayout(self.slots, 2), self.traced)(target, q0))
-        kernel = self.rows_kernel(RowLayout(self.slots, 2, three_axes.ROOT_INPUT), self.traced)
-        quartic = self.side_kernel("quartic", (("target", (4, 4)),), three_axes.QUARTIC, self._quartic)
-        return Rows(*kernel(target, q0, trigonometric_roots(quartic(target))))
+            return Rows(*self.kernel_of("closed_form_poses")(target, q0))
+        roots = trigonometric_roots(self.kernel_of("quartic_of_poses")(target))
+        return Rows(*self.kernel_of("closed_form_poses_of_roots")(target, q0, roots))
 
-    def _quartic(self, T: SX) -> SX:
+    def quartic(self, T: SX) -> SX:
         return polynomial(self.size, self.canonical_goal(T))
 
     def traced(self, goal: Transform, q0: SX, roots: SX | None = None) -> Proposal:
@@ -148,7 +147,7 @@ class LockedEnd(Family):
 
     name, title = "seven_axis_locked", "seven axes, six of them with a spherical shoulder or wrist"
     axes, rank = 7, 41
-    slots = SLOTS
+    slots, explained = SLOTS, 2
     free = "angle of the joint at the end without the sphere [rad]"
 
     @classmethod
@@ -165,10 +164,6 @@ class LockedEnd(Family):
         assert isinstance(inner, SphericalWrist)
         return deviation, cls(subject, chain, inner.canonical, inner.size, deviation <= EXACT, inner=inner, last=last)
 
-    @cached_property
-    def key(self) -> str:
-        return f"{self.name} {self.last} {self.inner.key}"
-
     @property
     def parameters(self) -> Mapping[str, float]:
         return self.inner.parameters
@@ -182,16 +177,12 @@ class LockedEnd(Family):
 
     def propose(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None) -> Rows:
         values = own_free(q0[..., self.held], len(target)) if free is None else free
-        general = self.inner.size.arm.case == "general"
-        inputs = (("free", ()), *(three_axes.ROOT_INPUT if general else ()))
-        kernel = self.rows_kernel(RowLayout(self.slots, 2, inputs), self.traced)
-        if not general:
-            return over_free(kernel, target, q0, values)
-        asked = (("target", (4, 4)), ("free", ()))
-        quartic = self.side_kernel("quartic", asked, three_axes.QUARTIC, self._quartic)
+        if self.inner.size.arm.case != "general":
+            return over_free(self.kernel_of("closed_form_locked"), target, q0, values)
+        kernel, quartic = self.kernel_of("closed_form_locked_of_roots"), self.kernel_of("quartic_of_locked_poses")
         return over_free(kernel, target, q0, values, lambda T, f: trigonometric_roots(quartic(T, f)))
 
-    def _quartic(self, T: SX, free: SX) -> SX:
+    def quartic(self, T: SX, free: SX) -> SX:
         goal = self.inner.canonical.goal(self.without_locked(orthonormal(T)[0], free))
         return polynomial(self.inner.size, goal)
 

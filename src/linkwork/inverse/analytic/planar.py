@@ -10,9 +10,9 @@ import numpy as np
 from casadi import SX, atan2, cos, fabs, sin, sqrt
 
 from linkwork.inverse.analytic.angles import FREE, Margin, both, either, root
-from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Proposal, RowLayout
+from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Proposal
 from linkwork.inverse.analytic.denavit import Frames, frames
-from linkwork.inverse.analytic.family import ClosedForm, Geometry, Rows, over_free, own_free
+from linkwork.inverse.analytic.family import ClosedForm, Family, Geometry, Rows, over_free, own_free
 from linkwork.inverse.analytic.ideal import Lines
 from linkwork.spatial import Transform
 
@@ -168,7 +168,7 @@ class PlanarPoint2R(ClosedForm):
         return self.size.a1 * self.size.tip * elbow, {"elbow": elbow}
 
 
-class PlanarPoint3R(ClosedForm):
+class PlanarPoint3R(Family):
     name, title = "planar_3r", "planar: three parallel axes, position alone"
     axes, rank, geometry = 3, 11, Geometry(recognise, canonical, refused=_short("a1", "a2"))
     slots, position = 2, True
@@ -177,13 +177,13 @@ class PlanarPoint3R(ClosedForm):
     size: Dimensions
 
     def propose(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None) -> Rows:
-        kernel = self.rows_kernel(RowLayout(self.slots, 1, (("free", ()),), position=True), self.turned)
+        kernel = self.kernel_of("closed_form_turned")
         if free is None:
             placed = self.canonical.placed
             free = own_free(np.sum(placed.sign * q0 + placed.offset, axis=-1), len(target))
         return over_free(kernel, target, q0, free)
 
-    def turned(self, goal: Transform, q0: SX, free: SX) -> Proposal:
+    def traced(self, goal: Transform, q0: SX, free: SX) -> Proposal:
         P, seed = self.canonical.point(goal.p), self.canonical.angles(q0)
         return self.canonical.rows(point_3r(self.size, P, seed, free, self.margin))
 

@@ -8,12 +8,13 @@ import casadi
 import numpy as np
 from casadi import SX, fabs, fmax
 
-from linkwork.engine.kernel import Kernel, Signature
+from linkwork.engine.kernel import Kernel
 from linkwork.engine.scan import Scan, keyed_scan
-from linkwork.engine.traced import traced
 from linkwork.inverse.analytic.angles import either, wrapped
 from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, TOLERANCE, pose_error, true_pose
 from linkwork.inverse.analytic.screws import Chain
+from linkwork.model import Placement, Tree
+from linkwork.quantities import Inputs, kernel_of
 from linkwork.recursions.jacobians import jacobian
 from linkwork.spatial import Transform
 from linkwork.spatial.linear import factored
@@ -44,18 +45,23 @@ def polished(
 
 def residuals(subject: Subject, chain: Chain, position: bool = False) -> Kernel:
     """The kernel (q of the chain, target) -> how far true FK is from the target [of the arm's length, rad]."""
+    return _kernel_about(subject, chain, "chain_point_residual" if position else "chain_residual")
 
-    def residual(q: SX, T: SX) -> SX:
-        return pose_error(true_pose(subject, chain, q), _goal(T, position), chain.length, position)
 
-    target = ("target", (3,) if position else (4, 4))
-    signature = Signature("residual", (("q", (len(chain),)), target), (("residual", ()),))
-    key = f"analytic residual {position} {chain.columns} {subject.place_of(chain.frame)}"
-    return subject.kernel(key, lambda full: traced(signature, residual, full))
+def traced_residual(tree: Tree, x: Inputs) -> tuple[SX]:
+    """How far true FK is from a target (4, 4) or (3,): a line of the table."""
+    chain, target = x.about, x.own["target"]
+    position = target.shape == (3, 1)
+    T = true_pose(tree, x.frame, chain, x.own["q"])
+    return (pose_error(T, _goal(target, position), chain.length, position),)
+
+
+def _kernel_about(subject: Subject, chain: Chain, line: str) -> Kernel:
+    return subject.once((_kernel_about, line, chain.key), lambda: kernel_of(subject, line, chain.frame, about=chain))
 
 
 def _newton(subject: Subject, chain: Chain, position: bool, hold: int | None) -> Scan:
-    return subject.once((_newton, chain.frame, position, hold), lambda: _scan(subject, chain, position, hold))
+    return subject.once((_newton, chain.key, position, hold), lambda: _scan(subject, chain, position, hold))
 
 
 def _scan(subject: Subject, chain: Chain, position: bool, hold: int | None) -> Scan:
@@ -64,10 +70,11 @@ def _scan(subject: Subject, chain: Chain, position: bool, hold: int | None) -> S
     No joint turns by more than half a radian a step. The small term keeps a singular posture from dividing by zero.
     """
     n, L = len(chain), chain.length
+    tree, frame = subject.tree, subject.place_of(chain.frame)
 
     def step(q: SX, target: SX, k: SX) -> dict[str, Any]:
         goal = _goal(target, position)
-        T, J = true_pose(subject, chain, q), _columns(subject, chain, q)
+        T, J = true_pose(tree, frame, chain, q), _columns(tree, frame, chain, q)
         p, w = (goal.p - T.p) / L, casadi.inv_skew(goal.R @ T.R.T - T.R @ goal.R.T) / 2
         e = p if position else casadi.vertcat(p, w)
         J = J[:3, :] / L if position else casadi.vertcat(J[:3, :] / L, J[3:, :])
@@ -92,14 +99,13 @@ def _goal(T: SX, position: bool) -> Transform:
     return Transform(SX.eye(3), T) if position else Transform(T[:3, :3], T[:3, 3])
 
 
-def _columns(subject: Subject, chain: Chain, q: SX) -> SX:
+def _columns(tree: Tree, frame: tuple[int, Placement], chain: Chain, q: SX) -> SX:
     """The Jacobian (6, n) of the frame for the chain's coordinates alone."""
-    tree = subject.tree
     q_tree = SX(tree.nq, 1)
     places = [tree.independent[0][column] for column in chain.columns]
     for k, at in enumerate(places):
         q_tree[at] = q[k]
-    J, _ = jacobian(tree, q_tree, subject.place_of(chain.frame))
+    J, _ = jacobian(tree, q_tree, frame)
     rates = {node.q: node.v for node in tree.nodes if node.nv}
     return casadi.densify(casadi.horzcat(*[J[:, rates[at]] for at in places]))
 
@@ -159,11 +165,10 @@ def _singular(J: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def jacobian_kernel(subject: Subject, chain: Chain) -> Kernel:
     """The kernel q of the chain (n,) -> its Jacobian (6, n) in world axes, lengths in units of the arm's."""
+    return _kernel_about(subject, chain, "chain_jacobian")
 
-    def scaled(q: SX) -> SX:
-        J = _columns(subject, chain, q)
-        return casadi.vertcat(J[:3, :] / chain.length, J[3:, :])
 
-    signature = Signature("jacobian", (("q", (len(chain),)),), (("J", (6, len(chain))),))
-    key = f"analytic jacobian {chain.columns} {subject.place_of(chain.frame)}"
-    return subject.kernel(key, lambda full: traced(signature, scaled, full))
+def traced_jacobian(tree: Tree, x: Inputs) -> tuple[SX]:
+    """The chain's Jacobian in units of the arm's length: a line of the table."""
+    J = _columns(tree, x.frame, x.about, x.own["q"])
+    return (casadi.vertcat(J[:3, :] / x.about.length, J[3:, :]),)

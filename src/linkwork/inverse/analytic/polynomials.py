@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from linkwork.errors import NotPossible
 from linkwork.inverse.analytic import carbonari
-from linkwork.inverse.analytic.offset_wrist import Asked, OffsetWrist
+from linkwork.inverse.analytic.offset_wrist import OffsetWrist
 from linkwork.inverse.analytic.screws import inverted
 from linkwork.inverse.analytic.solve import one_pose, solver
 from linkwork.subject import RobotLike, subject_of
@@ -16,7 +16,7 @@ from linkwork.subject import RobotLike, subject_of
 def offset_wrist_polynomial(robot: RobotLike, target: ArrayLike, frame: str) -> np.ndarray:
     """Coefficients (9,) of z^8 .. z^0, z = exp(i theta6), whose roots on the unit circle are the postures' theta6."""
     family, T = _family(robot, frame), one_pose("offset_wrist_polynomial", target)
-    c = Asked(*family.constraints()(T)).coefficients
+    c = family.asked(T).coefficients
     upper = (c[1:, 0] - 1j * c[1:, 1]) / 2
     return np.concatenate([upper[::-1], [c[0, 0]], upper.conj()])
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from linkwork.engine import keys
 from linkwork.errors import NotPossible
 from linkwork.model.placement import Placement
 from linkwork.subject import Subject
@@ -35,6 +37,15 @@ class Chain:
 
     def __len__(self) -> int:
         return len(self.directions)
+
+    def decided_by(self) -> tuple[Any, ...]:
+        """What decides the code of anything traced about this chain (engine/keys.py); its frame's place comes along."""
+        return tuple(getattr(self, field.name) for field in fields(self) if field.compare)
+
+    @cached_property
+    def key(self) -> str:
+        """The key of all that."""
+        return keys.key(self)
 
     @cached_property
     def length(self) -> float:

@@ -12,9 +12,8 @@ import casadi
 import numpy as np
 from casadi import SX, cos, fmax, sin, sqrt
 
-from linkwork.engine.kernel import Kernel
 from linkwork.inverse.analytic.angles import Margin, both, either
-from linkwork.inverse.analytic.candidates import CONTINUUM, Candidate, Proposal, RowLayout
+from linkwork.inverse.analytic.candidates import CONTINUUM, Candidate, Proposal
 from linkwork.inverse.analytic.denavit import Frames, frames
 from linkwork.inverse.analytic.family import Family, Geometry, Rows, over_free, own_free
 from linkwork.inverse.analytic.ideal import EXACT, Lines
@@ -161,18 +160,17 @@ class SevenAxis(Family):
     size: Dimensions
 
     def propose(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None) -> Rows:
-        kernel = self.rows_kernel(RowLayout(self.slots, 1, (("swivel", ()),)), self.traced)
-        values = own_free(self.swivel()(q0), len(target)) if free is None else free
+        kernel = self.kernel_of("closed_form_swivelled")
+        values = own_free(self.kernel_of("swivel")(q0), len(target)) if free is None else free
         return over_free(kernel, target, q0, values)
 
     def traced(self, goal: Transform, q0: SX, swivel: SX) -> Proposal:
         T, seed = self.canonical.goal(goal), self.canonical.angles(q0)
         return self.canonical.rows(solve(self.size, T, seed, swivel, self.margin))
 
-    def swivel(self) -> Kernel:
-        """q of the chain (7,) -> its swivel angle."""
-        trace = lambda q: swivel(self.size, self.canonical.angles(q))
-        return self.side_kernel("swivel", (("q", (7,)),), (("swivel", ()),), trace)
+    def swivel(self, q: SX) -> SX:
+        """The swivel angle of the chain's coordinates (7,)."""
+        return swivel(self.size, self.canonical.angles(q))
 
     def reason(self, distances: np.ndarray) -> str:
         shortest, longest = reach(self.size)

@@ -19,7 +19,7 @@ import numpy as np
 from casadi import SX, atan2, cos, fabs, sin, sqrt
 
 from linkwork.inverse.analytic.angles import FREE, Margin, any_of, both, either, root
-from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Proposal, RowLayout
+from linkwork.inverse.analytic.candidates import CONTINUUM, ISOLATED, TANGENT, Candidate, Proposal
 from linkwork.inverse.analytic.denavit import Frames, frames
 from linkwork.inverse.analytic.family import Family, Geometry, Rows
 from linkwork.inverse.analytic.ideal import EXACT, Lines
@@ -37,9 +37,6 @@ SAME = 1e-6
 """The same for roots of a polynomial."""
 NEAR_CIRCLE = 1e-2
 """How far from the unit circle a root may lie to be tried: double roots are known to half the digits."""
-ROOT_INPUT = (("roots", (4, 2)),)
-"""A further input of kernels: the roots of the general arm's polynomial."""
-QUARTIC = (("coefficients", (3, 2)),)
 
 
 @dataclass(frozen=True)
@@ -377,17 +374,16 @@ _CASES: dict[str, Callable[[Arm, SX, SX, Margin], list[Candidate]]] = {
 class ThreeAxes(Family):
     name, title = "positioning_3r", "three axes that place a point"
     axes, rank, geometry = 3, 12, Geometry(recognise, canonical)
-    slots, position = 4, True
+    slots, explained, position = 4, 2, True
     size: Arm
 
     def propose(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None) -> Rows:
         if self.size.case != "general":
-            return Rows(*self.rows_kernel(RowLayout(self.slots, 2, position=True), self.traced)(target, q0))
-        kernel = self.rows_kernel(RowLayout(self.slots, 2, ROOT_INPUT, position=True), self.traced)
-        quartic = self.side_kernel("quartic", (("target", (3,)),), QUARTIC, self._quartic)
-        return Rows(*kernel(target, q0, trigonometric_roots(quartic(target))))
+            return Rows(*self.kernel_of("closed_form_points")(target, q0))
+        roots = trigonometric_roots(self.kernel_of("quartic_of_points")(target))
+        return Rows(*self.kernel_of("closed_form_points_of_roots")(target, q0, roots))
 
-    def _quartic(self, p: SX) -> SX:
+    def quartic(self, p: SX) -> SX:
         return polynomial(self.size, self.canonical.point(p)).pairs()
 
     def traced(self, goal: Transform, q0: SX, roots: SX | None = None) -> Proposal:
