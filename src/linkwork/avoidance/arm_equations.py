@@ -94,7 +94,8 @@ class ArmEquations:
         psi = alpha + (direction of v0 in the target's basis) - (direction of the elbow in the arm's basis).
         """
         goal, defect = orthonormal(T)
-        canonical = self.family.canonical
+        subject, chain, canonical = self.family.subject, self.family.chain, self.family.canonical
+        place = subject.place_of(chain.frame)
         target = canonical.goal(goal)
         seed = canonical.angles(SX(casadi.DM(self.family.rest)))
         swing = self.swing(target)
@@ -113,9 +114,7 @@ class ArmEquations:
         for row in canonical.rows(Proposal(rows, ())).rows:
             joints = casadi.vertcat(*[SX(t) for t in row.theta])
             joints = joints - 2 * casadi.pi * casadi.floor(joints / (2 * casadi.pi) + 0.5)
-            residual = pose_error(
-                true_pose(self.family.subject, self.family.chain, joints), goal, self.family.chain.length
-            )
+            residual = pose_error(true_pose(subject.tree, place, chain, joints), goal, chain.length)
             q.append(joints.T)
             residuals.append(casadi.if_else(SX(row.exists) > 0, residual, 1.0))
         return casadi.vertcat(*q), casadi.vertcat(*residuals), defect
