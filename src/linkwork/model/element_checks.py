@@ -31,7 +31,7 @@ from linkwork.model.elements import (
     TorsionSpring,
 )
 from linkwork.model.joint import Joint
-from linkwork.model.number import has_symbols, is_symbol, norm, scale
+from linkwork.model.number import finite, has_symbols, is_symbol, norm, scale
 
 
 def checked_elements(elements: tuple[Element, ...], bodies: set[str], joints: dict[str, Joint]) -> tuple[Element, ...]:
@@ -84,17 +84,17 @@ class _Check:
         changes: dict[str, Any] = {}
         kind: type = type(self.e)
         for label, field in fields_of(kind).items():
-            if getattr(self.e, label) is not None:
-                self._field(label, field.role, changes)
+            value = getattr(self.e, label)
+            if value is not None and value is not field.default:  # a default is right (tests/model)
+                self._field(label, value, field.role, changes)
         _CHECKS[kind](self)
         return replace(self.e, **changes) if changes else self.e
 
     def fail(self, sentence: str) -> NoReturn:
         raise InvalidModel(f"{about(self.e)}: {sentence}", ("element", getattr(self.e, "name", "")))
 
-    def _field(self, label: str, role: Role, changes: dict[str, Any]) -> None:
+    def _field(self, label: str, value: Any, role: Role, changes: dict[str, Any]) -> None:
         """What a field must be by its role alone; axes are made units."""
-        value = getattr(self.e, label)
         match role.kind:
             case "point":
                 self._point(label, value, role.on_bars)
@@ -122,7 +122,7 @@ class _Check:
             self.fail(f'{label} is on body "{point.body}", which does not exist{did_you_mean(point.body, holders)}')
         if point.body in self.known.bars and not on_bars:
             self.fail(f'{label} is on bar "{point.body}"; only springs and dampers pull at bars')
-        if len(point.position) != 3 or not _finite(point.position):
+        if len(point.position) != 3 or not finite(point.position):
             self.fail(f"{label} at {point.position}, expected three finite numbers")
 
     def _number(self, label: str, value: Any, role: Role) -> None:
@@ -141,7 +141,7 @@ class _Check:
         axis = getattr(self.e, label)
         if has_symbols(axis):
             self.fail(f"{label} depends on a live variable, expected plain numbers")
-        length = norm(axis) if len(axis) == 3 and _finite(axis) else 0.0
+        length = norm(axis) if len(axis) == 3 and finite(axis) else 0.0
         if not length > 1e-12:
             self.fail(f"{label} {tuple(axis)}, expected a direction")
         return axis if abs(length - 1.0) < 1e-15 else scale(1.0 / length, axis)
@@ -197,7 +197,7 @@ class _Check:
         for k, loop in enumerate(self.e.loops):
             lengths = (loop.ground, loop.crank, loop.coupler, loop.rocker)
             if not has_symbols(lengths):
-                if not (_finite(lengths) and min(lengths) > 0.0):
+                if not (finite(lengths) and min(lengths) > 0.0):
                     self.fail(f"loop {k} has lengths {lengths}, expected positive numbers")
                 if max(lengths) >= sum(lengths) - max(lengths):
                     self.fail(f"loop {k}: the longest of {lengths} exceeds the other three, so it cannot be assembled")
@@ -254,7 +254,7 @@ class _Check:
     def stiffness(self) -> None:
         self._supports([self.e.support])
         weights = self.e.weights
-        if len(weights) != 6 or not (has_symbols(tuple(weights)) or (_finite(weights) and min(weights) > 0.0)):
+        if len(weights) != 6 or not (has_symbols(tuple(weights)) or (finite(weights) and min(weights) > 0.0)):
             self.fail(f"weights are {tuple(weights)}, expected six positive numbers")
 
     def _supports(self, names: list[str]) -> None:
@@ -285,13 +285,3 @@ _EXPECTED = {
     "positive": "a positive number",
     "not negative": "a number that is not negative",
 }
-
-
-def _finite(numbers: Iterable[Any]) -> bool:
-    for x in numbers:
-        if type(x) is float:
-            if not math.isfinite(x):
-                return False
-        elif not (has_symbols(x) or (isinstance(x, (int, float)) and math.isfinite(x))):
-            return False
-    return True

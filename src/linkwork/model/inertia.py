@@ -14,6 +14,7 @@ from linkwork.model.number import (
     Number,
     Vector,
     add,
+    all_floats,
     dot,
     has_symbols,
     is_symbol,
@@ -78,35 +79,39 @@ class MassProperties:
             raise InvalidModel(f'check level "{level}" is unknown, expected one of {", ".join(LEVELS)}')
         if self.inertia is NO_INERTIA and self.com is ZERO and type(self.mass) is float and self.mass == 0.0:
             return None
-        if has_symbols((self.mass, self.com, self.inertia)):
-            return None
-        entries = tuple(float(x) for row in self.inertia for x in row)
+        entries = (*self.inertia[0], *self.inertia[1], *self.inertia[2])
+        numbers = (self.mass, *self.com, *entries)
+        if not all_floats(numbers):
+            if has_symbols(numbers):
+                return None
+            entries = tuple(map(float, entries))
         xx, xy, xz, yx, yy, yz, zx, zy, zz = entries
-        if not all(map(math.isfinite, (self.mass, *self.com, *entries))):
+        if not all(map(math.isfinite, numbers)):
             return "mass, centre of mass or inertia is not finite"
         if self.mass < 0.0:
             return f"mass {self.mass:g} kg is negative"
         largest = float(max(map(abs, entries)))
-        if max(self.mass, largest, *map(abs, self.com)) > LARGEST:
+        if max(map(abs, numbers)) > LARGEST:
             numbers = f"mass {self.mass:g} kg, centre of mass {tuple(self.com)} m, largest moment {largest:g} kg m^2"
             return f"{numbers}: beyond {LARGEST:g}, where what is computed with them leaves the numbers"
         if largest == 0.0:
             return None
-        if any(abs(a / largest - b / largest) > 1e-12 for a, b in ((xy, yx), (xz, zx), (yz, zy))):
-            return "inertia is not symmetric"
+        if (xy, xz, yz) != (yx, zx, zy):
+            if any(abs(a / largest - b / largest) > 1e-12 for a, b in ((xy, yx), (xz, zx), (yz, zy))):
+                return "inertia is not symmetric"
         if level == "any":
             return None
         if not any((xy, xz, yz, yx, zx, zy)):
-            A, B, C = sorted(moment / largest for moment in (xx, yy, zz))
+            A, B, C = sorted((xx / largest, yy / largest, zz / largest))
         else:
             scaled = np.array(self.inertia, dtype=float) / largest  # no overflow
             A, B, C = (float(moment) for moment in np.linalg.eigvalsh(scaled))
+        if A >= -_ROUNDING and (level != "physical" or C - A - B <= _ROUNDING):
+            return None
         shown = ", ".join(f"{moment * largest:.6g}" for moment in (A, B, C))
         if A < -_ROUNDING:
             return f"principal moments {shown} kg m^2 are not all positive"
-        if level == "physical" and C - A - B > _ROUNDING:
-            return f"principal moments {shown} kg m^2 violate A + B >= C by {(C - A - B) * largest:.6g} kg m^2"
-        return None
+        return f"principal moments {shown} kg m^2 violate A + B >= C by {(C - A - B) * largest:.6g} kg m^2"
 
 
 def from_parameters(parameters: tuple[float, ...]) -> MassProperties:
@@ -136,4 +141,6 @@ def _mirrored(A: Matrix) -> Matrix:
 
 
 def _is_nothing(m: MassProperties) -> bool:
+    if type(m.mass) is float and (m.mass != 0.0 or m.inertia is NO_INERTIA):
+        return m.mass == 0.0
     return not has_symbols((m.mass, m.inertia)) and m.mass == 0.0 and all(x == 0.0 for row in m.inertia for x in row)

@@ -41,6 +41,10 @@ class JointKind:
         return self.nq > self.nv
 
     @property
+    def has_second_axis(self) -> bool:
+        return any(axis == "second_axis" for _, axis in self.chain)
+
+    @property
     def is_fixed(self) -> bool:
         return self.nv == 0
 

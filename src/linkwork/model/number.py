@@ -19,6 +19,21 @@ ZERO: Vector = (0.0, 0.0, 0.0)
 IDENTITY: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
+_FLOATS = frozenset({float})
+
+
+def all_floats(numbers: tuple[Number, ...]) -> bool:
+    """True if every number is a float, as nearly all numbers of a description are: asked first, and quickly."""
+    return _FLOATS.issuperset(map(type, numbers))
+
+
+def finite(numbers: tuple[Number, ...]) -> bool:
+    """True if every number is finite; symbols count as finite."""
+    if all_floats(numbers):
+        return all(map(math.isfinite, numbers))
+    return all(has_symbols(x) or (isinstance(x, (int, float)) and math.isfinite(x)) for x in numbers)
+
+
 def is_symbol(x: Number) -> bool:
     """True for a CasADi number that is not a constant."""
     return isinstance(x, casadi.SX) and not x.is_constant()
@@ -35,6 +50,8 @@ def has_symbols(x: Any) -> bool:
         return False
     if not isinstance(x, (tuple, list)):
         return is_symbol(x)
+    if _FLOATS.issuperset(map(type, x)):
+        return False
     for y in x:
         if type(y) is not float and has_symbols(y):
             return True
@@ -78,7 +95,8 @@ def norm(a: Vector) -> Number:
 
 
 def transpose(A: Matrix) -> Matrix:
-    return tuple(zip(*A, strict=True))  # type: ignore[return-value]
+    (a, b, c), (d, e, f), (g, h, i) = A
+    return ((a, d, g), (b, e, h), (c, f, i))
 
 
 def times(A: Matrix, x: Vector) -> Vector:
@@ -88,8 +106,13 @@ def times(A: Matrix, x: Vector) -> Vector:
 
 def product(A: Matrix, B: Matrix) -> Matrix:
     """A B."""
-    x, y, z = transpose(B)
-    return tuple([(dot(row, x), dot(row, y), dot(row, z)) for row in A])  # type: ignore[return-value]
+    (a, b, c), (d, e, f), (g, h, i) = B  # written out: readers of files do little else
+    (x, y, z), (u, v, w), (p, q, r) = A
+    return (
+        (x * a + y * d + z * g, x * b + y * e + z * h, x * c + y * f + z * i),
+        (u * a + v * d + w * g, u * b + v * e + w * h, u * c + v * f + w * i),
+        (p * a + q * d + r * g, p * b + q * e + r * h, p * c + q * f + r * i),
+    )
 
 
 def matrix_sum(A: Matrix, B: Matrix) -> Matrix:

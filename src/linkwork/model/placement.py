@@ -29,6 +29,8 @@ class Placement:
 
     def inverse(self) -> Placement:
         """T_child_parent."""
+        if self is HERE:
+            return self
         R = transpose(self.rotation)
         return Placement(R, scale(-1.0, times(R, self.position)))
 

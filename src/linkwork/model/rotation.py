@@ -35,8 +35,17 @@ _ORTHOGONAL = 1.0e-14  # a rotation computed in double precision is that near to
 
 def snapped(R: Matrix) -> Matrix:
     """R with entries within rounding of -1, 0, 1 made exact (symbols untouched)."""
-    (a, b, c), (d, e, f), (g, h, i) = R
-    return ((_snap(a), _snap(b), _snap(c)), (_snap(d), _snap(e), _snap(f)), (_snap(g), _snap(h), _snap(i)))
+    x, y, z = R
+    return (_snapped_row(x), _snapped_row(y), _snapped_row(z))
+
+
+def _snapped_row(row: Vector) -> Vector:
+    a, b, c = row
+    if type(a) is type(b) is type(c) is float:
+        least, most = min(abs(a), abs(b), abs(c)), max(abs(a), abs(b), abs(c))
+        if _SNAP < least and most < 1.0 - _SNAP:  # a turn about no axis of the coordinates
+            return row
+    return (_snap(a), _snap(b), _snap(c))
 
 
 def _snap(x: Number) -> Number:
@@ -54,8 +63,10 @@ def _snap(x: Number) -> Number:
 
 def about(axis: str, angle: Number) -> Matrix:
     """Rotation by `angle` [rad] about the coordinate axis "x", "y" or "z"."""
-    sine = sin(angle)
-    c, s, n = _snap(cos(angle)), _snap(sine), _snap(-sine)
+    s, c = sin(angle), cos(angle)
+    n = -s
+    if type(s) is not float or not (_SNAP < abs(s) < 1.0 - _SNAP and _SNAP < abs(c) < 1.0 - _SNAP):
+        c, s, n = _snap(c), _snap(s), _snap(n)
     if axis == "x":
         return ((1.0, 0.0, 0.0), (0.0, c, n), (0.0, s, c))
     if axis == "y":
@@ -73,10 +84,8 @@ def from_euler(sequence: str, angles: Sequence[Number]) -> Matrix:
         raise InvalidModel(
             f'Euler angles "{sequence}" {tuple(angles)}, expected three letters of x, y, z and three angles'
         )
-    R = IDENTITY
-    for axis, angle in zip(sequence.lower(), angles):
-        R = product(R, about(axis, angle))
-    return snapped(R)
+    first, second, third = (about(axis, angle) for axis, angle in zip(sequence.lower(), angles))
+    return snapped(product(product(first, second), third))
 
 
 def from_rpy(rpy: Sequence[Number]) -> Matrix:

@@ -14,7 +14,7 @@ from linkwork.model.element_checks import checked_elements
 from linkwork.model.inertia import LARGEST, LEVELS
 from linkwork.model.joint import SIZES, TYPES, Joint
 from linkwork.model.model import Model
-from linkwork.model.number import IDENTITY, Number, Vector, dot, has_symbols, norm, scale
+from linkwork.model.number import IDENTITY, Vector, all_floats, dot, finite, has_symbols, norm, scale
 from linkwork.model.placement import HERE, Placement
 from linkwork.model.rotation import orthogonality_error
 
@@ -74,7 +74,7 @@ def _check_names(model: Model) -> None:
             raise InvalidModel(f'robot "{model.name}": a {what} has an empty name')
     if not model.bodies:
         raise InvalidModel(f'robot "{model.name}" has no bodies')
-    if not _finite(model.gravity):
+    if not finite(model.gravity):
         raise InvalidModel(f'robot "{model.name}": gravity {model.gravity} is not finite')
 
 
@@ -83,10 +83,8 @@ def _check_tree(model: Model) -> None:
     parent: dict[str, str | None] = {}
     carrier: dict[str, str] = {}
     for joint in model.joints:
-        for role, body in (("parent", joint.parent), ("child", joint.child)):
-            if body is not None and body not in names:
-                sentence = f'joint "{joint.name}": {role} body "{body}" is unknown{did_you_mean(body, names)}'
-                raise InvalidModel(sentence, ("joint", joint.name))
+        if joint.child not in names or (joint.parent is not None and joint.parent not in names):
+            raise _of_nobody(joint, names)
         if joint.child in parent:
             raise InvalidModel(
                 f'body "{joint.child}" is the child of two joints, "{carrier[joint.child]}" and "{joint.name}"; '
@@ -109,17 +107,23 @@ def _check_tree(model: Model) -> None:
         settled.update(trail)
 
 
+def _of_nobody(joint: Joint, names: set[str]) -> InvalidModel:
+    role, body = ("child", joint.child) if joint.parent is None or joint.parent in names else ("parent", joint.parent)
+    sentence = f'joint "{joint.name}": {role} body "{body}" is unknown{did_you_mean(body, names)}'
+    return InvalidModel(sentence, ("joint", joint.name))
+
+
 def _check_attached(model: Model) -> None:
     """Frames, points and lines: they hang on something that exists, and their numbers are finite."""
     names = {body.name for body in model.bodies}
     for frame in model.frames:
-        about, culprit = f'frame "{frame.name}"', ("frame", frame.name)
+        problem = _problem_of_placement(frame.placement)
         if frame.body not in names:
-            sentence = f'{about}: body "{frame.body}" is unknown{did_you_mean(frame.body, names)}'
-            raise InvalidModel(sentence, culprit)
-        if frame.name in names and frame.name != frame.body:
-            raise InvalidModel(f"{about} has the name of a body", culprit)
-        _check_placement(about, frame.placement, culprit)
+            problem = f': body "{frame.body}" is unknown{did_you_mean(frame.body, names)}'
+        elif frame.name in names and frame.name != frame.body:
+            problem = " has the name of a body"
+        if problem:
+            raise InvalidModel(f'frame "{frame.name}"{problem}', ("frame", frame.name))
     for body in model.bodies:
         if not body.points and not body.lines:
             continue
@@ -129,7 +133,7 @@ def _check_attached(model: Model) -> None:
         if (twice := _used_twice(points)) is not None:
             raise InvalidModel(f'body "{body.name}": point name "{twice}" is used {points.count(twice)} times', culprit)
         for name, position in body.points:
-            if not _finite(position):
+            if not finite(position):
                 raise InvalidModel(f'body "{body.name}": point "{name}" at {position} is not finite', culprit)
         for end in (end for line in body.lines for end in line):
             if end not in known:
@@ -138,74 +142,86 @@ def _check_attached(model: Model) -> None:
 
 
 def _checked_joint(joint: Joint) -> Joint:
-    about, culprit = f'joint "{joint.name}"', ("joint", joint.name)
-    if joint.type not in SIZES:
-        sentence = f'{about} has type "{joint.type}"; linkwork knows {", ".join(TYPES)}'
-        raise InvalidModel(f"{sentence}{did_you_mean(joint.type, TYPES)}", culprit)
-    _check_placement(about, joint.placement, culprit)
-    if joint.limits and len(joint.limits) != joint.nv:
-        raise InvalidModel(f"{about} has {len(joint.limits)} limits, expected {joint.nv}", culprit)
-    for limit in joint.limits:
-        if not limit.lower <= limit.upper:
-            sentence = f"{about}: lower limit {limit.lower:g} is above upper limit {limit.upper:g}"
-            raise InvalidModel(sentence, culprit)
-        if not (limit.velocity >= 0.0 and limit.effort >= 0.0):
-            numbers = f"velocity limit {limit.velocity:g} and effort limit {limit.effort:g}"
-            raise InvalidModel(f"{about}: {numbers} must not be negative", culprit)
-        if not limit.acceleration > 0.0:
-            raise InvalidModel(f"{about}: acceleration limit {limit.acceleration:g} must be positive", culprit)
-    for label in ("damping", "friction", "armature"):
-        value = getattr(joint, label)
-        if type(value) is float and value == 0.0:
-            continue
-        for x in value if isinstance(value, tuple) else (value,):
-            if not has_symbols(x) and not (math.isfinite(x) and x >= 0.0):
-                raise InvalidModel(f"{about}: {label} {x:g} must be finite and not negative", culprit)
-        if isinstance(value, tuple) and len(value) != joint.nv:
-            raise InvalidModel(f"{about}: {label} has {len(value)} numbers, expected 1 or {joint.nv}", culprit)
+    """The joint with unit axes."""
+    problem = _problem_of_joint(joint)
+    if problem:
+        raise InvalidModel(f'joint "{joint.name}"{problem}', ("joint", joint.name))
     if not joint.kind.has_axis:
         return joint
-    if not _finite((joint.pitch,)):
-        raise InvalidModel(f"{about}: pitch {joint.pitch} is not finite", culprit)
     first = _unit(joint, "axis", joint.axis)
-    if "second_axis" not in [axis for _, axis in joint.kind.chain]:
+    if not joint.kind.has_second_axis:
         return joint if first is joint.axis else replace(joint, axis=first)
     second = _unit(joint, "second_axis", joint.second_axis)
     if not has_symbols((first, second)) and abs(dot(first, second)) > 1.0 - 1e-9:
-        sentence = f"{about}: axis {joint.axis} and second_axis {joint.second_axis} are parallel"
-        raise InvalidModel(f"{sentence}, expected two directions", culprit)
+        axes = f"axis {joint.axis} and second_axis {joint.second_axis}"
+        sentence = f'joint "{joint.name}": {axes} are parallel, expected two directions'
+        raise InvalidModel(sentence, ("joint", joint.name))
     return replace(joint, axis=first, second_axis=second)
 
 
-def _check_placement(about: str, placement: Placement, culprit: tuple[str, str]) -> None:
+def _problem_of_joint(joint: Joint) -> str:
+    """What is wrong with a joint, but for its axes; "" where nothing is."""
+    if joint.type not in SIZES:
+        return f' has type "{joint.type}"; linkwork knows {", ".join(TYPES)}{did_you_mean(joint.type, TYPES)}'
+    if problem := _problem_of_placement(joint.placement):
+        return problem
+    if joint.limits and len(joint.limits) != joint.nv:
+        return f" has {len(joint.limits)} limits, expected {joint.nv}"
+    for limit in joint.limits:
+        if not limit.lower <= limit.upper:
+            return f": lower limit {limit.lower:g} is above upper limit {limit.upper:g}"
+        if not (limit.velocity >= 0.0 and limit.effort >= 0.0):
+            return f": velocity limit {limit.velocity:g} and effort limit {limit.effort:g} must not be negative"
+        if not limit.acceleration > 0.0:
+            return f": acceleration limit {limit.acceleration:g} must be positive"
+    for label, value in (("damping", joint.damping), ("friction", joint.friction), ("armature", joint.armature)):
+        is_none = type(value) is float and value == 0.0
+        if not is_none and (problem := _problem_of_resistance(label, value, joint.nv)):
+            return problem
+    if joint.kind.has_axis and not finite((joint.pitch,)):
+        return f": pitch {joint.pitch} is not finite"
+    return ""
+
+
+def _problem_of_resistance(label: str, value: Any, nv: int) -> str:
+    """What is wrong with damping, friction or armature: one number, or one for each coordinate."""
+    for x in value if isinstance(value, tuple) else (value,):
+        if not has_symbols(x) and not (math.isfinite(x) and x >= 0.0):
+            return f": {label} {x:g} must be finite and not negative"
+    if isinstance(value, tuple) and len(value) != nv:
+        return f": {label} has {len(value)} numbers, expected 1 or {nv}"
+    return ""
+
+
+def _problem_of_placement(placement: Placement) -> str:
+    """What is wrong with where something sits; "" where nothing is."""
     if placement is HERE:
-        return
-    R = placement.rotation
-    if not _finite((*R[0], *R[1], *R[2], *placement.position)):
-        raise InvalidModel(f"{about}: its placement is not finite", culprit)
-    if not has_symbols(placement.position) and max(map(abs, placement.position)) > LARGEST:
-        sentence = f"its placement is at {tuple(placement.position)} m, beyond {LARGEST:g}"
-        raise InvalidModel(f"{about}: {sentence}, where what is computed with it leaves the numbers", culprit)
+        return ""
+    R, p = placement.rotation, placement.position
+    if not finite((*R[0], *R[1], *R[2], *p)):
+        return ": its placement is not finite"
+    if not has_symbols(p) and max(map(abs, p)) > LARGEST:
+        where = f"its placement is at {tuple(p)} m, beyond {LARGEST:g}"
+        return f": {where}, where what is computed with it leaves the numbers"
     if R is IDENTITY or has_symbols(R):
-        return
+        return ""
     error = orthogonality_error(R)
-    if error > 1e-6:
-        raise InvalidModel(f"{about}: its rotation is not orthogonal: R'R differs from 1 by {error:.3g}", culprit)
+    return f": its rotation is not orthogonal: R'R differs from 1 by {error:.3g}" if error > 1e-6 else ""
 
 
 def _unit(joint: Joint, label: str, axis: Vector) -> Vector:
+    if all_floats(axis) and abs(math.hypot(*axis) - 1.0) < 1e-15:
+        return axis
     if has_symbols(axis):
         return scale(1.0 / norm(axis), axis)
     culprit = ("joint", joint.name)
-    if not _finite(axis):
+    if not finite(axis):
         raise InvalidModel(f'joint "{joint.name}": {label} {tuple(axis)} is not finite', culprit)
     length = math.hypot(*axis)
     if not SHORTEST_AXIS <= length < math.inf:
         size = "zero" if length < SHORTEST_AXIS else "beyond the numbers"
         sentence = f'joint "{joint.name}": {label} {tuple(axis)} has length {size}, expected a direction'
         raise InvalidModel(sentence, culprit)
-    if abs(length - 1.0) < 1e-15:
-        return axis
     return tuple(x / length for x in axis)
 
 
@@ -251,14 +267,3 @@ def _check_mass(model: Model, check: str) -> None:
 
 def _used_twice(names: Iterable[str]) -> str | None:
     return next((name for name, count in Counter(names).items() if count > 1), None)
-
-
-def _finite(numbers: Iterable[Number]) -> bool:
-    for x in numbers:
-        if not (math.isfinite(x) if type(x) is float else _is_finite(x)):
-            return False
-    return True
-
-
-def _is_finite(x: Any) -> bool:
-    return has_symbols(x) or math.isfinite(x)

@@ -26,6 +26,9 @@ from linkwork.model.placement import Placement
 Color = tuple[float, float, float, float]
 
 
+_COLOURED = frozenset(("rgba", "material"))
+
+
 class Assets:
     """The <asset> sections of a file. A mesh that only is to be drawn is never opened."""
 
@@ -65,8 +68,10 @@ class Assets:
 
     def color(self, geom: Words) -> Color | None:
         """The geom's own colour, or that of its material."""
+        if geom.has_none_of(_COLOURED) or not self.visuals:
+            return None
         holder = geom if geom.has("rgba") else self.materials.get(geom.text("material", ""))
-        if holder is None or not holder.has("rgba") or not self.visuals:
+        if holder is None or not holder.has("rgba"):
             return None
         try:
             r, g, b, a = (min(max(x, 0.0), 1.0) for x in holder.numbers("rgba", 4))

@@ -72,10 +72,11 @@ def described_bodies(root: Element, defaults: Defaults, settings: CompilerSettin
             element, body, around, inherited, here = stack.pop()
             if isinstance(element, Attached) and element.settings is not None:
                 here = element.settings
-            if element.tag in ("body", "frame"):
+            tag = element.tag
+            if tag == "body" or tag == "frame":
                 childclass = defaults.named(element, "childclass") or inherited
                 T = around @ placement(Words(element), here)
-                if element.tag == "body":
+                if tag == "body":
                     if len(found) > MOST_BODIES:
                         raise element.error(f"is one too many: more than {MOST_BODIES} bodies are not read")
                     name = element.attributes.get("name") or names.free(f"body_{len(found)}")
@@ -112,7 +113,8 @@ def _given_names(root: Element) -> set[str]:
     stack = list(reversed(root.all("worldbody")))
     while stack:
         element = stack.pop()
-        stack.extend(reversed(element.children))
+        if element.children:
+            stack.extend(reversed(element.children))
         name = element.attributes.get("name")
         if name and element.tag in ("body", "site"):
             known = bodies if element.tag == "body" else sites

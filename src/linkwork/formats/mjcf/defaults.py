@@ -28,6 +28,7 @@ class Defaults:
             if top.text("class", MAIN) != MAIN:
                 raise top.error(f'has class "{top.text("class")[:60]}", expected none or "{MAIN}" at the top level')
             self._collect(top)
+        self._found: dict[tuple[str | tuple[str, ...], str], Inherited] = {}
         self._handed: dict[tuple[str | tuple[str, ...], str, int], tuple[Inherited, int]] = {}
 
     def _collect(self, top: Element) -> None:
@@ -71,6 +72,9 @@ class Defaults:
 
     def inherited(self, tags: str | tuple[str, ...], name: str) -> Inherited:
         """What a class and those around it hand down to elements of a tag; every section is looked through once."""
+        known = self._found.get((tags, name))
+        if known is not None:
+            return known
         wanted = (tags,) if isinstance(tags, str) else tags
         waiting: list[tuple[str, int]] = []
         at: tuple[str, int] | None = (name, len(self.sections[name]) - 1)
@@ -86,6 +90,7 @@ class Defaults:
                 lowest -= len(own)
                 handed = inherited_from(own, handed, lowest)
             self._handed[(tags, *at)] = handed, lowest
+        self._found[tags, name] = handed
         return handed
 
     def _behind(self, name: str, k: int) -> tuple[str, int] | None:

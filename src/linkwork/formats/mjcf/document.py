@@ -31,22 +31,22 @@ def expanded(content: bytes | str, source: str, folders: Folders) -> Element:
         raise InvalidFile(f"{source}:{root.line}: {what}")
     seen: dict[str, Element] = {}
     count = 1
-    stack = [(root, 1)]
+    stack = [(root, 1)]  # those that hold others
     while stack:
         element, depth = stack.pop()
-        if depth > DEEPEST:
-            raise element.error(f"is nested deeper than {DEEPEST}")
+        if depth >= DEEPEST:
+            raise element.children[0].error(f"is nested deeper than {DEEPEST}")
         element.children = _with_includes(element, folders, seen)
         count += len(element.children)
         if count > MOST_ELEMENTS:
             raise element.error(f"makes more than {MOST_ELEMENTS} elements, with what the file includes")
-        stack.extend((child, depth + 1) for child in element.children)
+        stack.extend([(child, depth + 1) for child in element.children if child.children])
     return root
 
 
 def _with_includes(element: Element, folders: Folders, seen: dict[str, Element]) -> list[Element]:
     """The children of an element, includes replaced by what they include, as often as that includes more."""
-    if all(child.tag != "include" for child in element.children):
+    if "include" not in [child.tag for child in element.children]:
         for child in element.children:
             child.parent = element
         return element.children

@@ -86,7 +86,8 @@ def equalities(
         match element.tag:
             case "connect" | "weld":
                 closure = (_connect if element.tag == "connect" else _weld)(words, name, mechanism)
-                found.elements.append(replace(closure, dependent=marks.dependent.get(name, ())))
+                dependent = marks.dependent.get(name, ())
+                found.elements.append(replace(closure, dependent=dependent) if dependent else closure)
             case "joint":
                 _joint(words, name, mechanism, follow and name not in marks.couplings, found, passed)
             case "tendon" if (coupling := _tendon(words, name, mechanism)) is not None:

@@ -72,7 +72,7 @@ class Geom:
 
     def _checked(self, size: Vector) -> Vector:
         needed = _SIZES.get(self.kind, 0)
-        if not all(0.0 < s < math.inf for s in size[:needed]):
+        if needed and not (min(size[:needed]) > 0.0 and max(size[:needed]) < math.inf):
             given = " ".join(f"{s:g}" for s in size[:needed])
             raise self.words.error(f'is a {self.kind} of size "{given}", expected {needed} positive numbers')
         return size
@@ -172,8 +172,8 @@ class Geom:
         if self.is_fitted and not self._mesh_is_there():
             return None
         T, (a, b, c) = self.placed
-        sizes = {"box": (2 * a, 2 * b, 2 * c), "sphere": (a,)}
-        return Shape(self.kind, sizes.get(self.kind, (a, 2 * b)), T, color, None, name)
+        size = (a,) if self.kind == "sphere" else (2 * a, 2 * b, 2 * c) if self.kind == "box" else (a, 2 * b)
+        return Shape(self.kind, size, T, color, None, name)
 
     def _mesh_is_there(self) -> bool:
         mesh = self.assets.mesh(self.words.text("mesh"), self.words)

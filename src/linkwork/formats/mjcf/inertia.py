@@ -16,6 +16,8 @@ from linkwork.model.inertia import MassProperties
 from linkwork.model.number import ZERO, Matrix, scale
 from linkwork.model.placement import Placement
 
+_NOTHING = MassProperties()
+
 
 def mass_properties(body: Described, geoms: list[Geom]) -> MassProperties | None:
     """Those of a body in its axes, or None where the file says nothing about them.
@@ -28,7 +30,7 @@ def mass_properties(body: Described, geoms: list[Geom]) -> MassProperties | None
     infer = settings.inertia_from_geoms == "true" or (settings.inertia_from_geoms == "auto" and body.inertial is None)
     matter: MassProperties | None = None
     if infer and weighing:
-        matter = sum((geom.matter() for geom in weighing), MassProperties())
+        matter = sum((geom.matter() for geom in weighing), _NOTHING)
     elif body.inertial is not None:
         matter = _given(body.inertial)
     if settings.least_mass or settings.least_inertia:
@@ -36,7 +38,7 @@ def mass_properties(body: Described, geoms: list[Geom]) -> MassProperties | None
         matter = _bounded(matter or MassProperties(com=position(Words(body.element))), settings)
     if settings.balance and matter is not None:
         matter = _balanced(matter)
-    return None if matter == MassProperties() and body.inertial is None else matter
+    return None if body.inertial is None and matter == _NOTHING else matter
 
 
 def scaled_to(total: float, bodies: dict[str, MassProperties]) -> dict[str, MassProperties]:

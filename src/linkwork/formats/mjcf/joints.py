@@ -28,6 +28,9 @@ from linkwork.model.number import ZERO, Vector, dot, scale, subtract, times, tra
 from linkwork.model.placement import HERE, Placement
 from linkwork.model.rotation import from_axis_angle
 
+_Z: Vector = (0.0, 0.0, 1.0)
+_RESISTING = frozenset(("damping", "frictionloss", "armature"))
+_LIMITING = frozenset(("limited", "range", "actuatorfrclimited", "actuatorfrcrange"))
 _ON_AXIS = 1e-15
 """An anchor nearer to the axis through the origin than this part of its distance lies on it."""
 
@@ -76,6 +79,8 @@ class _Moving:
         if self.type == "slide":
             return HERE
         p = self.anchor
+        if not any(p):
+            return HERE
         if self.type == "hinge":
             p = subtract(p, scale(dot(p, self.axis), self.axis))
             if math.hypot(*p) <= _ON_AXIS * (1.0 + math.hypot(*self.anchor)):
@@ -105,7 +110,7 @@ def chain(
             raise each.part.words.error("is free and not the only joint of its body")
         last = k == len(moving) - 1
         G = known[each.name].frame if each.name in known else each.frame
-        ends = last and G == HERE and each.name not in known
+        ends = last and (G is HERE or G == HERE) and each.name not in known
         child = body.name if ends else _between_name(body, each, names, known)
         T = T_parent_body @ each.moved_back @ G
         joints.append(_joint(each, parent, child, T, _turned_back(G, each.axis), each.part.settings, passed))
@@ -135,14 +140,14 @@ def _moving(part: Part, body: Described, k: int, names: Names) -> _Moving:
     number = f"_{k + 1}" if len(body.joints) > 1 else ""
     name = words.own.attributes.get("name") or names.free(f"{body.name}_joint{number}")
     if kind == "free":
-        return _Moving(part, name, kind, ZERO, (0.0, 0.0, 1.0), 0.0)
-    x, y, z = words.numbers("axis", 3, (0.0, 0.0, 1.0))
-    length = math.hypot(x, y, z)
-    axis: Vector = (0.0, 0.0, 1.0)
+        return _Moving(part, name, kind, ZERO, _Z, 0.0)
+    axis = _Z
     if kind != "ball":
+        x, y, z = words.numbers("axis", 3, _Z)
+        length = math.hypot(x, y, z)
         if not SHORTEST <= length < math.inf:
             raise words.holder("axis").error(f'has axis="{x:g} {y:g} {z:g}", expected a direction')
-        axis = (x / length, y / length, z / length)
+        axis = _Z if length == z else (x / length, y / length, z / length)
         axis = axis if part.around is HERE else times(part.around.rotation, axis)
     reference = 0.0 if kind == "ball" else words.number("ref", 0.0)
     if kind == "hinge":
@@ -190,7 +195,7 @@ def _joint(
 def _resisting(joint: Joint, moving: _Moving, passed: Passed) -> Joint:
     """The joint with damping, dry friction and rotor inertia; <freejoint> has none and inherits none."""
     words = moving.part.words
-    if words.own.tag == "freejoint":
+    if words.own.tag == "freejoint" or words.has_none_of(_RESISTING):
         return joint
     damping, *higher = words.overlaid("damping", (0.0, 0.0, 0.0))
     if any(higher):
@@ -206,6 +211,8 @@ def _resisting(joint: Joint, moving: _Moving, passed: Passed) -> Joint:
 
 def _limits(moving: _Moving, settings: CompilerSettings, passed: Passed) -> tuple[Limits, ...]:
     words = moving.part.words
+    if words.has_none_of(_LIMITING):
+        return ()
     lower, upper, effort = -math.inf, math.inf, math.inf
     if _is_limited(moving, "limited", "range", settings):
         unit = settings.angle if moving.type == "hinge" else 1.0

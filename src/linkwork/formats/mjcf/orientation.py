@@ -11,6 +11,7 @@ from linkwork.model.number import IDENTITY, ZERO, Matrix, Vector, cross, dot, pr
 from linkwork.model.placement import HERE, Placement
 from linkwork.model.rotation import about, from_axis_angle, from_quaternion, snapped
 
+_ORIENTATIONS = frozenset(ORIENTATIONS)
 SHORTEST = 1e-14
 """MuJoCo's smallest length of an axis (mjEPS)."""
 
@@ -28,12 +29,12 @@ def position(words: Words, attribute: str = "pos") -> Vector:
 
 def rotation(words: Words, settings: CompilerSettings) -> Matrix:
     """The orientation of the first holder that gives one; two notations in one element contradict each other."""
+    if words.has_none_of(_ORIENTATIONS):  # most elements of a file
+        return IDENTITY
     holder = words.holder(*ORIENTATIONS)
     given = [each for each in ORIENTATIONS if holder.has(each)]
     if len(given) > 1:
         raise holder.error(f"has {given[0]} and {given[1]}, expected one orientation")
-    if not given:
-        return IDENTITY
     match given[0]:
         case "quat":
             return quaternion(words, "quat")
@@ -59,11 +60,11 @@ def quaternion(words: Words, attribute: str) -> Matrix:
 
 def from_euler_sequence(angles: tuple[float, ...], settings: CompilerSettings) -> Matrix:
     """Three turns in the order of eulerseq: about moving axes (small letters, R = R R_k) or fixed ones (R = R_k R)."""
-    R = IDENTITY
+    R: Matrix | None = None
     for letter, angle in zip(settings.euler_sequence, angles):
         turn = about(letter.lower(), angle * settings.angle)
-        R = product(R, turn) if letter.islower() else product(turn, R)
-    return snapped(R)
+        R = turn if R is None else product(R, turn) if letter.islower() else product(turn, R)
+    return snapped(R or IDENTITY)
 
 
 def z_towards(direction: Vector) -> Matrix:

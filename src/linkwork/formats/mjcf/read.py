@@ -189,6 +189,8 @@ class _Reader:
         if is_seen or WORLD in self.marks.bodies:
             own = tuple((label, T.position) for label, T in points.get(WORLD, ()))
             bodies.insert(0, Body(WORLD, points=own, visuals=visuals, collisions=collisions, has_inertia=False))
+        if not self.marks.order:
+            return tuple(bodies)
         places = {name: k for k, name in enumerate(self.marks.order)}
         return tuple(sorted(bodies, key=lambda body: places.get(body.name, len(places))))
 

@@ -52,9 +52,9 @@ def replicate(root: Element, settings: CompilerSettings) -> None:
     while stack:
         element = stack.pop()
         order.append(element)
-        stack.extend(element.children)
+        stack.extend([child for child in element.children if child.children or child.tag == "replicate"])
     for element in reversed(order):  # inner ones first
-        if any(child.tag == "replicate" for child in element.children):
+        if "replicate" in [child.tag for child in element.children]:
             element.children = [part for child in element for part in _replaced(child, element, settings, copies)]
     _copy_referring(root, copies)
     for key in (each for section in root.all("keyframe") for each in section.all("key")):
@@ -136,6 +136,8 @@ def _all(element: Element) -> Iterator[Element]:
 
 def _copy_referring(root: Element, copies: Copies) -> None:
     """Copies of the equalities, tendons and actuators that name something which was copied."""
+    if not copies.made:
+        return
     for tag in ("tendon", "equality", "actuator"):
         for section in root.all(tag):
             done: list[Element] = []

@@ -9,6 +9,8 @@ from linkwork.formats.mjcf.joints import Chain
 from linkwork.formats.strictness import Passed
 from linkwork.model.elements import TorsionSpring
 
+_SPRINGS = frozenset(("springdamper", "stiffness"))
+
 
 def springs(
     bodies: Sequence[Described],
@@ -25,7 +27,7 @@ def springs(
     for body in bodies:
         for part, (joint, q) in zip(body.joints, chains[body.name].reference, strict=True):
             words = part.words
-            if words.own.tag == "freejoint":
+            if words.own.tag == "freejoint" or words.has_none_of(_SPRINGS):
                 continue
             if words.has("springdamper") and any(words.numbers("springdamper", 2)):
                 passed.remark(f'springdamper of joint "{joint}", which MuJoCo turns into a spring, is left out')

@@ -168,10 +168,10 @@ REFUSED: dict[str, str] = {
 
 
 @cache
-def _known_at(place: str) -> tuple[dict[str, str], tuple[str, ...], tuple[str, ...]]:
+def _known_at(place: str) -> tuple[dict[str, str], dict[str, None], tuple[str, ...]]:
     """Tags with the places they open, attributes, and tags without influence on the mechanism, of a place."""
     tags, attributes = READ[place]
-    return tags, tuple(attributes.split()), tuple(WITHOUT_INFLUENCE.get(place, "").split())
+    return tags, dict.fromkeys(attributes.split()), tuple(WITHOUT_INFLUENCE.get(place, "").split())
 
 
 def check_words(root: Element) -> None:
@@ -180,14 +180,15 @@ def check_words(root: Element) -> None:
     while stack:
         element, place = stack.pop()
         tags, known, quiet = _known_at(place)
-        for attribute in element.attributes:
-            if attribute not in known:
-                near = did_you_mean(attribute, known)
-                raise element.error(f'has an attribute "{attribute}", which MJCF does not know here{near}')
+        if not element.attributes.keys() <= known.keys():
+            attribute = next(each for each in element.attributes if each not in known)
+            near = did_you_mean(attribute, known)
+            raise element.error(f'has an attribute "{attribute}", which MJCF does not know here{near}')
         for child in element.children:
             inner = tags.get(child.tag)
             if inner is not None:
-                stack.append((child, inner))
+                if child.attributes or child.children:
+                    stack.append((child, inner))
             elif child.tag in REFUSED:
                 raise child.error(REFUSED[child.tag])
             elif child.tag not in quiet:

@@ -73,18 +73,27 @@ class Words:
     def has(self, attribute: str) -> bool:
         return attribute in self.own.attributes or attribute in self.inherited
 
+    def has_none_of(self, attributes: frozenset[str]) -> bool:
+        return attributes.isdisjoint(self.own.attributes) and attributes.isdisjoint(self.inherited)
+
     def text(self, attribute: str, default: str | None = None) -> str:
-        if default is not None and not self.has(attribute):
+        if attribute in self.own.attributes:
+            return self.own.text(attribute, default)
+        if default is not None and attribute not in self.inherited:
             return default
         return self.holder(attribute).text(attribute, default)
 
     def number(self, attribute: str, default: float | None = None) -> float:
-        if default is not None and not self.has(attribute):
+        if attribute in self.own.attributes:
+            return self.own.number(attribute, default)
+        if default is not None and attribute not in self.inherited:
             return default
         return self.holder(attribute).number(attribute, default)
 
     def numbers(self, attribute: str, count: int, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
-        if default is not None and not self.has(attribute):
+        if attribute in self.own.attributes:
+            return self.own.numbers(attribute, count, default)
+        if default is not None and attribute not in self.inherited:
             return default
         return self.holder(attribute).numbers(attribute, count, default)
 
@@ -94,6 +103,8 @@ class Words:
 
     def overlaid(self, attribute: str, default: Sequence[float]) -> tuple[float, ...]:
         """As many numbers as the default has; who gives fewer replaces the first ones and inherits the others."""
+        if attribute not in self.own.attributes and attribute not in self.inherited:
+            return tuple(default)
         numbers = list(default)
         for holder in reversed(self.holders(attribute)):
             given = holder.few(attribute, 1, len(numbers))
@@ -102,7 +113,7 @@ class Words:
 
     def whole(self, attribute: str, default: int) -> int:
         """A whole number."""
-        if not self.has(attribute):
+        if attribute not in self.own.attributes and attribute not in self.inherited:
             return default
         value = self.number(attribute, float(default))
         if value != int(value):
@@ -111,6 +122,8 @@ class Words:
 
     def choice(self, attribute: str, choices: Sequence[str], default: str) -> str:
         """One of the words."""
+        if attribute not in self.own.attributes and attribute not in self.inherited:
+            return default
         value = self.text(attribute, default)
         if value not in choices:
             expected = f"expected one of {', '.join(choices)}{did_you_mean(value, choices)}"

@@ -94,68 +94,96 @@ class _Composer:
         assert isinstance(event, kind), event
 
     def _tree(self) -> Node:
-        stack: list[tuple[Node, str | None]] = []  # open collections with the anchors they will get
-        pending: list[str | None] = []  # for each open collection: a key that waits for its value
+        around: list[tuple[Node, str | None, str | None]] = []  # open collections: with their anchors, and waiting keys
+        parent: Node | None = None
+        anchor: str | None = None
+        key: str | None = None  # of `parent`, where it is a map: a key that waits for its value
         get_event = self.loader.get_event
         while True:
             event = get_event()
             kind = type(event)
             if kind is yaml.ScalarEvent:
+                if parent is not None and key is None and parent.keys is not None and event.anchor is None:
+                    key = self._key(event, parent)
+                    continue
                 node = self._node(event, "text", event.value)
-                node.quoted = event.style in ("'", '"')
-                anchor = event.anchor
+                if event.style:
+                    node.quoted = event.style in ("'", '"')
+                if event.anchor is not None:
+                    self.anchors[event.anchor] = node
             elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
-                self._open(event, kind is yaml.MappingStartEvent, stack, pending)
+                if parent is not None:
+                    if parent.keys is not None and key is None:
+                        self._refuse(event, "a key is a list or mapping, expected a name")
+                    around.append((parent, anchor, key))
+                parent, anchor, key = (
+                    self._opened(event, kind is yaml.MappingStartEvent, len(around)),
+                    event.anchor,
+                    None,
+                )
                 continue
             elif kind is yaml.AliasEvent:
-                node, anchor = self._aliased(event, len(stack)), None
+                node = self._aliased(event, len(around) + (parent is not None))
             else:  # the end of a collection
-                node, anchor = stack.pop()
-                pending.pop()
-            if anchor is not None:
-                self.anchors[anchor] = node
-            if not stack:
+                assert parent is not None
+                node = parent
+                if anchor is not None:
+                    self.anchors[anchor] = node
+                parent, anchor, key = around.pop() if around else (None, None, None)
+            if parent is None:
                 return node
-            self._put(event, stack[-1][0], pending, node)
+            key = self._put(event, parent, key, node)
 
-    def _open(self, event: Any, is_map: bool, stack: list[tuple[Node, str | None]], pending: list[str | None]) -> None:
+    def _opened(self, event: Any, is_map: bool, depth: int) -> Node:
         """A collection begins."""
         node = self._node(event, "map" if is_map else "list", {} if is_map else [])
         if is_map:
             node.keys = {}
-        if len(stack) >= DEEPEST:
+        if depth >= DEEPEST:
             self._refuse(event, f"is nested more than {DEEPEST} deep")
-        if pending and stack[-1][0].kind == "map" and pending[-1] is None:
-            self._refuse(event, "a key is a list or mapping, expected a name")
-        stack.append((node, event.anchor))
-        pending.append(None)
         if event.anchor is not None:
             self.anchors[event.anchor] = None  # known, but not complete
+        return node
 
-    def _put(self, event: Any, parent: Node, pending: list[str | None], node: Node) -> None:
-        """`node` into the collection it belongs to: an item, a key, or the value of the waiting key."""
+    def _key(self, event: Any, parent: Node) -> str:
+        """The name that a scalar is as a key of a map."""
+        if event.tag is not None and event.tag != "!":
+            self._refuse_tag(event)
+        self.count += 1
+        parent.size += 1
+        parent.height = parent.height or 1
+        name: str = event.value
+        mark = event.start_mark
+        assert parent.keys is not None
+        if name in parent.keys:
+            self._refuse(event, f'key "{name}" is given twice, first in line {parent.keys[name][0]}')
+        parent.keys[name] = (mark.line + 1, mark.column + 1)
+        return name
+
+    def _put(self, event: Any, parent: Node, key: str | None, node: Node) -> str | None:
+        """`node` into its collection: an item, the value of the waiting key, or a key; the key that waits then."""
         parent.size += node.size
         if node.height >= parent.height:
             parent.height = node.height + 1
-        if parent.kind == "list":
+        if parent.keys is None:
             parent.value.append(node)
-        elif pending[-1] is None:
-            if node.kind != "text":
-                self._refuse(event, "a key is a list or mapping, expected a name")
-            assert parent.keys is not None
-            if node.value in parent.value:
-                before = parent.keys[node.value][0]
-                self._refuse(event, f'key "{node.value}" is given twice, first in line {before}')
-            pending[-1] = node.value
+        elif key is not None:
+            parent.value[key] = node
+        elif node.kind != "text":
+            self._refuse(event, "a key is a list or mapping, expected a name")
+        else:  # a key with an anchor, or one that an alias stands for
+            if node.value in parent.keys:
+                self._refuse(event, f'key "{node.value}" is given twice, first in line {parent.keys[node.value][0]}')
             parent.keys[node.value] = (event.start_mark.line + 1, event.start_mark.column + 1)
-        else:
-            parent.value[pending[-1]] = node
-            pending[-1] = None
+            return node.value  # type: ignore[no-any-return]
+        return None
 
     def _node(self, event: Any, kind: str, value: Any) -> Node:
         if event.tag is not None and event.tag != "!":
-            self._refuse(event, f'has the tag "{event.tag}", expected plain YAML without tags')
-        self._counted(event, 1)
+            self._refuse_tag(event)
+        self.count += 1
+        if self.count > MOST_NODES:
+            self._counted(event, 0)
         mark = event.start_mark
         return Node(kind, value, mark.line + 1, mark.column + 1)
 
@@ -173,6 +201,9 @@ class _Composer:
         self.count += size
         if self.count > MOST_NODES:
             self._refuse(event, f"the file has more than {MOST_NODES} values, aliases counted for what they stand for")
+
+    def _refuse_tag(self, event: Any) -> NoReturn:
+        self._refuse(event, f'has the tag "{event.tag}", expected plain YAML without tags')
 
     def _refuse(self, event: Any, sentence: str) -> NoReturn:
         mark = event.start_mark

@@ -17,10 +17,11 @@ from linkwork.model.number import Number as Real
 from linkwork.model.number import is_symbol
 
 REMARKS: dict[str, Kind] = {key: Text() for key in ("source", "note", "assumption", "correction")}
-_ENTRY = Record("variable", {"value": Number(None), "unit": Name(), **REMARKS}, ("value",))
+_NUMBER = Number(None)
+_ENTRY = Record("variable", {"value": _NUMBER, "unit": Name(), **REMARKS}, ("value",))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Variable:
     """A number in the file's unit of its dimension, or an expression of other variables; `notes` say whence."""
 
@@ -31,7 +32,7 @@ class Variable:
     written: Written | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Written:
     """How a variable that is a number stands in the file: its text, where, and the unit of that text."""
 
@@ -61,8 +62,9 @@ class VariableKind:
             entry = _ENTRY.read(node, path, reader)
             notes = tuple(remarks(entry))
             unit_text = entry.get("unit", "")
-            node = node.value["value"]
-        read = Number(None).read(node, path, reader)
+            node, read = node.value["value"], entry["value"]
+        else:
+            read = _NUMBER.read(node, path, reader)
         assert isinstance(read, Value)
         if unit_text and (read.expression or read.unit):
             reader.refuse(place, "the value has its unit already, or is an expression of variables that have theirs")
@@ -224,4 +226,6 @@ def check_variable_names(variables: Mapping[str, Variable], reader: Reader) -> N
 
 def remarks(entry: Mapping[str, Any]) -> list[str]:
     """`source: ...`, `assumption: ...` of an entry, as lines."""
+    if REMARKS.keys().isdisjoint(entry):
+        return []
     return [f"{key}: {line}" for key in REMARKS if key in entry for line in entry[key].splitlines()]
