@@ -8,6 +8,9 @@ from functools import cached_property
 import casadi
 
 from linkwork.errors import NotPossible
+from linkwork.spatial.operators import quicken
+
+quicken()
 
 # CasADi's operation -> our name. An operation that is not here is refused by name.
 OPERATIONS: dict[int, str] = {

@@ -15,7 +15,7 @@ from linkwork import deadlines
 from linkwork.arguments import as_doubles, finite, whole
 from linkwork.engine import codegen, forks, keys, machine, python_call, scan_codegen
 from linkwork.engine.loader import counts, loaded
-from linkwork.engine.passes import optimised
+from linkwork.engine.passes import optimised, shortened
 from linkwork.engine.program import Program, from_casadi
 from linkwork.engine.scan_trace import (
     ARGUMENTS_OF,
@@ -414,7 +414,7 @@ def keyed_scan(
         candidates = [traced(step, declaration, stages) for step in steps]
         if len(candidates) == 1:
             return candidates[0]
-        return min(candidates, key=lambda each: optimised(from_casadi(each.function)).operations)
+        return min(candidates, key=lambda each: shortened(from_casadi(each.function)).operations)
 
     made = Scan(declaration, shortest, key)
     if key is None:

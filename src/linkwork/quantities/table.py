@@ -9,7 +9,7 @@ import casadi
 from casadi import SX
 
 from linkwork import rooms
-from linkwork.engine.passes import optimised
+from linkwork.engine.passes import shortened
 from linkwork.engine.program import from_casadi
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.model import Tree
@@ -110,7 +110,7 @@ def _cheapest(ways: Sequence[SX]) -> SX:
     """The expression with the fewest operations."""
 
     def operations(way: SX) -> int:
-        return optimised(from_casadi(casadi.Function("way", casadi.symvar(way), [way], {"cse": True}))).operations
+        return shortened(from_casadi(casadi.Function("way", casadi.symvar(way), [way], {"cse": True}))).operations
 
     return min(ways, key=operations) if len(ways) > 1 else ways[0]
 

@@ -8,7 +8,7 @@ from casadi import SX
 from linkwork.model.tree import Tree
 from linkwork.recursions.carriers import carriers
 from linkwork.recursions.joints import inertia, joint_motion, second_moments, subspace, transforms
-from linkwork.spatial import ZERO3, Force, Transform, cross, skew, vector
+from linkwork.spatial import ZERO3, Force, Transform, cross, matrix, skew, vector
 
 
 def newton_euler(tree: Tree, q: SX, v: SX, a: SX, forces: dict[int, Force] | None = None) -> SX:
@@ -102,7 +102,7 @@ def axial_product(U: SX, J: SX, start: SX) -> SX:
             total = total + U[z, k] * J[y, k]
             total = total - U[y, k] * J[z, k]
         rows.append(total)
-    return casadi.vertcat(*rows)
+    return vector(rows)
 
 
 def square_of_skew(w: SX) -> SX:
@@ -110,4 +110,4 @@ def square_of_skew(w: SX) -> SX:
     x, y, z = w[0], w[1], w[2]
     xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
     rows = ((-(yy + zz), xy, xz), (xy, -(xx + zz), yz), (xz, yz, -(xx + yy)))
-    return casadi.vertcat(*[casadi.horzcat(*row) for row in rows])
+    return matrix(rows)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
-import casadi
 import numpy as np
 from casadi import SX
+
+from linkwork.spatial.vector import vector
 
 _ZERO = 1e-14  # entries of a rotation below this are rounding
 
@@ -33,7 +34,7 @@ class Planar:
         x_i, x_j = self.pair(x[self.i], x[self.j])
         out = [x[0], x[1], x[2]]
         out[self.i], out[self.j] = x_i, x_j
-        return casadi.vertcat(*out)
+        return vector(out)
 
     def pair(self, x: SX, y: SX) -> tuple[SX, SX]:
         """(x, y) turned. A constant angle by three shears: three multiply-adds instead of four operations."""
@@ -80,7 +81,7 @@ class Exchange:
         return Exchange(back, tuple(self.sign[k] for k in back))  # type: ignore[arg-type]
 
     def __matmul__(self, x: SX) -> SX:
-        return casadi.vertcat(*[_signed(self.sign[k], x[self.origin[k]]) for k in range(3)])
+        return vector([_signed(self.sign[k], x[self.origin[k]]) for k in range(3)])
 
     def around(self, A: SX, symmetric: bool) -> SX:
         out = SX.zeros(3, 3)

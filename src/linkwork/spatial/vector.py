@@ -7,17 +7,19 @@ from collections.abc import Sequence
 import casadi
 from casadi import SX
 
+from linkwork.spatial.operators import block
+
 ZERO3 = SX.zeros(3)
 
 
 def vector(x: Sequence) -> SX:
     """A tuple of numbers or symbols as a 3-vector."""
-    return casadi.vertcat(*[SX(e) for e in x])
+    return block([(entry,) for entry in x])
 
 
 def matrix(rows: Sequence[Sequence]) -> SX:
     """Nested tuples of numbers or symbols as a matrix."""
-    return casadi.vertcat(*[casadi.horzcat(*[SX(e) for e in row]) for row in rows])
+    return block(rows)
 
 
 def cross(a: SX, b: SX) -> SX:
@@ -63,7 +65,7 @@ def exponential(w: SX) -> SX:
 
 def rotation_vector(R: SX) -> SX:
     """The rotation vector of R, |.| <= pi. At an angle of exactly pi, where two exist, zero."""
-    n = casadi.vertcat(R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]) / 2
+    n = vector((R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1])) / 2
     return n * angle_over_sine(n, (R[0, 0] + R[1, 1] + R[2, 2] - 1) / 2)
 
 

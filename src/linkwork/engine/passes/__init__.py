@@ -11,5 +11,10 @@ from linkwork.engine.program import Program
 
 
 def optimised(program: Program) -> Program:
-    """Branches as selections, reciprocals shared, sums chained, multiply-adds fused, dead values removed, uses near."""
-    return scheduled(without_dead_code(fused(chained(with_shared_reciprocals(with_selects(program))))))
+    """The shortened program, with values near their uses."""
+    return scheduled(shortened(program))
+
+
+def shortened(program: Program) -> Program:
+    """Branches as selections, reciprocals shared, sums chained, multiply-adds fused, dead values removed."""
+    return without_dead_code(fused(chained(with_shared_reciprocals(with_selects(program)))))
