@@ -238,7 +238,7 @@ def vamp_obstacles(objects: list[dict], as_boxes: bool) -> Obstacles:
 
 def test_coal_missing_is_said(monkeypatch: pytest.MonkeyPatch, arm: CollisionModel) -> None:
     monkeypatch.setitem(__import__("sys").modules, "coal", None)
-    exact.geometry.cache_clear()
+    exact._geometry.cache_clear()
     mesh = Mesh(np.eye(3), np.array([[0, 1, 2]]))
     with pytest.raises(NotPossible, match=r"linkwork\[collision\]"):
         arm.collides(arm.robot.random(20, seed=1), [mesh])

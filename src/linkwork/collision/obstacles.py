@@ -13,9 +13,7 @@ from linkwork.collision.fields import Cloud, HeightField
 from linkwork.collision.placing import Pose, placed
 from linkwork.collision.shapes import (
     SHAPES,
-    Box,
     Capsule,
-    Cylinder,
     HalfSpace,
     Shape,
     Sphere,
@@ -122,9 +120,7 @@ def put(shape: Obstacle, pose: Pose, name: str) -> Any:
             return replace(shape, normal=(a, b, c), offset=a * x + b * y + c * z)
         case Cloud() | HeightField():
             return shape.moved(T)
-        case Box() | Cylinder():
-            return like(shape, pose=T)
-    return replace(shape, pose=T)
+    return like(shape, pose=T)
 
 
 def _shifted(shape: Obstacle, position: Sequence[float], name: str) -> Any:

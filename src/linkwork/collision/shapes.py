@@ -246,6 +246,7 @@ class _Triangles:
     pose: Any
     margin: Any
     name: Any
+    _content: bytes | None
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and isinstance(other, _Triangles) and self._key() == other._key()
@@ -254,9 +255,16 @@ class _Triangles:
         return hash(self._key())
 
     def _key(self) -> tuple[Any, ...]:
-        arrays = (getattr(self, key) for key in ("vertices", "faces") if hasattr(self, key))
-        digest = b"".join(hashlib.sha256(np.ascontiguousarray(array).data).digest() for array in arrays)
-        return digest, self.pose, self.margin, self.name
+        return self.content(), self.pose, self.margin, self.name
+
+    def content(self) -> bytes:
+        """What the points and triangles are, as a digest that is computed once."""
+        if self._content is None:
+            arrays = (getattr(self, key) for key in ("vertices", "faces") if hasattr(self, key))
+            digest = b"".join(hashlib.sha256(array.data).digest() for array in arrays)
+            object.__setattr__(self, "_content", digest)
+        assert self._content is not None
+        return self._content
 
     def world(self) -> np.ndarray:
         """The vertices (n, 3) in the axes in which the shape is placed."""
@@ -264,7 +272,7 @@ class _Triangles:
         return self.vertices @ R.T + p
 
     def moved(self, T: Placement) -> Any:
-        return replace(self, pose=T @ self.pose)  # type: ignore[type-var]
+        return like(self, pose=T @ self.pose)
 
     def shifted(self, by: Vector) -> Any:
         return self.moved(Placement(position=by))
@@ -289,6 +297,7 @@ class Convex(_Triangles):
     pose: Placement = HERE
     name: str | None = None
     margin: float = 0.0
+    _content: bytes | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         points = _points(self.vertices, "Convex: vertices", least=1)
@@ -307,6 +316,7 @@ class Mesh(_Triangles):
     name: str | None = None
     margin: float = 0.0
     file: str | None = field(default=None, compare=False)
+    _content: bytes | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         points = _points(self.vertices, "Mesh: vertices", least=3)
