@@ -18,6 +18,7 @@ import typer
 from linkwork import __version__, rooms
 from linkwork.cli.answer import printed
 from linkwork.cli.output import error_console
+from linkwork.cli.pages import PageCommand, PageGroup
 from linkwork.errors import InvalidFile, InvalidInput, LinkworkError, UnknownName, did_you_mean
 
 EXIT_CODES = {UnknownName: 3, InvalidFile: 4, InvalidInput: 5}
@@ -26,7 +27,8 @@ HEARD_AGAIN = 2.0  # seconds
 _GROUP = re.compile(r'^GROUP = "([\w-]+)"', re.MULTILINE)
 _COMMAND = re.compile(r"^def ([a-zA-Z]\w*)\(", re.MULTILINE)
 
-app = typer.Typer(name="linkwork", no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="rich")
+_PLAIN: dict[str, Any] = {"cls": PageGroup, "no_args_is_help": True, "rich_markup_mode": None}
+app = typer.Typer(name="linkwork", pretty_exceptions_enable=False, **_PLAIN)
 
 
 def _show_version(wanted: bool) -> None:
@@ -73,11 +75,11 @@ def _register(module: str) -> None:
     brought = importlib.import_module(module)
     group = app
     if hasattr(brought, "GROUP"):
-        group = typer.Typer(no_args_is_help=True, help=brought.__doc__)
+        group = typer.Typer(help=brought.__doc__, **_PLAIN)
         app.add_typer(group, name=brought.GROUP)
     for name, function in inspect.getmembers(brought, inspect.isfunction):
         if function.__module__ == module and not name.startswith("_"):
-            group.command(_word(name))(printed(function))
+            group.command(_word(name), cls=PageCommand)(printed(function))
 
 
 def _words(file: Path) -> list[str]:

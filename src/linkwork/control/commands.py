@@ -58,15 +58,15 @@ def control(
             help="A motion to follow instead of q: one of the robot's own, or a file with columns time, q.JOINT."
         ),
     ] = None,
-    offset: Annotated[float, typer.Option(help=r"Every joint starts this far off its goal \[rad, m].")] = 0.1,
-    kp: Annotated[float, typer.Option(help=r"Stiffness, 1/s^2 for computed torque, slope \[1/s] for sliding.")] = 100.0,
-    kd: Annotated[float, typer.Option(help=r"Damping, 1/s for computed torque, gain \[rad/s^2] for sliding.")] = 20.0,
-    period: Annotated[float, typer.Option(help=r"Sample time of the law \[s].")] = 1e-3,
-    delay: Annotated[float, typer.Option(help=r"From measuring to acting \[s].")] = 0.0,
+    offset: Annotated[float, typer.Option(help="Every joint starts this far off its goal [rad, m].")] = 0.1,
+    kp: Annotated[float, typer.Option(help="Stiffness, 1/s^2 for computed torque, slope [1/s] for sliding.")] = 100.0,
+    kd: Annotated[float, typer.Option(help="Damping, 1/s for computed torque, gain [rad/s^2] for sliding.")] = 20.0,
+    period: Annotated[float, typer.Option(help="Sample time of the law [s].")] = 1e-3,
+    delay: Annotated[float, typer.Option(help="From measuring to acting [s].")] = 0.0,
     duration: Annotated[
-        float | None, typer.Option(help=r"How long \[s]; left out: 1 s, or as long as the motion.")
+        float | None, typer.Option(help="How long [s]; left out: 1 s, or as long as the motion.")
     ] = None,
-    step: Annotated[float, typer.Option(help=r"Step of the integrator \[s].")] = 1e-3,
+    step: Annotated[float, typer.Option(help="Step of the integrator [s].")] = 1e-3,
     report: Annotated[
         Path | None, typer.Option(help="A page (.html) with figures, margins, errors and forces of all laws.")
     ] = None,
@@ -139,17 +139,17 @@ def tune(
     robot: RobotName,
     law: Annotated[str, typer.Option(help=f"One of {', '.join(LAWS)}.")] = "pd",
     q: Configuration = None,
-    offset: Annotated[float, typer.Option(help=r"Every joint starts this far off its goal \[rad, m].")] = 0.1,
+    offset: Annotated[float, typer.Option(help="Every joint starts this far off its goal [rad, m].")] = 0.1,
     kp: Annotated[str, typer.Option(help="Bounds LOW,HIGH of kp.")] = "1,1000",
     kd: Annotated[str, typer.Option(help="Bounds LOW,HIGH of kd.")] = "0.1,100",
     figure: Annotated[
         str, typer.Option(help="What is minimised: squared_error, effort, max_error ...")
     ] = "squared_error",
-    peak: Annotated[float | None, typer.Option(help=r"Largest force of a joint \[N m, N].")] = None,
+    peak: Annotated[float | None, typer.Option(help="Largest force of a joint [N m, N].")] = None,
     samples: Annotated[int, typer.Option(help="Gain sets a round.")] = 500,
     rounds: Annotated[int, typer.Option(help="Rounds: each draws around the best of those before.")] = 2,
-    period: Annotated[float, typer.Option(help=r"Sample time of the law \[s].")] = 1e-3,
-    duration: Annotated[float, typer.Option(help=r"How long \[s].")] = 1.0,
+    period: Annotated[float, typer.Option(help="Sample time of the law [s].")] = 1e-3,
+    duration: Annotated[float, typer.Option(help="How long [s].")] = 1.0,
 ) -> Answer:
     """Gains of a law by thousands of runs at once.
 
@@ -183,11 +183,11 @@ def tune(
 
 
 def stability(
-    mass: Annotated[float, typer.Argument(help=r"Mass that the frame shows \[kg].")],
-    stiffness: Annotated[float, typer.Argument(help=r"Stiffness \[N/m].")],
-    damping: Annotated[float, typer.Option(help=r"Damping on the differenced error \[N s/m].")] = 0.0,
-    half_damping: Annotated[float, typer.Option(help=r"Half-order damping \[N s^1/2/m].")] = 0.0,
-    period: Annotated[float, typer.Option(help=r"Sample time \[s].")] = 1e-3,
+    mass: Annotated[float, typer.Argument(help="Mass that the frame shows [kg].")],
+    stiffness: Annotated[float, typer.Argument(help="Stiffness [N/m].")],
+    damping: Annotated[float, typer.Option(help="Damping on the differenced error [N s/m].")] = 0.0,
+    half_damping: Annotated[float, typer.Option(help="Half-order damping [N s^1/2/m].")] = 0.0,
+    period: Annotated[float, typer.Option(help="Sample time [s].")] = 1e-3,
     delay: Annotated[int, typer.Option(help="Whole periods from measuring to acting.")] = 0,
 ) -> Answer:
     """Whether a sampled spring with damping holds a mass, and how much damping it bears.

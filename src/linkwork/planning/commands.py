@@ -44,7 +44,7 @@ def plan(
     visuals: Annotated[bool, typer.Option(help="Take visual shapes where a body has no collision shapes.")] = False,
     method: Annotated[str, typer.Option(help=f"{', '.join(METHODS)}.")] = "rrt_connect",
     seed: Annotated[int, typer.Option(help="Another seed, another path.")] = 0,
-    time_limit: Annotated[float, typer.Option(help="Of the search \\[s].")] = 1.0,
+    time_limit: Annotated[float, typer.Option(help="Of the search [s].")] = 1.0,
     timed: Annotated[bool, typer.Option("--time", help="The fastest motion along it, within the limits.")] = False,
     report: Annotated[
         Path | None, typer.Option(help="A page (.html) with picture, clearance and torque over the fastest motion.")

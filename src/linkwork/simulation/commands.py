@@ -19,7 +19,7 @@ from linkwork.simulation import ComputedTorque, GravityCompensation
 
 def simulate(
     robot: RobotName,
-    duration: Annotated[float, typer.Option(help=r"How long \[s].")] = 1.0,
+    duration: Annotated[float, typer.Option(help="How long [s].")] = 1.0,
     q: Configuration = None,
     v: Annotated[str | None, typer.Option(help="Joint velocities at the start; left out: zero.")] = None,
     control: Annotated[
@@ -27,7 +27,7 @@ def simulate(
     ] = "none",
     stiffness: Annotated[float, typer.Option(help="Of hold: acceleration for a deviation [1/s^2].")] = 100.0,
     damping: Annotated[float, typer.Option(help="Of hold: acceleration against a speed [1/s].")] = 20.0,
-    step: Annotated[float | None, typer.Option(help=r"A fixed step \[s]; left out: chosen by the error.")] = None,
+    step: Annotated[float | None, typer.Option(help="A fixed step [s]; left out: chosen by the error.")] = None,
     friction: Annotated[
         bool, typer.Option("--friction/--no-friction", help="Damping and dry friction of the description.")
     ] = True,

@@ -142,8 +142,8 @@ def search(
 
 def check(
     task: TaskPath,
-    ground: Annotated[str, typer.Option(help='Ground pivots at position 1, "x y x y" \\[m].')],
-    moving: Annotated[str, typer.Option(help='Moving pivots at position 1, "x y x y" \\[m].')],
+    ground: Annotated[str, typer.Option(help='Ground pivots at position 1, "x y x y" [m].')],
+    moving: Annotated[str, typer.Option(help='Moving pivots at position 1, "x y x y" [m].')],
 ) -> Answer:
     """Judge a four-bar: circuit, branch and order defects, transmission angles.
 
@@ -164,7 +164,7 @@ def page(
     task: TaskPath,
     port: Annotated[int, typer.Option(help="Port on 127.0.0.1.")] = 8080,
     background: Annotated[Path | None, typer.Option(help="A picture behind the plane, to scale.")] = None,
-    picture_width: Annotated[float, typer.Option(help="Width of the picture \\[m].")] = 1.0,
+    picture_width: Annotated[float, typer.Option(help="Width of the picture [m].")] = 1.0,
 ) -> Answer:
     """Drag positions in the browser; dyads, curves, linkages and verdicts follow.
 

@@ -25,7 +25,7 @@ def new(
         str | None, typer.Option(help="r and p for revolute and prismatic joints, base first: rrp.")
     ] = None,
     length: Annotated[str | None, typer.Option(help="Of each link: 0.3 or 300mm.")] = None,
-    mass: Annotated[float | None, typer.Option(help=r"Of each link \[kg].")] = None,
+    mass: Annotated[float | None, typer.Option(help="Of each link [kg].")] = None,
     force: Annotated[bool, typer.Option("--force", help="Write over a file that exists.")] = False,
 ) -> Answer:
     """Start the description of a serial robot; what is not given is asked. Edit the file from there.
