@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 
 import linkwork as lw
 from linkwork.errors import InvalidInput, NotPossible
-from linkwork.synthesis import PlanarTask, compatibility, dyads, slider_circle
+from linkwork.synthesis import (
+    PlanarTask,
+    burmester,
+    compatibility,
+    dyads,
+    four_bars,
+    image_poles,
+    poles,
+    slider_circle,
+)
 from tests.synthesis.examples import CRANK_ROCKER, TABLE_4, random_tasks
 
 rad = np.deg2rad
@@ -116,10 +125,48 @@ def test_a_velocity_counts_as_a_position():
     v = 1j * wc + 1j * rate * zc
     velocities = np.full((4, 3), np.nan)
     velocities[1] = v.real, v.imag, rate
-    found = dyads(PlanarTask(four.positions, four.angles, velocities=velocities))
+    task = PlanarTask(four.positions, four.angles, velocities=velocities)
+    found = dyads(task)
     for k in (crank, rocker):
         assert np.abs(found.ground - true.ground[k]).min() < 1e-6
         assert np.abs(found.W - true.W[k]).min() < 1e-6
+    pairs = four_bars(task)
+    assert pairs.family == "4 poses + 1 velocity" and len(pairs) == len(found) * (len(found) - 1) // 2
+    wanted = np.sort_complex(true.ground[[crank, rocker]])
+    near = np.abs(np.sort_complex(pairs.ground) - wanted).max(axis=-1)
+    assert near.min() < 1e-6
+    with pytest.raises(NotPossible, match="at most 5 poses"):
+        four_bars(PlanarTask(CRANK_ROCKER.positions, CRANK_ROCKER.angles, velocities=np.ones((5, 3))))
+
+
+def test_a_pivot_on_a_pole_leaves_the_other_one_open():
+    """There the body turns from one pose to the other: no circle, or any, goes through both places."""
+    task = TABLE_4[:3]
+    centers, images = poles(task), image_poles(task)
+    for choice in ({"ground": centers[1, 2]}, {"moving": centers[1, 2]}, {"Z": task.positions[0] - centers[1, 2]}):
+        with pytest.raises(NotPossible, match="on the pole of positions 1 and 2") as caught:
+            dyads(task, **choice)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(NotPossible, match="moving is on the pole of positions 2 and 3"):
+        dyads(task, moving=images[2, 3])
+    with pytest.raises(NotPossible, match="ground is on the pole of positions 1 and 2"):
+        dyads(task[:2], {2: 0.3}, ground=centers[1, 2])
+    found = dyads(task, ground=np.array([centers[1, 3], 1 + 2j]))  # in a batch it is data
+    assert "pole of positions 1 and 3" in found.reason[0] and not found.valid[0].any()
+    assert found.reason[1] == "" and found.valid[1].any()
+
+
+def test_pivots_and_lines_make_batches():
+    lines = np.array([[0j, 1j], [1, 1j], [0, 5 + 2j]])
+    found = dyads(TABLE_4[:4], ground_line=lines)
+    for k, line in enumerate(lines):
+        one = dyads(TABLE_4[:4], ground_line=line)
+        assert np.array_equal(one.W, found.W[k][found.valid[k]])
+    pivots = np.array([[3 + 1j, 5], [2j, 1]])
+    found = dyads(TABLE_4[:3], moving=pivots)
+    assert found.valid.shape == (2, 2, 4)
+    assert np.array_equal(dyads(TABLE_4[:3], moving=pivots[1, 0]).ground, found.ground[1, 0][found.valid[1, 0]])
+    assert PlanarTask(TABLE_4.positions, timing=np.zeros((3, 5))).batch == (3,)
 
 
 def test_path_with_timing_gives_the_crank_back():
@@ -249,7 +296,18 @@ def test_any_four_bar_is_found_again(seed):
 
 
 P3, A3 = [0, 1, 2 + 1j], [0, 0.3, 0.5]
+VELOCITIES, TIMING = ({name: np.ones(shape)} for name, shape in (("velocities", (4, 3)), ("timing", 4)))
+with_part = lambda part: PlanarTask(TABLE_4.positions[:4], TABLE_4.angles[:4], **part)
 BAD = [
+    (lambda: dyads(TABLE_4[:4], {3: 1.0}), NotPossible, "beta.3. = 1 rad cannot close the compatibility linkage; feas"),
+    (lambda: dyads(TABLE_4[:4], {2: rad(60)}), NotPossible, r"feasible: .1.90946, 6.68528"),
+    (lambda: dyads(TABLE_4[:3], moving=np.ones((2, 3)) * 1j, beta={2: np.zeros(4)}), InvalidInput, "shape"),
+    (lambda: burmester(with_part(VELOCITIES)), NotPossible, "burmester: the task has velocities"),
+    (lambda: burmester(with_part(TIMING)), NotPossible, "burmester: the task has timing"),
+    (lambda: four_bars(with_part(TIMING)), NotPossible, "four_bars: the task has timing"),
+    (lambda: PlanarTask([0j, 1], tolerance=-0.1), InvalidInput, "tolerance holds -0.1, expected no negative number"),
+    (lambda: PlanarTask([0j, 1], weights=[1, -2]), InvalidInput, "weights holds -2"),
+    (lambda: PlanarTask([0j, 1], weights=[0, 0]), InvalidInput, "weights are all zero"),
     (lambda: dyads(PlanarTask([0j], [0.0])), NotPossible, "at least 2"),
     (lambda: dyads(random_tasks(1, 6, 0)), NotPossible, "at most 5 exact positions; use fit"),
     (lambda: dyads(PlanarTask([0j, 1, 2, 1, 4], [0, 0.3, 0.5, 0.3, 0.1])), NotPossible, "positions 2 and 4 are equal"),

@@ -126,16 +126,22 @@ def test_chains_and_inversions(bodies, chains, inversions):
     assert sum(len(fixed) for _, fixed in found) == inversions
 
 
+FOUR = {"G": 4.0, "C": 1j, "B": 4 + 1j, "R": 2j}
+LOOP = [("-G", "ground"), ("C", "crank"), ("B", "coupler"), ("-R", "rocker")]
 BAD = [
     (lambda: from_loops(DRONE, DRONE_LOOPS), InvalidInput, "does not close"),
     (lambda: from_loops({"Z": 1j}, [[("Y", "ground")]]), UnknownName, "no vector"),
     (lambda: from_loops({}, []), InvalidInput, "at least one row"),
     (lambda: from_loops({"Z": 1j}, [[("Z", "a"), ("-Z", "b")]]), InvalidInput, "ground"),
     (lambda: from_loops({"Z": 1j}, [["Z"]]), InvalidInput, "expected"),
+    (lambda: from_loops({**FOUR, "V": 1j}, [LOOP, [("C", "crank"), ("V", "flag"), ("-V", "flag"), ("-C", "crank")]]),
+     InvalidInput, 'body "flag" is loose'),
+    (lambda: from_loops({**FOUR, "B": 1, "H": 1j}, [[LOOP[0], LOOP[1], ("B", "coupler"), ("H", "end"), LOOP[3]]]),
+     InvalidInput, "does not close"),
     (lambda: six_bars(CRANK_ROCKER, [0j, 0.1, 0.2]), NotPossible, "does not reach position"),
     (lambda: six_bars(CRANK_ROCKER, [0j, 1]), InvalidInput, "3 pivots"),
     (lambda: topologies(5), NotPossible, "4, 6 or 8"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("call", "error", "words"), BAD, ids=[words for _, _, words in BAD])

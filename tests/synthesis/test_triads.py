@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from linkwork.errors import InvalidInput, NotPossible
-from linkwork.synthesis import PlanarTask, triads
+from linkwork.synthesis import PlanarTask, compatibility, triads
 from linkwork.synthesis.triads import generic, starts, system
-from tests.synthesis.examples import ALPHA, BETA, TRIAD, V, W, Z, random_tasks
+from tests.synthesis.examples import ALPHA, BETA, GAMMA, TRIAD, V, W, Z, random_tasks
 
 rad = np.deg2rad
 
@@ -69,9 +69,30 @@ def test_a_batch_of_rotations():
     found = triads(TRIAD[:6], ALPHA[:6], {2: sweep})
     assert found.valid.shape == (60, 6)
     assert set(found.valid.sum(axis=-1)) <= {0, 2, 4, 6}
-    for k in (10, 28, 40):
+    answered = np.flatnonzero(found.valid.any(axis=-1))
+    assert len(answered) > 5
+    for k in answered:
         one = triads(TRIAD[:6], ALPHA[:6], {2: sweep[k]})
         assert np.array_equal(one.beta, found.beta[k][found.valid[k]])
+
+
+def test_the_feasible_intervals_of_triads_are_exact():
+    """The loop closes just inside, for some rotation of its other links, and for none just outside."""
+    linkage = compatibility(TRIAD[:5], ALPHA[:5])
+    others = np.linspace(-np.pi, np.pi, 200_001)
+    closes = lambda beta2: np.isfinite(linkage.solve(beta2, others)[0]).any()
+    assert linkage.ranges
+    for low, high in linkage.ranges:
+        assert closes(low + 1e-6) and closes(high - 1e-6)
+        assert not closes(low - 1e-6) and not closes(high + 1e-6)
+
+
+def test_the_compatibility_linkage_of_a_triad_has_its_rotations():
+    five, six = (compatibility(TRIAD[:n], ALPHA[:n]) for n in (5, 6))
+    both = five.solve(*BETA[1:3])
+    assert np.abs(np.stack(both, axis=-1) - BETA[3:5]).max(axis=-1).min() < 1e-12
+    polygons = six.drawing(*BETA[1:3])
+    assert len(polygons) == 4 and max(abs(polygon[-1]) for polygon in polygons) < 1e-14
 
 
 def test_seven_positions_have_an_odd_number():
@@ -128,7 +149,14 @@ def test_seventeen_roots_agree_with_pypolsys():
 
 
 TURNS = np.linspace(0.1, 0.9, 7)
+WITH_VELOCITY = PlanarTask(TRIAD.positions, GAMMA, velocities=np.ones((7, 3)))
 BAD = [
+    (lambda: triads(TRIAD[:5], ALPHA[:5], {2: 2.5, 5: 0.5}), NotPossible, r"beta\[2\] = 2.5 rad .* feasible: \[-0.29"),
+    (lambda: triads(TRIAD[:5], ALPHA[:5], {2: -0.29, 3: 3.0}), NotPossible, r"beta\[3\] = 3 rad .* feasible: \["),
+    (lambda: triads(TRIAD[:6], ALPHA[:6], {2: 2.5}), NotPossible, r"beta\[2\] = 2.5 rad .* feasible: \[-0.29"),
+    (lambda: compatibility(TRIAD[:5], ALPHA[:5]).solve(0.1), InvalidInput, "expected 2: beta2, beta3"),
+    (lambda: compatibility(TRIAD[:5], ALPHA[:4]), InvalidInput, "alpha has shape"),
+    (lambda: triads(WITH_VELOCITY, ALPHA), NotPossible, "the task has velocities"),
     (lambda: triads(TRIAD, ALPHA[:5]), InvalidInput, "expected"),
     (lambda: triads(random_tasks(1, 8, 0), np.zeros(8)), NotPossible, "at most 7"),
     (lambda: triads(PlanarTask(TRIAD.positions, np.zeros(7)), ALPHA), NotPossible, "gamma = 0"),

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.errors import InvalidInput, NotPossible
+from linkwork.errors import InvalidInput, NotPossible, UnknownName
 from linkwork.loops import circuit
-from linkwork.synthesis import PlanarTask, check, dyads, four_bar, from_dyads
+from linkwork.synthesis import Linkage, PlanarTask, Topology, check, dyads, four_bar, from_dyads, traced_path
 from linkwork.synthesis.chains import CHAINS, STEPHENSON, postures
 from linkwork.synthesis.circuit_verdicts import judge
 from linkwork.synthesis.linkage import Linkages
+from linkwork.synthesis.motions import driver_reach, motion_of
 from tests.synthesis.examples import CRANK_ROCKER, TABLE_4
 from tests.synthesis.test_linkages import crank_rocker, slider_crank
 
@@ -226,6 +227,70 @@ def test_order_in_both_senses():
     assert wrong.order and "another order" in wrong.reasons
 
 
+RIGID = {
+    "as long as the other three": ([0j, 10], [1, 5]),
+    "the driver has no length": ([0j, 10], [0, 8j]),
+    "the coupler has no length": ([0j, 10], [8j, 8j]),
+}
+
+
+@pytest.mark.parametrize("words", RIGID)
+def test_a_driver_that_cannot_move(words):
+    ground, moving = RIGID[words]
+    stuck = four_bar(ground, moving, 2 + 1j)
+    for use in (check, traced_path, lw.Robot.from_linkage):
+        with pytest.raises(NotPossible, match=f"the driver cannot move.*{words}"):
+            use(stuck)
+    both = check(four_bar(np.array([ground, [0j, 4]]), np.array([moving, [1j, 4 + 2j]]), np.array([2 + 1j, 1 + 3j])))
+    assert words in both.reasons[0] and both.reasons[1] == ""
+    assert both.good.tolist() == [False, True] and both.rotates.tolist() == [False, True]
+
+
+def test_a_driver_that_its_neighbours_hold():
+    """Ground, crank and a bar are a triangle; five bars hang on it and move, with one freedom of the whole."""
+    bodies = {
+        "ground": ("A", "B", "E"), "crank": ("A", "C"), "bar": ("B", "C"),
+        "first": ("C", "F"), "second": ("F", "P"), "third": ("E", "P"),
+    }  # fmt: skip
+    pins = (("A", "ground", "crank"), ("B", "ground", "bar"), ("C", "crank", "bar"), ("C", "crank", "first"),
+            ("F", "first", "second"), ("P", "second", "third"), ("E", "ground", "third"))  # fmt: skip
+    points = np.array([0, 4, 7, 1 + 2j, 3 + 4j, 6 + 3j])
+    topology = Topology("held", bodies, pins, driver="crank", tracer=("second", "P"))
+    assert topology.mobility == 1
+    linkage = Linkage(topology, points[[("A", "B", "E", "C", "F", "P").index(name) for name in topology.points]])
+    with pytest.raises(NotPossible, match="the driver cannot move: the other bodies hold it"):
+        check(linkage)
+    with pytest.raises(NotPossible, match="the driver cannot move"):
+        lw.Robot.from_linkage(linkage)
+    assert check(linkage, driver="third").reasons == ""
+
+
+@pytest.mark.parametrize("driver", ["crank", "rocker"])
+def test_the_reach_of_a_driver_is_that_of_its_circuit(driver):
+    """Closed forms of random four-bars against the circuit through the loops of the linkage."""
+    random = np.random.default_rng(7)
+    rocking = 0
+    for _ in range(12):
+        z = random.normal(size=5) + 1j * random.normal(size=5)
+        linkage = four_bar(z[:2], z[2:4], z[4], driver=driver)
+        reach, motion = driver_reach(linkage), motion_of(linkage)
+        if reach is None:
+            assert np.ptp(motion.driver) > 6.2
+        else:
+            assert [motion.driver.min(), motion.driver.max()] == pytest.approx(list(reach), abs=2e-3)
+            rocking += 1
+    assert rocking > 4
+
+
+def test_the_cycle_of_a_rocking_driver_stays_assembled():
+    linkages = [four_bar([0j, 4], [3j, 4 + 2j], 1 + 3j), four_bar([0j, 4], [1j, 4 + 2.5j], 1 + 3j, driver="rocker")]
+    for linkage in [*linkages, slider_crank()[0]]:
+        robot = lw.Robot.from_linkage(linkage, density=1.0)
+        q, _, _ = robot.motions["cycle"].sample(np.linspace(0, 2, 41))
+        assert robot.assemble(q).success.all() and np.ptp(q[:, 0]) > 0.5
+        assert np.isfinite(robot.analyse("cycle", steps=41).loads.actuator(linkage.topology.driver)).all()
+
+
 def test_the_circuit_of_a_robot():
     robot = lw.Robot.from_linkage(crank_rocker())
     found = circuit(robot, np.zeros(3), "crank")
@@ -243,5 +308,5 @@ def test_bad_input():
         check(3)
     with pytest.raises(InvalidInput, match="batch"):
         check(crank_rocker(), PlanarTask(np.zeros((2, 3)) + [0, 1, 2j], np.zeros((2, 3)) + [0, 1, 2]))
-    with pytest.raises(NotPossible, match="crank"):
+    with pytest.raises(UnknownName, match="crank"):
         check(crank_rocker(), driver="motor")

@@ -12,9 +12,12 @@ from linkwork.engine.scan import Scan
 from linkwork.errors import UnknownName, did_you_mean
 from linkwork.loops import circuits
 from linkwork.synthesis import kinematics
+from linkwork.synthesis.four_bar_verdicts import STUCK
 from linkwork.synthesis.linkage import Linkage, Linkages, Topology
 from linkwork.synthesis.task import PlanarTask
 
+STILL = 1e-4
+"""A driver that turns less than this [rad] over a whole circuit does not move."""
 CHUNK = 2048
 """Linkages that are judged at once: their records stay in memory."""
 
@@ -107,13 +110,15 @@ def _judged(linkage: Linkages, task: PlanarTask | None) -> dict[str, np.ndarray]
     none = np.zeros(count, dtype=bool)
     text = np.full(count, "", dtype=object)
     text[~around.closed] = "the circuit did not close within the steps"
+    still = held(around, linkage.topology)
+    text[still] = f"{STUCK}: the other bodies hold it"
     if task is None:
         empty = np.zeros((count, 0))
-        parts = (none, none, none, empty, cycle, cycle, rotates, kind, text)
+        parts = (still, none, none, empty, cycle, cycle, rotates, kind, text)
         return dict(zip(_FIELDS, parts))
     met = around.met.copy()
     met[:, 0] = True  # that is where the circuit begins
-    circuit = np.asarray(~met.all(axis=-1))
+    circuit = np.asarray(~met.all(axis=-1)) | still
     # a position on the branch of position 1: before the first dead point, or after the last one of the circuit
     before = around.first_branch == 0
     after = (around.last_branch == around.dead[:, None]) & around.closed[:, None]
@@ -125,7 +130,7 @@ def _judged(linkage: Linkages, task: PlanarTask | None) -> dict[str, np.ndarray]
     order = ~_in_order(way, around.length, rotates) & ~circuit & ~branch
     mu, least = _transmissions(around, way, rotates, n)
     least = np.where(circuit | branch, 0.0, least)
-    for k in np.flatnonzero(circuit | branch | order):
+    for k in np.flatnonzero((circuit | branch | order) & ~still):
         if circuit[k]:
             text[k] = f"position {int((~met[k]).argmax()) + 1} is not on the circuit of position 1"
         elif branch[k]:
@@ -133,6 +138,12 @@ def _judged(linkage: Linkages, task: PlanarTask | None) -> dict[str, np.ndarray]
         else:
             text[k] = "the positions are met in another order, in both senses of the driver"
     return dict(zip(_FIELDS, (circuit, branch, order, mu, least, cycle, rotates, kind, text)))
+
+
+def held(around: circuits.Circuits, topology: Topology) -> np.ndarray:
+    """(m,) whether the driver stands still all along the circuit, or there is none."""
+    turned = np.nan_to_num(around.x[..., topology.moving.index(topology.driver)])
+    return np.ptp(turned, axis=-1) < STILL
 
 
 _FIELDS = (

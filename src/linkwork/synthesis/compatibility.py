@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from linkwork.arguments import as_doubles
-from linkwork.errors import NotPossible
+from linkwork.errors import InvalidInput, NotPossible
 from linkwork.results import short_repr
-from linkwork.synthesis.task import PlanarTask, as_task, check_count, check_poses, complex_points, troubles
+from linkwork.synthesis.task import PlanarTask, as_task, check_count, check_poses, complex_points, refuse, troubles
 
 SCAN = 4096
 """Values of beta2 that the scan of the linkages starts from."""
@@ -76,12 +76,35 @@ class FourBar:
         return beta3, beta4
 
 
+@dataclass(frozen=True)
+class Ring:
+    """D1 + D2 exp(i beta2) + ... + Dk exp(i betak) = 0, one loop of k links: D (k,)."""
+
+    deltas: np.ndarray
+
+    def closing(self, *beta: float) -> FourBar:
+        """The four-bar that remains when all links but three are turned by beta2, beta3, ...; D1 is all of them."""
+        D, turned = self.deltas, np.exp(1j * np.asarray(beta, dtype=float))
+        free = len(D) - 4
+        fixed = D[0] + (D[1 : 1 + free] * turned[:free]).sum()
+        return FourBar(np.stack([fixed, *D[1 + free :]]))
+
+    def intervals(self) -> list[tuple[float, float]]:
+        """Feasible beta2 [rad]: the links behind the second reach every distance between two circles, and no other."""
+        lengths = np.abs(self.deltas[2:])
+        outer, inner = lengths.sum(), max(0.0, 2.0 * lengths.max() - lengths.sum())
+        # a four-bar whose last two links reach the same circles
+        last = 0.5 * np.array([outer + inner, outer - inner])
+        return FourBar(np.array([*self.deltas[:2], *last])).intervals()
+
+
 @short_repr
 @dataclass(frozen=True)
 class Compatibility:
     """The compatibility linkage of a task.
 
-    deltas    (loops, k) complex, D1 .. Dk of each loop: one loop for a dyad of four poses, two for five
+    deltas    (loops, k) complex, D1 .. Dk of each loop: k is 4 for a dyad, 5 for a triad; a second loop belongs to the
+              last of five (six) poses
     grashof   (loops,): shortest + longest < the others: the curves have two pieces
     ranges    feasible intervals of beta2 [rad]: (low, high) each, in which every loop closes
     """
@@ -90,19 +113,34 @@ class Compatibility:
     grashof: np.ndarray
     ranges: list[tuple[float, float]]
 
-    def solve(self, beta: Any) -> tuple[np.ndarray, np.ndarray]:
-        """(beta3, beta4) (..., 2) of the first loop at beta2 = beta."""
-        return FourBar(self.deltas[0][:4]).solve(as_doubles(beta, "compatibility: beta"))
+    def solve(self, *beta: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The two assemblies (..., 2) of the first loop, NaN where it cannot close.
 
-    def drawing(self, beta: float) -> list[np.ndarray]:
-        """Corner points of the loops, assembled at beta2, as closed polygons of complex numbers."""
+        Of a dyad solve(beta2) -> (beta3, beta4); of a triad solve(beta2, beta3) -> (beta4, beta5).
+        """
+        angles = self._rotations(beta)
+        D, free = self.deltas[0], self.deltas.shape[1] - 4
+        fixed = sum((D[1 + k] * np.exp(1j * angles[k]) for k in range(free)), D[0])
+        links = np.broadcast_arrays(fixed, *D[1 + free :], angles[-1])[:-1]
+        return FourBar(np.stack(links, axis=-1)).solve(angles[-1])
+
+    def drawing(self, *beta: float) -> list[np.ndarray]:
+        """Corner points of the loops, assembled at beta2 (and beta3 of a triad), as closed polygons."""
+        angles = [float(angle) for angle in self._rotations(beta)]
         polygons = []
         for D in self.deltas:
-            beta3, beta4 = FourBar(D).solve(beta)
-            for b3, b4 in zip(beta3, beta4):
-                links = D * np.exp(1j * np.array([0.0, beta, b3, b4]))
+            ends = Ring(D).closing(*angles).solve(angles[-1])
+            for last in zip(*ends):
+                links = D * np.exp(1j * np.array([0.0, *angles, *last]))
                 polygons.append(np.concatenate([[0.0], np.cumsum(links)]))
         return polygons
+
+    def _rotations(self, beta: tuple) -> list[np.ndarray]:
+        wanted = self.deltas.shape[1] - 3
+        if len(beta) != wanted:
+            names = ", ".join(f"beta{k + 2}" for k in range(wanted))
+            raise InvalidInput(f"compatibility: got {len(beta)} rotations, expected {wanted}: {names}")
+        return [as_doubles(angle, f"compatibility: beta{k + 2}") for k, angle in enumerate(beta)]
 
 
 def compatibility(task: PlanarTask, alpha: Any = None, tail: Any = None) -> Compatibility:
@@ -114,6 +152,7 @@ def compatibility(task: PlanarTask, alpha: Any = None, tail: Any = None) -> Comp
     who = "compatibility"
     task = as_task(task, who)
     check_poses(task, who)
+    refuse(task, who, "velocities", "timing")
     if task.batch:
         raise NotPossible(f"{who}: the task is a batch of shape {task.batch}, expected one task")
     least, most, chain = (4, 5, "dyad") if alpha is None else (5, 6, "triad")
@@ -124,6 +163,8 @@ def compatibility(task: PlanarTask, alpha: Any = None, tail: Any = None) -> Comp
     d = task.displacements
     if tail is not None:
         h = complex_points(tail, f"{who}: tail")
+        if h.shape != (task.n,):
+            raise InvalidInput(f"{who}: tail has shape {h.shape}, expected ({task.n},) complex, one a position")
         d = d - (h[1:] - h[:1])
     d = d / np.abs(d).max()
     g = np.exp(1j * task.rotations) - 1.0
@@ -131,13 +172,20 @@ def compatibility(task: PlanarTask, alpha: Any = None, tail: Any = None) -> Comp
         D = dyad_deltas(g, d)
     else:
         a = as_doubles(alpha, f"{who}: alpha")
+        if a.shape != (task.n,) or not np.isfinite(a).all():
+            raise InvalidInput(f"{who}: alpha has shape {a.shape}, expected ({task.n},) finite angles")
         D = triad_deltas(np.exp(1j * (a[1:] - a[:1])) - 1.0, g, d)
     lengths = np.sort(np.abs(D), axis=-1)
     grashof = lengths[:, 0] + lengths[:, -1] < lengths[:, 1:-1].sum(axis=-1)
-    ranges = FourBar(D[0]).intervals() if D.shape[1] == 4 else []
-    for row in D[1:] if D.shape[1] == 4 else []:
-        ranges = _common(ranges, FourBar(row).intervals())
+    ranges = Ring(D[0]).intervals()
+    for row in D[1:]:
+        ranges = common(ranges, Ring(row).intervals())
     return Compatibility(D, grashof, ranges)
+
+
+def told(intervals: list[tuple[float, float]]) -> str:
+    """Intervals in words, or that there are none."""
+    return ", ".join(f"[{low:.6g}, {high:.6g}]" for low, high in intervals) or "none"
 
 
 def dyad_deltas(a: np.ndarray, d: np.ndarray) -> np.ndarray:
@@ -182,7 +230,7 @@ def scan_of_linkages(a: np.ndarray, d: np.ndarray) -> np.ndarray:
     first, second = (FourBar(D) for D in dyad_deltas(a, d))
     alpha2 = np.angle(a[0] + 1.0)
     found = []
-    for low, high in _common(first.intervals(), second.intervals()):
+    for low, high in common(first.intervals(), second.intervals()):
         t = 0.5 - 0.5 * np.cos(np.linspace(1e-9, np.pi - 1e-9, SCAN))
         beta2 = low + (high - low) * t
         for i in range(2):
@@ -210,7 +258,7 @@ def _zeros(f: Any, x: np.ndarray) -> list[float]:
     return zeros
 
 
-def _common(first: list[tuple[float, float]], second: list[tuple[float, float]]) -> list[tuple[float, float]]:
+def common(first: list[tuple[float, float]], second: list[tuple[float, float]]) -> list[tuple[float, float]]:
     """Parts of intervals on the circle that lie in both."""
     found = []
     for low, high in first:

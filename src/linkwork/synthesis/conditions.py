@@ -50,13 +50,15 @@ def on_line(line: Any, which: str, origin: np.ndarray, size: np.ndarray, who: st
     if ends.shape[-1:] != (2,):
         raise InvalidInput(f"{who} has shape {ends.shape}, expected two points")
     along = ends[..., 1] - ends[..., 0]
-    if (np.abs(along) == 0).any():
+    # real arithmetic: numpy rounds complex products of one and of many differently
+    length = np.sqrt(along.real * along.real + along.imag * along.imag)
+    if (length == 0).any():
         raise InvalidInput(f"{who}: both points are equal, expected two different points of the line")
-    normal = 1j * along / np.abs(along)
-    value = (normal.conj() * (ends[..., 0] - origin)).real / size
-    normal, value = np.broadcast_arrays(normal, value)
+    off = ends[..., 0] - origin
+    nx, ny = -along.imag / length, along.real / length
+    nx, ny, value = np.broadcast_arrays(nx, ny, (nx * off.real + ny * off.imag) / size)
     zero = np.zeros(value.shape)
-    parts = [normal.real, normal.imag]
+    parts = [nx, ny]
     columns = [zero, zero, *parts, zero, zero] if which == "a" else [zero, zero, zero, zero, *parts]
     return np.stack([*columns, -value], axis=-1)
 

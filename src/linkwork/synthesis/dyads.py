@@ -18,11 +18,11 @@ from linkwork.arguments import as_doubles, choice
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.results import short_repr
 from linkwork.synthesis import conditions, conics
-from linkwork.synthesis.compatibility import four_bar_of, scan_of_linkages
+from linkwork.synthesis.compatibility import four_bar_of, scan_of_linkages, told
 from linkwork.synthesis.dyad_kernels import answers as answers_kernel
 from linkwork.synthesis.dyad_kernels import poses as poses_kernel
 from linkwork.synthesis.sliders import Sliders, sliders
-from linkwork.synthesis.task import PlanarTask, as_task, check_count, check_poses, complex_points, troubles
+from linkwork.synthesis.task import SAME, PlanarTask, as_task, check_count, check_poses, complex_points, troubles
 
 BEYOND = "a dyad meets at most 5 exact positions; use fit"
 NO_DYAD = "no real dyad meets the conditions"
@@ -138,8 +138,8 @@ def dyads(
     places = _without_tail(task, tail, who)
     chosen = chosen_rotations(beta, task.n, places.shape[:-1], who) if beta is not None else {}
     batch = places.shape[:-1]
-    if chosen:
-        batch = np.broadcast_shapes(batch, *[b.shape for b in chosen.values()])
+    if chosen or asked:
+        batch = np.broadcast_shapes(batch, *[b.shape for b in chosen.values()], *_shapes(asked, batch, who))
     rows, d, size, alpha, distinct, turning = poses_kernel()(*_five(places, turns))
     reasons = np.full(batch, "", dtype=object)
     if task.n < 5 or not (distinct.all() and turning.all()):
@@ -154,7 +154,21 @@ def dyads(
     w, valid, condition = _solved(rows, asked, task, size)
     if batch:  # an unlucky task is data
         valid = np.where((reasons == "")[..., None], valid, 0.0)
-    return _finished(task, w, valid, condition, (d, alpha, size), chosen, timed, reasons)
+    return _finished(task, w, valid, condition, (d, alpha, size), chosen, asked, timed, reasons)
+
+
+def _shapes(asked: dict[str, Any], batch: tuple[int, ...], who: str) -> list[tuple[int, ...]]:
+    """Batches of chosen points and lines, which go with those of the tasks."""
+    shapes = []
+    for name, value in asked.items():
+        shape = complex_points(value, f"{who}: {name}").shape
+        shape = shape[:-1] if "line" in name else shape
+        try:
+            np.broadcast_shapes(batch, shape)
+        except ValueError:
+            raise InvalidInput(f"{who}: {name} has a batch of shape {shape}, the tasks {batch}") from None
+        shapes.append(shape)
+    return shapes
 
 
 def _five(places: np.ndarray, turns: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -200,6 +214,30 @@ def with_tail(task: PlanarTask, tail: Any, who: str) -> np.ndarray:
     if h.shape[-1:] != (task.n,):
         raise InvalidInput(f"{who}: tail has shape {h.shape}, expected (..., {task.n}) complex, one a position")
     return task.displacements - (h[..., 1:] - h[..., :1])
+
+
+def _name_poles(task: PlanarTask, asked: dict[str, Any], none: np.ndarray, reasons: np.ndarray) -> bool:
+    """Write the reason of tasks without a dyad whose chosen pivot is a pole: there the other one is not determined."""
+    name = next((name for name in ("ground", "moving", "Z") if name in asked), None)
+    if name is None:
+        return False
+    place = complex_points(asked[name], name)
+    origin, turn = task.positions, np.exp(1j * task.angles)
+    if name == "ground":  # as the body sees it at each position
+        seen = (place[..., None] - origin) / turn
+    else:  # as the ground sees it
+        arm = -place if name == "Z" else place - origin[..., 0]
+        seen = origin + (arm / turn[..., 0])[..., None] * turn
+    near = SAME * (task.size + np.abs(place))
+    what = "Z puts the moving pivot" if name == "Z" else f"{name} is"
+    for j in range(task.n):
+        for k in range(j + 1, task.n):
+            pole = (np.abs(seen[..., k] - seen[..., j]) <= near) & none & (reasons == NO_DYAD)
+            reasons[pole] = (
+                f"{what} on the pole of positions {j + 1} and {k + 1}, about which the body turns from one to the "
+                "other, so that the other pivot is not determined"
+            )
+    return bool((reasons[none] != NO_DYAD).any())
 
 
 def _cure(reason: str) -> str:
@@ -297,18 +335,19 @@ def _finished(
     condition: np.ndarray,
     poses: tuple[np.ndarray, ...],
     chosen: dict[int, np.ndarray],
+    asked: dict[str, Any],
     timed: bool,
     reasons: np.ndarray,
 ) -> Dyads:
     """Link vectors, rotations and verdicts in the task's own units; sorted by beta2."""
     batch, (d, alpha, size) = valid.shape[:-1], poses
     origin = np.ascontiguousarray(task.positions[..., :1]).view(float)
-    angles, asked = _ANY, _NONE
+    angles, turned = _ANY, _NONE
     if chosen:
-        angles, asked = np.zeros((*batch, 4, 2)), np.zeros(4)
+        angles, turned = np.zeros((*batch, 4, 2)), np.zeros(4)
         for j, angle in chosen.items():
-            angles[..., j - 2, 0], angles[..., j - 2, 1], asked[j - 2] = np.cos(angle), np.sin(angle), 1.0
-    found = answers_kernel()(w, valid, condition, d, alpha, size, origin, angles, asked)
+            angles[..., j - 2, 0], angles[..., j - 2, 1], turned[j - 2] = np.cos(angle), np.sin(angle), 1.0
+    found = answers_kernel()(w, valid, condition, d, alpha, size, origin, angles, turned)
     W, Z, beta, ground, moving, residual, condition, near_trivial, valid = found
     valid, near_trivial, beta = valid > 0, near_trivial > 0, beta[..., : task.n - 1]
     W, Z, ground, moving = (x.view(complex)[..., 0] for x in (W, Z, ground, moving))
@@ -319,23 +358,30 @@ def _finished(
     if batch:
         none = ~valid.any(axis=-1) & (reasons == "")
         reasons[none] = NO_DYAD
+        _name_poles(task, asked, none, reasons)
         return Dyads(*[*parts, reasons])
     count = int(np.count_nonzero(valid))
     if not count:
         if chosen and task.n == 4:
             _explain(alpha, d, chosen)
         reasons[...] = NO_DYAD
+        if _name_poles(task, asked, np.array(True), reasons):
+            raise NotPossible(f"dyads: {reasons[()]}; move it")
     return Dyads(*[part[:count] for part in parts] + [reasons])
 
 
 def _explain(alpha: np.ndarray, d: np.ndarray, chosen: dict[int, np.ndarray]) -> None:
     """Four positions and a rotation that cannot be: say which can."""
-    if set(chosen) != {2}:
+    if len(chosen) != 1:
         return
-    linkage = four_bar_of(np.exp(1j * alpha[:3]) - 1.0, d[:3, 0] + 1j * d[:3, 1])
-    inside = ", ".join(f"[{low:.6g}, {high:.6g}]" for low, high in linkage.intervals())
+    (j, angle), order = next(iter(chosen.items())), [*chosen, *({2, 3, 4} - set(chosen))]
+    places = [k - 2 for k in order]  # the compatibility linkage is driven by the first of them
+    linkage = four_bar_of(np.exp(1j * alpha[places]) - 1.0, d[places, 0] + 1j * d[places, 1])
+    if linkage.closes(angle):
+        return
     raise NotPossible(
-        f"dyads: beta[2] = {float(chosen[2]):.6g} rad cannot close the compatibility linkage; feasible: {inside}"
+        f"dyads: beta[{j}] = {float(angle):.6g} rad cannot close the compatibility linkage; "
+        f"feasible: {told(linkage.intervals())}"
     )
 
 
@@ -349,4 +395,4 @@ def _by_linkage(task: PlanarTask, d: np.ndarray, alpha: np.ndarray, size: np.nda
         W, Z = np.linalg.lstsq(np.stack([np.exp(1j * b) - 1.0, a], axis=-1), unit, rcond=None)[0]
         pivots = np.array([-W - Z, -Z])
         w[k], valid[k] = pivots.view(float), 1.0
-    return _finished(task, w, valid, np.ones(4), (d, alpha, size), {}, False, np.full((), "", dtype=object))
+    return _finished(task, w, valid, np.ones(4), (d, alpha, size), {}, {}, False, np.full((), "", dtype=object))

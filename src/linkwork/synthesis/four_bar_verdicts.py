@@ -14,8 +14,28 @@ import numpy as np
 
 from linkwork.synthesis.linkage import Linkages
 
+SHORTEST = 1e-12
+"""Links below this [of the longest] are none."""
 CHANGE = 1e-9
 """Difference of the sums of links [of their size] below which a linkage passes through a change point."""
+
+
+STUCK = "the driver cannot move"
+"""How the reason of a linkage begins that has one posture alone, or whose driver is held."""
+
+
+def stuck(lengths: np.ndarray) -> np.ndarray | None:
+    """(...,) why the driver of links (..., 4): g, a, b, c cannot move, or ""; None where all can."""
+    longest = lengths.max(axis=-1)
+    rigid = 2.0 * longest - lengths.sum(axis=-1) >= -CHANGE * longest
+    missing = lengths <= SHORTEST * longest[..., None]
+    if not (rigid.any() or missing.any()):
+        return None
+    text = np.full(lengths.shape[:-1], "", dtype=object)
+    text[rigid] = f"{STUCK}: the longest link is as long as the other three together"
+    for k, name in enumerate(("the ground link", "the driver", "the coupler", "the driven link")):
+        text[missing[..., k]] = f"{STUCK} the others: {name} has no length"
+    return text
 
 
 def links(linkage: Linkages) -> tuple[np.ndarray, ...]:

@@ -15,8 +15,8 @@ from linkwork.polynomials import Starts
 from linkwork.results import short_repr
 from linkwork.synthesis import mixes
 from linkwork.synthesis.dyads import Dyads, dyads
-from linkwork.synthesis.linkage import FOUR_BAR, Linkages, as_linkages, linkages, pairs_of
-from linkwork.synthesis.task import PlanarTask, as_task, troubles
+from linkwork.synthesis.linkage import FOUR_BAR, Linkages, as_linkages, known_driver, linkages, pairs_of
+from linkwork.synthesis.task import PlanarTask, as_task, refuse, troubles
 
 MOST_SAMPLES = 1_000_000
 
@@ -66,6 +66,8 @@ def four_bars(
 ) -> FourBars:
     """Every four-bar whose tracer meets the task: poses, points (angle NaN), or a mix of them.
 
+    driver   "crank" or "rocker": which of the two grounded links is driven
+
     2 (poses - 1) + points = 8 leaves no freedom, and nine points alone: 6 linkages of five poses, 30, 201, 1112, and of
     nine points 1442 triples of cognates (`cognates` makes two more of each, with the same path). Fewer conditions leave
     families: then `samples` members are drawn, with free rotations, points or pivots at random (`seed`). More
@@ -77,25 +79,28 @@ def four_bars(
         task = as_task(task, who)
         if task.batch:
             raise NotPossible(f"{who}: the task is a batch of shape {task.batch}; dyads and search take batches")
-        with_angle = task.oriented
-        poses, points = int(with_angle.sum()), int((~with_angle).sum())
-        _check_distinct(task, who)
-        count = 2 * max(poses - 1, 0) + points - (1 if poses == 0 else 0)
-        family = _family(poses, points)
+        known_driver(driver, who)
+        refuse(task, who, "timing")
         if task.n < 2:
             raise NotPossible(f"{who}: the task has {task.n} position, expected at least 2")
+        with_angle = task.oriented
+        poses, points = int(with_angle.sum()), int((~with_angle).sum())
+        rates = _velocities(task, who)
+        _check_distinct(task, who)
+        count = 2 * (max(poses - 1, 0) + rates) + points - (1 if poses == 0 else 0)
+        family = _family(poses, points, rates)
         if count > 8:
             raise NotPossible(
                 f"{who}: {family} ask for {count} conditions, a four-bar has 8: at most 5 poses or 9 points exact; "
                 "use fit"
             )
-        if poses and not points and task.n == 5:
+        if not points and count == 8:
             pairs = dyads(task)
             assert isinstance(pairs, Dyads)
-            return _of_dyads(task, pairs, family, 6)
+            return _of_dyads(task, pairs, family, 6, driver)
         samples = deadlines.counted(samples, f"{who}: samples", 1, MOST_SAMPLES)
         if count < 8:
-            return _sampled(task, count, family, samples, seed)
+            return _sampled(task, count, family, samples, seed, driver)
         # position 1 shall be a pose: with points alone its orientation is the reference
         order = np.argsort(~with_angle, kind="stable")
         ordered = task[order]
@@ -104,8 +109,19 @@ def four_bars(
         return _finished(task, order, found, family, mixes.COUNTS[poses], poses, driver)
 
 
-def _family(poses: int, points: int) -> str:
-    parts = [f"{n} {word}{'s' if n > 1 else ''}" for n, word in ((poses, "pose"), (points, "point")) if n]
+def _velocities(task: PlanarTask, who: str) -> int:
+    """How many positions have a velocity; each counts like a pose."""
+    if task.velocities is None:
+        return 0
+    if not task.oriented.all():
+        refuse(task, who, "velocities")
+    return int(np.isfinite(task.velocities).all(axis=-1).sum())
+
+
+def _family(poses: int, points: int, rates: int = 0) -> str:
+    words = {"pose": poses, "point": points}
+    parts = [f"{n} {word}{'s' if n > 1 else ''}" for word, n in words.items() if n]
+    parts += [f"{rates} {'velocities' if rates > 1 else 'velocity'}"] if rates else []
     return " + ".join(parts)
 
 
@@ -167,10 +183,10 @@ def _finished(
     driver: str,
 ) -> FourBars:
     x, _, roots = found
-    size, origin = float(task.size), task.positions[order[0]]
+    scale, origin = float(task[order].size), task.positions[order[0]]
     first = order[0]
     # solutions at the ordered task's first position; linkages begin at the task's own position 1
-    a, z = x[:, [0, 4]] * _scale_of(task, order, size), x[:, [2, 6]] * _scale_of(task, order, size)
+    a, z = x[:, [0, 4]] * scale, x[:, [2, 6]] * scale
     turns = np.empty((len(x), task.n))
     known = task.angles[order] - task.angles[first] if poses > 1 or task.oriented.any() else np.full(task.n, np.nan)
     for place, j in enumerate(order):
@@ -185,11 +201,6 @@ def _finished(
     return _verified(task, ground, at_one, alpha, roots, expected, family, driver)
 
 
-def _scale_of(task: PlanarTask, order: np.ndarray, size: float) -> float:
-    del size
-    return float(task[order].size)
-
-
 def _verified(
     task: PlanarTask,
     ground: np.ndarray,
@@ -198,7 +209,7 @@ def _verified(
     roots: int,
     expected: int,
     family: str,
-    driver: str = "crank",
+    driver: str,
 ) -> FourBars:
     """Only linkages whose pivots keep their distances, with rotations of all bodies."""
     P, size = task.positions, float(task.size)
@@ -222,18 +233,18 @@ def _verified(
     return FourBars(many[order], roots, expected, family, change[good][order])
 
 
-def _of_dyads(task: PlanarTask, found: Dyads, family: str, expected: int) -> FourBars:
+def _of_dyads(task: PlanarTask, found: Dyads, family: str, expected: int, driver: str) -> FourBars:
     pairs, _ = pairs_of(task, found)
     if not len(pairs):
         empty = np.zeros((0, 2), dtype=complex)
-        return _verified(task, empty, empty, np.zeros((0, task.n)), expected, expected, family)
+        return _verified(task, empty, empty, np.zeros((0, task.n)), expected, expected, family, driver)
     ground = np.stack([pairs.at("A"), pairs.at("D")], axis=-1)
     moving = np.stack([pairs.at("B"), pairs.at("C")], axis=-1)
     alpha = np.broadcast_to(task.angles - task.angles[0], (len(pairs), task.n))
-    return _verified(task, ground, moving, alpha, expected, expected, family)
+    return _verified(task, ground, moving, alpha, expected, expected, family, driver)
 
 
-def _sampled(task: PlanarTask, count: int, family: str, samples: int, seed: int) -> FourBars:
+def _sampled(task: PlanarTask, count: int, family: str, samples: int, seed: int, driver: str) -> FourBars:
     """Members of a family: angles of points and rotations of cranks drawn at random, the rest solved.
 
     Points get random angles; then both dyads of up to four poses are drawn from their own families.
@@ -247,19 +258,8 @@ def _sampled(task: PlanarTask, count: int, family: str, samples: int, seed: int)
     missing = ~np.isfinite(angles)
     angles[missing] = random.uniform(-np.pi, np.pi, size=int(missing.sum()))
     angles[:, 0] = np.where(np.isfinite(task.angles[0]), task.angles[0], 0.0)
-    batch = PlanarTask(np.broadcast_to(task.positions, angles.shape), angles)
-    halves = []
-    for _ in range(2):
-        if task.n == 5:
-            found = dyads(batch)
-        elif task.n == 2:
-            spread = random.normal(size=(samples, 2)) @ np.array([1, 1j]) * float(task.size)
-            found = dyads(batch, {2: random.uniform(-np.pi, np.pi, size=samples)}, Z=spread)
-        else:
-            free = {j: random.uniform(-np.pi, np.pi, size=samples) for j in range(2, 7 - task.n)}
-            found = dyads(batch, free)
-        assert isinstance(found, Dyads)
-        halves.append(found)
+    batch = PlanarTask(np.broadcast_to(task.positions, angles.shape), angles, velocities=task.velocities)
+    halves = [_drawn_dyads(batch, 5 - task.n - _velocities(task, "four_bars"), random) for _ in range(2)]
     chosen = []
     for found in halves:
         weight = np.where(found.valid, random.uniform(size=found.valid.shape), -1.0)
@@ -267,7 +267,21 @@ def _sampled(task: PlanarTask, count: int, family: str, samples: int, seed: int)
     rows = np.flatnonzero(halves[0].valid.any(axis=-1) & halves[1].valid.any(axis=-1))
     pick = lambda name: np.stack([getattr(f, name)[rows, c[rows]] for f, c in zip(halves, chosen)], axis=-1)
     alpha = (angles - angles[:, :1])[rows]
-    return _verified(task, pick("ground"), pick("moving"), alpha, len(rows), samples, f"{family} (a family, sampled)")
+    label = f"{family} (a family, sampled)"
+    return _verified(task, pick("ground"), pick("moving"), alpha, len(rows), samples, label, driver)
+
+
+def _drawn_dyads(batch: PlanarTask, free: int, random: np.random.Generator) -> Dyads:
+    """One draw of the free choices for every task: rotations of the grounded link, and Z where there are too few."""
+    count, size = batch.batch[0], batch.size
+    choices: dict[str, np.ndarray] = {}
+    if free > batch.n - 1:
+        choices["Z"] = (random.normal(size=(count, 2)) @ np.array([1, 1j])) * size
+        free -= 2
+    rotations = {j: random.uniform(-np.pi, np.pi, size=count) for j in range(2, 2 + free)}
+    found = dyads(batch, rotations or None, Z=choices.get("Z"))
+    assert isinstance(found, Dyads)
+    return found
 
 
 def cognates(linkage: Linkages) -> Linkages:

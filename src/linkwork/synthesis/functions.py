@@ -3,15 +3,16 @@
     k1 cos(psi) - k2 cos(phi) + k3 = cos(phi - psi)          a rocker turns to psi (Freudenstein)
     k1 s cos(phi) + k2 sin(phi) + k3 = s^2                   a slider is at s along its line
 
-are linear in three numbers, from which the links follow. With the two start values that makes five: up to five pairs
-are met exactly, more by least squares.
+are linear in three numbers, from which the links follow; with the two start values they are improved by least squares
+where there are more than five pairs. Up to five pairs are met exactly: the driver as the driven body sees it has as
+many poses, and the coupler is a dyad of them (relative_dyads.py).
 Source: [Freudenstein1955]; [McCarthy2011] section 5.3.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,17 @@ from linkwork.arguments import as_doubles, choice
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.results import short_repr
 from linkwork.synthesis.linkage import FOUR_BAR, SLIDER_CRANK, Linkages
+from linkwork.synthesis.relative_dyads import couplers
 
 MOST_STARTS = 1_000_000
 BLOCK = 200_000
 """Residuals that are improved together."""
 MOST = 20
 """How many linkages come back."""
+LARGEST = 1e3
+"""Links longer than this, or shorter than one over it [ground links; travels of a slider], are none to build."""
+MOST_EXACT = 4
+"""Linkages through five pairs; more of them are drawn from a family: parallelograms."""
 EXACT = 1e-9
 """Pairs nearer than this are met [rad; travels of a slider]."""
 
@@ -41,12 +47,14 @@ class FunctionGenerators:
     error         (m,) largest structural error over the whole range of the driver [rad, or m of a slider]
     rms           (m,) at the pairs [rad, m]
     exact         whether every pair is met exactly
+    complete      whether every linkage that meets the pairs exactly is among them: for five pairs; fewer leave families
     """
 
     linkages: Linkages
     error: np.ndarray
     rms: np.ndarray
     exact: bool
+    complete: bool = False
 
     def __len__(self) -> int:
         return len(self.linkages)
@@ -84,8 +92,9 @@ def function_generator(
     scale    (input factor, output factor) from the function's own numbers to radians (metres); None: they are such
     output   "rocker": a four-bar's driven link turns [rad]; "slider": a slider-crank's slider travels [m]
 
-    Three pairs and the two start angles make five numbers: up to five pairs are met exactly; for fewer, and for more by
-    least squares, start angles are drawn (`starts`, `seed`) and the best linkages come first.
+    Five pairs are met exactly by every linkage that can in one assembly that closes over the whole range (at most three
+    four-bars, four slider-cranks). Fewer leave families: `starts` members are drawn (`seed`). More, and pairs that no
+    linkage meets so, are come near to by least squares from as many start angles. The best linkages come first.
     time_limit: seconds after which it ends with NotPossible; None: as long as it takes
     """
     with deadlines.time_limit(time_limit, "function_generator"):
@@ -112,12 +121,22 @@ def _generated(inputs: Any, outputs: Any, scale: Any, starts: int, seed: int, ou
         raise NotPossible(f"{who}: the inputs or the outputs are all equal: there is nothing to generate")
     starts = deadlines.counted(starts, f"{who}: starts", 1, MOST_STARTS)
     random = np.random.default_rng(seed)
+    travel = float(np.abs(psi).max()) if output == "slider" else 1.0
+    driven = psi / travel
+    judged = _sliders if output == "slider" else _rockers
+    exact: list[tuple[np.ndarray, ...]] = []
+    if len(phi) in (4, 5):
+        B, C = couplers(phi, driven, output, starts, random)
+        exact = [(B, C, np.zeros(len(B)))]
+    if len(phi) == 5:
+        found = replace(judged(phi, driven, B, C, np.zeros(len(B)), travel), complete=len(B) <= MOST_EXACT)
+        if len(found):
+            return found
+    rows, pins = (_slider_rows, _slider_pins) if output == "slider" else (_rocker_rows, _rocker_pins)
     phi0, psi0 = random.uniform(-np.pi, np.pi, size=(2, starts))
-    if output == "slider":
-        travel = float(np.abs(psi).max())
-        found = _solved(phi, psi / travel, phi0, psi0, _slider_rows)
-        return _sliders(phi, psi / travel, *found, travel)
-    return _finished(phi, psi, *_solved(phi, psi, phi0, psi0, _rocker_rows))
+    drawn = pins(*_solved(phi, driven, phi0, psi0, rows))
+    B, C, off = (np.concatenate(part) for part in zip(drawn, *exact))
+    return replace(judged(phi, driven, B, C, off, travel), complete=len(phi) == 5)
 
 
 Rows = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -178,27 +197,60 @@ def _refined(
     return phi0, psi0
 
 
-def _sliders(
-    phi: np.ndarray, psi: np.ndarray, phi0: np.ndarray, s0: np.ndarray, k: np.ndarray, travel: float
-) -> FunctionGenerators:
-    """Slider-cranks: k = 2 a, 2 a e, b^2 - a^2 - e^2 with crank a, coupler b and the line's offset e [travels]."""
+def _slider_pins(phi0: np.ndarray, s0: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, ...]:
+    """(B, C, how far C is from where it should be) at the first pair.
+
+    k = 2 a, 2 a e, b^2 - a^2 - e^2 with the crank a, the coupler b and the line's offset e.
+    """
     a = 0.5 * k[:, 0]
-    phi0 = phi0 + np.where(a < 0, np.pi, 0.0)  # a negative crank points the other way
     with np.errstate(divide="ignore", invalid="ignore"):
         e = k[:, 1] / (2 * a)
-    a = np.abs(a)
     b2 = k[:, 2] + a**2 + e**2
-    usable = np.isfinite(e) & (a > 1e-3) & (a < 1e3) & (np.abs(e) < 1e3) & (b2 > 1e-8)
-    a, e, b, phi0, s0 = a[usable], e[usable], np.sqrt(b2[usable]), phi0[usable], s0[usable]
+    usable = np.isfinite(e) & (np.abs(a) < LARGEST) & (np.abs(e) < LARGEST) & (b2 > 1e-8)
+    a, e, phi0, s0, b2 = (v[usable] for v in (a, e, phi0, s0, b2))
+    # the pairs say where the slider should be; the loop closes with a coupler of this length
+    B = a * np.exp(1j * phi0)
+    reach = np.sqrt(np.maximum(b2 - (B.imag - e) ** 2, 0.0))
+    ahead = np.where(np.abs(B.real + reach - s0) < np.abs(B.real - reach - s0), B.real + reach, B.real - reach)
+    return B, ahead + 1j * e, ahead - s0
+
+
+def _rocker_pins(phi0: np.ndarray, psi0: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, ...]:
+    """(B, C, how far C is turned from where it should be) at the first pair.
+
+    k = ground over crank, ground over rocker, and a number from which the coupler's length follows. A negative length
+    is the opposite direction.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        a, c = 1.0 / k[:, 0], 1.0 / k[:, 1]
+        b2 = 1.0 + a**2 + c**2 - 2.0 * a * c * k[:, 2]
+    usable = np.isfinite(a) & np.isfinite(c) & (b2 > 1e-8) & (np.abs(a) < LARGEST) & (np.abs(c) < LARGEST)
+    usable &= (np.abs(a) > 1.0 / LARGEST) & (np.abs(c) > 1.0 / LARGEST)
+    a, c, b, phi0, psi0 = (v[usable] for v in (a, c, np.sqrt(np.maximum(b2, 0.0)), phi0, psi0))
+    B = a * np.exp(1j * phi0)
+    phi = np.angle(B)[:, None]
+    both = [_driven(np.abs(a), b, np.abs(c), phi, side)[0][:, 0] for side in (1.0, -1.0)]
+    wanted = psi0 + np.where(c < 0, np.pi, 0.0)
+    off = [np.angle(np.exp(1j * (angle - wanted))) for angle in both]
+    first = np.abs(off[0]) < np.abs(off[1])
+    return B, 1.0 + np.abs(c) * np.exp(1j * np.where(first, *both)), np.where(first, *off)
+
+
+def _sliders(
+    phi: np.ndarray, psi: np.ndarray, B: np.ndarray, C: np.ndarray, off: np.ndarray, travel: float
+) -> FunctionGenerators:
+    """Slider-cranks with pins B and C at the first pair [travels], judged over the whole range."""
+    a, b = np.abs(B), np.abs(C - B)
+    usable = (a > 1.0 / LARGEST) & (b > 1.0 / LARGEST) & (np.abs(C) < LARGEST)
+    B, C, b, off = (v[usable] for v in (B, C, b, off))
 
     def travelled(angles: np.ndarray, side: float) -> tuple[np.ndarray, np.ndarray]:
-        B = a[:, None] * np.exp(1j * (phi0[:, None] + angles))
-        reach = b[:, None] ** 2 - (B.imag - e[:, None]) ** 2
-        return B.real + side * np.sqrt(np.maximum(reach, 0.0)) - s0[:, None], reach >= 0
+        at = B[:, None] * np.exp(1j * angles)
+        reach = b[:, None] ** 2 - (at.imag - C.imag[:, None]) ** 2
+        return at.real + side * np.sqrt(np.maximum(reach, 0.0)) - C.real[:, None], reach >= 0
 
-    error, rms, fine, first = _best_side(phi, psi, len(a), travelled, np.abs)
-    B, C = a * np.exp(1j * phi0), s0 + first + 1j * e  # where the slider is, not where it should be: the loop closes
-    kept = _distinct(B, C, np.where(fine, rms, np.inf), error)
+    error, rms, closes = _of_own_side(phi, psi, off, travelled, np.abs)
+    kept = _distinct(B, C, np.where(closes, rms, np.inf), error)
     zero = np.zeros(len(kept))
     parts = [zero, C[kept], C[kept] + 1.0, B[kept], 0.5 * (B[kept] + C[kept])]
     points = travel * np.stack(parts, axis=-1).astype(complex)
@@ -206,28 +258,22 @@ def _sliders(
     return FunctionGenerators(Linkages(SLIDER_CRANK, points), travel * error[kept], travel * rms[kept], exact)
 
 
-def _finished(
-    phi: np.ndarray, psi: np.ndarray, phi0: np.ndarray, psi0: np.ndarray, k: np.ndarray
+def _rockers(
+    phi: np.ndarray, psi: np.ndarray, B: np.ndarray, C: np.ndarray, off: np.ndarray, travel: float
 ) -> FunctionGenerators:
-    """Lengths from the three numbers, the structural error over the range, the best and distinct ones."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        a, c = 1.0 / k[:, 0], 1.0 / k[:, 1]  # crank and rocker over the ground
-        b2 = 1.0 + a**2 + c**2 - 2.0 * a * c * k[:, 2]
-    usable = np.isfinite(a) & np.isfinite(c) & (b2 > 1e-8) & (np.abs(a) < 1e3) & (np.abs(c) < 1e3)
-    usable &= (np.abs(a) > 1e-3) & (np.abs(c) > 1e-3)
-    a, c, b2, phi0, psi0 = (v[usable] for v in (a, c, b2, phi0, psi0))
-    # a negative length is the opposite direction
-    phi0, psi0 = phi0 + np.where(a < 0, np.pi, 0.0), psi0 + np.where(c < 0, np.pi, 0.0)
-    a, c = np.abs(a), np.abs(c)
-    b = np.sqrt(b2)
+    """Four-bars with ground pivots 0 and 1 and pins B and C at the first pair, judged over the whole range."""
+    del travel  # angles have no scale
+    a, b, c = np.abs(B), np.abs(C - B), np.abs(C - 1.0)
+    usable = (np.minimum(a, np.minimum(b, c)) > 1.0 / LARGEST) & (np.maximum(a, c) < LARGEST)
+    B, C, a, b, c, off = (v[usable] for v in (B, C, a, b, c, off))
+    phi0, psi0 = np.angle(B)[:, None], np.angle(C - 1.0)[:, None]
 
     def turned(angles: np.ndarray, side: float) -> tuple[np.ndarray, np.ndarray]:
-        at, inside = _driven(a, b, c, phi0[:, None] + angles, side)
-        return at - psi0[:, None], inside
+        at, inside = _driven(a, b, c, phi0 + angles, side)
+        return at - psi0, inside
 
-    error, rms, fine, first = _best_side(phi, psi, len(a), turned, lambda x: np.abs(np.angle(np.exp(1j * x))))
-    B, C = a * np.exp(1j * phi0), 1.0 + c * np.exp(1j * (psi0 + first))  # where the link is: the loop closes
-    kept = _distinct(B, C, np.where(fine, rms, np.inf), error)
+    error, rms, closes = _of_own_side(phi, psi, off, turned, lambda x: np.abs(np.angle(np.exp(1j * x))))
+    kept = _distinct(B, C, np.where(closes, rms, np.inf), error)
     zero = np.zeros(len(kept))
     points = np.stack([zero, zero + 1.0, B[kept], C[kept], 0.5 * (B[kept] + C[kept])], axis=-1)
     exact = bool(len(kept)) and float(rms[kept].min()) < EXACT
@@ -252,30 +298,30 @@ def _between(x: np.ndarray, y: np.ndarray, at: np.ndarray) -> np.ndarray:
     return CubicSpline(x, y)(at) if (np.diff(x) > 0).all() else np.interp(at, x, y)
 
 
-def _best_side(
+def _of_own_side(
     phi: np.ndarray,
     psi: np.ndarray,
-    count: int,
+    off: np.ndarray,
     driven: Callable[[np.ndarray, float], tuple[np.ndarray, np.ndarray]],
     size: Callable[[np.ndarray], np.ndarray],
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(largest error over the range, rms at the pairs, whether one branch closes over the range, value at pair 1)."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(largest error over the range, rms at the pairs, whether it closes there) in the assembly of the first pair.
+
+    off   (m,) what the driven value is wrong by at the first pair: least squares share the error between all of them
+    """
     order = np.argsort(phi)
     between = np.linspace(phi.min(), phi.max(), 181)
     wanted = _between(phi[order], psi[order], between)
-    error, rms = np.full(count, np.inf), np.full(count, np.inf)
-    closes, first = np.zeros(count, dtype=bool), np.zeros(count)
+    parts = []
     for side in (1.0, -1.0):
         at, inside = driven(between, side)
         pairs, inside_pairs = driven(phi, side)
-        ok = inside.all(axis=-1) & inside_pairs.all(axis=-1)
-        here = np.where(ok, np.sqrt((size(pairs - psi) ** 2).mean(axis=-1)), np.inf)
-        worst = np.where(ok, size(at - wanted).max(axis=-1), np.inf)
-        better = here < rms
-        error, rms = np.where(better, worst, error), np.where(better, here, rms)
-        first = np.where(better, pairs[:, 0], first)
-        closes |= ok
-    return error, rms, closes, first
+        closes = inside.all(axis=-1) & inside_pairs.all(axis=-1)
+        rms = np.sqrt((size(pairs + off[:, None] - psi) ** 2).mean(axis=-1))
+        parts.append((size(at + off[:, None] - wanted).max(axis=-1), rms, closes, size(pairs[:, 0])))
+    own = parts[0][3] <= parts[1][3]
+    error, rms, closes = (np.where(own, first, second) for first, second in list(zip(*parts))[:3])
+    return np.where(closes, error, np.inf), np.where(closes, rms, np.inf), closes
 
 
 def _driven(a: np.ndarray, b: np.ndarray, c: np.ndarray, phi: np.ndarray, side: float) -> tuple[np.ndarray, np.ndarray]:

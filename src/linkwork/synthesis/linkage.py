@@ -212,7 +212,7 @@ def four_bar(ground: Any, moving: Any, tracer: Any, driver: str = "crank") -> Li
 
     The first pivot of each belongs to the "crank", the second to the "rocker"; either may be the driver.
     """
-    _known_driver(driver)
+    known_driver(driver, "four_bar")
     a, k = (_two_points(x, f"four_bar: {n}") for x, n in ((ground, "ground"), (moving, "moving")))
     p = complex_points(tracer, "four_bar: tracer")
     for name, array in (("ground", a), ("moving", k)):
@@ -239,7 +239,7 @@ def from_dyads(task: PlanarTask, first: Dyads, second: Dyads | Sliders, driver: 
     """The four-bar of two dyads of a task, such as dyads[0] and dyads[2], or a slider-crank of a dyad and a slider."""
     if task.batch:
         raise NotPossible("from_dyads: the task is a batch; four_bars pairs the dyads of many tasks")
-    _known_driver(driver)
+    known_driver(driver, "from_dyads")
     tip = complex(task.positions[0])
     one = lambda x: complex(np.asarray(x).reshape(-1)[0])
     for chain in (first, second):
@@ -268,7 +268,7 @@ def from_dyads(task: PlanarTask, first: Dyads, second: Dyads | Sliders, driver: 
     return Linkage(topology, points, rotations)
 
 
-def pairs_of(task: PlanarTask, found: Dyads, driver: str = "crank") -> tuple[Linkages, np.ndarray]:
+def pairs_of(task: PlanarTask, found: Dyads) -> tuple[Linkages, np.ndarray]:
     """(four-bars, index of the task) of every pair of valid dyads; (m, ...) over the whole batch."""
     ground, moving, valid = (np.atleast_2d(x) for x in (found.ground, found.moving, found.valid))
     slots = valid.shape[-1]
@@ -278,7 +278,7 @@ def pairs_of(task: PlanarTask, found: Dyads, driver: str = "crank") -> tuple[Lin
     first, second = np.triu_indices(slots, 1)
     both = valid[:, first] & valid[:, second]
     row, pair = np.nonzero(both)
-    a, b = (first[pair], second[pair]) if driver == "crank" else (second[pair], first[pair])
+    a, b = first[pair], second[pair]
     points = [ground[row, a], ground[row, b], moving[row, a], moving[row, b], tips[row]]
     return Linkages(FOUR_BAR["crank"], np.stack(points, axis=-1)), row
 
@@ -290,6 +290,8 @@ def as_linkages(x: Any, who: str) -> Linkages:
     return x
 
 
-def _known_driver(driver: str) -> None:
+def known_driver(driver: str, who: str) -> None:
+    """One of a four-bar's two grounded links, or a sentence."""
     if driver not in FOUR_BAR:
-        raise UnknownName(f'driver is "{driver}", expected "crank" or "rocker"{did_you_mean(driver, FOUR_BAR)}')
+        near = did_you_mean(str(driver), FOUR_BAR)
+        raise UnknownName(f'{who}: driver is "{driver}", expected "crank" or "rocker"{near}')

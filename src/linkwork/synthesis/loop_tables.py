@@ -155,6 +155,10 @@ class _Walk:
             driver=driver or grounded[0],
             tracer=(body, label(point)),
         )
+        for moving in topology.moving:
+            held = sum(moving in pin[1:] for pin in topology.pins)
+            if held < 2:
+                raise InvalidInput(f'{self.who}: body "{moving}" is loose: it has one pin, expected two or more')
         if topology.mobility != 1:
             raise NotPossible(f"{self.who}: the linkage has {topology.mobility} degrees of freedom, expected 1")
         order = [int(n[1:]) - 1 for n in topology.points]

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwork.synthesis.circuit_verdicts import circuits_of
+from linkwork.errors import NotPossible
+from linkwork.loops.circuits import Circuits
+from linkwork.synthesis.circuit_verdicts import circuits_of, held
+from linkwork.synthesis.four_bar_verdicts import STUCK, links, reach, stuck
 from linkwork.synthesis.kinematics import pairs_of_points, posture_kernel
 from linkwork.synthesis.linkage import Linkage, Linkages
 
@@ -37,12 +40,60 @@ class Motion:
         return np.arange(len(self.x)) / max(1, len(self.x) - 1)
 
 
+def driver_reach(linkage: Linkage) -> tuple[float, float] | None:
+    """(low, high) of the driver's rotation from position 1 up to its dead points [rad]; None where it goes round."""
+    if linkage.topology.name == "four-bar":
+        g, a, b, c = (complex(v) for v in links(linkage))
+        lengths = np.abs(np.array([g, a, b, c]))
+        _refuse(stuck(lengths[None]))
+        low, high = (float(x) for x in reach(lengths))
+        theta = float(np.angle(a / g))
+        if low <= 0.0 and high >= np.pi:
+            return None
+        # the driver's angle from the ground line is between low and high, on either side; without a low end it passes
+        # the line itself, without a high end the far side of it
+        if low <= 0.0:
+            return -high - theta, high - theta
+        if high >= np.pi:
+            theta %= 2.0 * np.pi
+            return low - theta, 2.0 * np.pi - low - theta
+        return (low - theta, high - theta) if theta >= 0 else (-high - theta, -low - theta)
+    around = _around(linkage)
+    if around.dead[0] == 0 and around.closed[0]:
+        return None
+    turned = around.x[0][:, linkage.topology.moving.index(linkage.topology.driver)]
+    turned = turned[np.isfinite(turned)]
+    # the branch of position 1 ends at the first dead point, and backward at the last one
+    steps = np.diff(turned)
+    dead = turned[1:-1][steps[1:] * steps[:-1] < 0]
+    if not len(dead):
+        return float(min(turned[0], turned[-1])), float(max(turned[0], turned[-1]))
+    whole = 2.0 * np.pi * round((turned[-1] - turned[0]) / (2.0 * np.pi))
+    first, last = float(dead[0]), float(dead[-1] - whole)
+    return min(first, last, 0.0), max(first, last, 0.0)
+
+
+def _refuse(reasons: np.ndarray | None) -> None:
+    if reasons is not None:
+        raise NotPossible(f"linkage: {reasons[0]}")
+
+
+def _around(linkage: Linkage) -> Circuits:
+    """The circuit of position 1, or a sentence where the driver is held."""
+    around = circuits_of(Linkages(linkage.topology, linkage.points[None]))
+    if held(around, linkage.topology)[0]:
+        raise NotPossible(f"linkage: {STUCK}: the other bodies hold it")
+    return around
+
+
 def motion_of(linkage: Linkage) -> Motion:
     """The circuit of position 1.
 
     By virtual work torque = dy / dtheta: how far the tracer rises for a turn of the driver.
     """
-    around = circuits_of(Linkages(linkage.topology, linkage.points[None]))
+    if linkage.topology.name == "four-bar":
+        _refuse(stuck(np.abs(np.array(links(linkage)))[None]))
+    around = _around(linkage)
     known = np.isfinite(around.x[0]).all(axis=-1)
     x = around.x[0][known]
     size = float(linkage.size)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.results import short_repr
-from linkwork.synthesis import four_bar_verdicts
 from linkwork.synthesis.linkage import Linkages, as_linkages
 from linkwork.synthesis.sensitivities import sensitivity
 from linkwork.synthesis.task import PlanarTask
@@ -42,7 +42,7 @@ def rank(
     """Order linkages by one or several criteria; a mapping gives each its weight.
 
     transmission   smallest transmission angle between the positions (without a task: over the cycle) [rad]
-    size           extent of all points [m];  ratio: longest over shortest link
+    size           extent of all points [m];  ratio: longest over shortest distance of two pins of one body
     region         how far ground pivots are outside `region` (xmin, ymin, xmax, ymax) [m]
     torque         largest speed of the tracer over the driver's at the positions [m/rad], the torque for a unit force
     sensitivity    largest movement of the tracer for a unit error of a dimension [m/m]
@@ -82,13 +82,14 @@ def _values(name: str, linkages: Linkages, task: PlanarTask | None, region: Any,
     if name == "size":
         return linkages.size
     if name == "ratio":
-        lengths = np.abs(np.stack(four_bar_verdicts.links(linkages), axis=-1))
+        lengths = _sides(linkages)
         return lengths.max(axis=-1) / np.maximum(lengths.min(axis=-1), 1e-300)
     if name == "region":
         if np.size(region) != 4:
             raise InvalidInput(f"{who}: region is {region!r}, expected (xmin, ymin, xmax, ymax)")
         low_x, low_y, high_x, high_y = (float(v) for v in region)
-        pivots = np.stack([linkages.at("A"), linkages.at("D")], axis=-1)
+        topology = linkages.topology
+        pivots = np.stack([linkages.at(pin[0]) for pin in topology.pins if topology.ground in pin[1:]], axis=-1)
         off_x = np.maximum(np.maximum(low_x - pivots.real, pivots.real - high_x), 0.0)
         off_y = np.maximum(np.maximum(low_y - pivots.imag, pivots.imag - high_y), 0.0)
         return np.hypot(off_x, off_y).max(axis=-1)
@@ -97,3 +98,11 @@ def _values(name: str, linkages: Linkages, task: PlanarTask | None, region: Any,
     if name == "torque":
         return sensitivity(linkages, task).speed.max(axis=-1)
     return np.abs(sensitivity(linkages, task).worst)
+
+
+def _sides(linkages: Linkages) -> np.ndarray:
+    """(m, k) distances between pins of one body, of every body."""
+    topology = linkages.topology
+    pins = {joint[0] for joint in (*topology.pins, *topology.sliders)}
+    pairs = {pair for points in topology.bodies.values() for pair in combinations([p for p in points if p in pins], 2)}
+    return np.stack([linkages.length(*pair) for pair in sorted(pairs)], axis=-1)

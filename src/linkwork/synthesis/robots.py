@@ -17,6 +17,7 @@ from linkwork.errors import NotPossible
 from linkwork.formats.robot_yaml import Description
 from linkwork.synthesis.kinematics import rotations_at
 from linkwork.synthesis.linkage import Linkage, as_linkages
+from linkwork.synthesis.motions import driver_reach
 from linkwork.synthesis.spatial import FiveLegs, SphericalFourBar
 from linkwork.synthesis.spatial_robots import densities, legs_description, spherical_description
 from linkwork.synthesis.task import PlanarTask
@@ -25,6 +26,8 @@ PLANES = {"xz": ("-y", (0, 2)), "xy": ("z", (0, 1)), "yz": ("x", (1, 2))}
 """plane -> (axis of the joints, which coordinates of the world the plane's x and y are)."""
 SLENDER = 0.04
 """Width of a bar [of the longest one] where only a mass per length is given; it is a quarter as thick."""
+INSIDE = 0.95
+"""How far into its reach a driver that rocks goes: at the ends are dead points."""
 CYCLE = 2.0
 """Duration of the motion "cycle" [s]."""
 
@@ -36,14 +39,14 @@ def description(
     plane: str = "xz",
     density: Any = None,
     name: str | None = None,
-    reach: tuple[float, float] | None = None,
 ) -> Description:
     """The .robot.yaml of a linkage; spatial ones (spatial_robots.py) have their positions in themselves.
 
     task      its positions become the configurations "position_1" ... (where the linkage meets them)
     plane     "xz", "xy" or "yz": where the linkage lies
     density   mass of the bars: one number [kg/m], or (kg/m^3, width, thickness); None: a robot without masses
-    reach     (low, high) of the driver [rad] for the motion "cycle"; None: all round
+
+    The motion "cycle" turns the driver all round where it can, else forth and back within its reach.
     """
     if isinstance(linkage, SphericalFourBar):
         return spherical_description(linkage, density)
@@ -113,7 +116,7 @@ def description(
     at = "[0, 0, 0]" if origin.get(body) == point else _vector(body, point, columns)
     lines.append(f"frames:\n  tracer: {{body: {body}, placement: {at}}}")
     lines += _configurations(linkage, task)
-    lines += _cycle(topology.driver, reach)
+    lines += _cycle(topology.driver, driver_reach(linkage))
     return Description("\n".join(lines) + "\n", f"{title}.robot.yaml")
 
 
@@ -260,7 +263,9 @@ def _cycle(driver: str, reach: tuple[float, float] | None) -> list[str]:
     if reach is None:
         law = f"{{start: 0, rate: {2.0 * np.pi / CYCLE!r}}}"
     else:
-        low, high = reach
-        way = [[0.0, 0.0], [CYCLE / 4, high], [3 * CYCLE / 4, low], [CYCLE, 0.0]]
-        law = f"{{waypoints: {way}, interpolation: cubic}}"
+        low, high = (INSIDE * end for end in reach)
+        share = high / (high - low)  # the same pace in both directions
+        way = [[0.0, 0.0], [CYCLE * share / 2, high], [CYCLE * (1 + share) / 2, low], [CYCLE, 0.0]]
+        way = [point for k, point in enumerate(way) if k in (0, 3) or abs(point[1]) > 0]
+        law = f"{{waypoints: {way}, interpolation: quintic}}"
     return ["motions:", f"  cycle: {{duration: {CYCLE}, joints: {{{driver}: {law}}}}}"]

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from linkwork import deadlines
-from linkwork.errors import InvalidInput, NotPossible
+from linkwork.errors import NotPossible
 from linkwork.synthesis.dyads import Dyads, dyads
-from linkwork.synthesis.linkage import FOUR_BAR, Linkages, pairs_of
-from linkwork.synthesis.task import PlanarTask, as_task, check_count, check_poses
+from linkwork.synthesis.linkage import FOUR_BAR, Linkages, known_driver, pairs_of
+from linkwork.synthesis.task import PlanarTask, as_task, check_count, check_poses, refuse
 from linkwork.synthesis.verdicts import Verdict, check
 
 MOST_SAMPLES = 10**9
@@ -67,13 +67,13 @@ def search(
         who = "search"
         task = as_task(task, who)
         check_poses(task, who)
+        refuse(task, who, "velocities", "timing")
         check_count(task, 4, 5, who, "a four-bar meets at most 5 exact poses; use fit")
         if task.batch or task.tolerance is None:
             what = f"is a batch of shape {task.batch}" if task.batch else "has no tolerance"
             raise NotPossible(f"{who}: the task {what}; expected one task with tolerance=(x, y, angle)")
         samples = deadlines.counted(samples, f"{who}: samples", 1, MOST_SAMPLES)
-        if driver not in FOUR_BAR:
-            raise InvalidInput(f'{who}: driver is "{driver}", expected "crank" or "rocker"')
+        known_driver(driver, who)
         parts: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
         solved = pairs = 0
         size = float(task.size)

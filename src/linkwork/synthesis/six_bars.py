@@ -18,7 +18,7 @@ from linkwork.errors import InvalidInput, NotPossible
 from linkwork.synthesis import graphs
 from linkwork.synthesis.dyads import Dyads, dyads
 from linkwork.synthesis.linkage import GROUND, Linkage, Topology
-from linkwork.synthesis.task import PlanarTask, as_task, check_count, check_poses, complex_points
+from linkwork.synthesis.task import PlanarTask, as_task, check_count, check_poses, complex_points, refuse
 
 SAME = 1e-6
 """Pivots nearer to those of an existing link [task sizes] make the same link again."""
@@ -83,7 +83,7 @@ def _two_links(pivots: np.ndarray, wrist: np.ndarray, who: str) -> list[Frames]:
 
 
 def six_bars(task: PlanarTask, chain: Any, most: int = 200) -> list[Linkage]:
-    """Every six-bar that carries the tracer through five poses (or fewer: then with the first rotations drawn).
+    """Every six-bar that carries the tracer through five poses.
 
     chain   three pivots at position 1: on the ground, elbow, wrist on the tracer's body; complex or (3, 2)
 
@@ -114,6 +114,7 @@ def eight_bars(task: PlanarTask, chain: Any, most: int = 200) -> list[Linkage]:
 def _task(task: PlanarTask, who: str) -> PlanarTask:
     task = as_task(task, who)
     check_poses(task, who)
+    refuse(task, who, "velocities", "timing")
     check_count(task, 5, 5, who, "dyads of relative poses meet at most 5; take five of them")
     if task.batch:
         raise NotPossible(f"{who}: the task is a batch of shape {task.batch}, expected one task")

@@ -15,7 +15,7 @@ import numpy as np
 
 from linkwork.errors import NotPossible
 from linkwork.results import short_repr
-from linkwork.synthesis.task import PlanarTask, as_task, check_count, check_poses, complex_points, troubles
+from linkwork.synthesis.task import PlanarTask, as_task, check_count, check_poses, complex_points, refuse, troubles
 
 
 @short_repr
@@ -47,6 +47,7 @@ def sliders(task: PlanarTask, kind: str, given: dict[str, Any], beta: Any) -> Sl
     who = f'dyads(kind="{kind}")'
     check_count(task, 2, 4, who, "a slider meets at most 4 exact positions")
     check_poses(task, who)
+    refuse(task, who, "velocities", "timing")
     pivot, line = ("moving", "moving_line") if kind == "PR" else ("ground", "ground_line")
     unknown = [name for name in given if name not in (pivot, line)] + (["beta"] if beta else [])
     if unknown:
@@ -90,6 +91,7 @@ def slider_circle(task: PlanarTask, kind: str = "PR") -> tuple[complex, float]:
     who = "slider_circle"
     task = as_task(task, who)
     check_poses(task, who)
+    refuse(task, who, "velocities", "timing")
     if task.n != 3 or task.batch:
         raise NotPossible(f"{who}: the task has {task.n} positions, expected one task of three")
     d, u = task.displacements / task.size, np.exp(1j * task.rotations)

@@ -63,10 +63,15 @@ class PlanarTask:
         if tolerance is not None:
             wide = as_doubles(tolerance, "PlanarTask: tolerance")
             wide = np.broadcast_to(wide, (n, 3)).copy() if wide.ndim < 2 and wide.size in (1, 3) else wide
-            parts["tolerance"] = _finite(wide, (n, 3), "tolerance")
+            parts["tolerance"] = _not_negative(_finite(wide, (n, 3), "tolerance"), "tolerance")
         if weights is not None:
-            parts["weights"] = _finite(weights, (n,), "weights")
+            shares = _not_negative(_finite(weights, (n,), "weights"), "weights")
+            parts["weights"] = shares
+            if not (shares.max(axis=-1, initial=0.0) > 0).all():
+                raise InvalidInput("PlanarTask: weights are all zero, expected a positive one")
         shapes = {"positions": places.shape[:-1], "angles": turns.shape[:-1]}
+        one = {"timing": 1, "velocities": 2, "tolerance": 2, "weights": 1}
+        shapes |= {name: x.shape[: x.ndim - one[name]] for name, x in parts.items() if x is not None}
         batch = broadcast(shapes, "PlanarTask")
         object.__setattr__(self, "positions", np.broadcast_to(places, (*batch, n)))
         object.__setattr__(self, "angles", np.broadcast_to(turns, (*batch, n)))
@@ -177,6 +182,12 @@ def _finite(x: Any, shape: tuple[int, ...], name: str) -> np.ndarray:
     return array
 
 
+def _not_negative(array: np.ndarray, name: str) -> np.ndarray:
+    if (array < 0).any():
+        raise InvalidInput(f"PlanarTask: {name} holds {array.min():g}, expected no negative number")
+    return array
+
+
 def _expect(array: Any, shape: tuple[int, ...], name: str) -> None:
     if array.shape[max(0, array.ndim - len(shape)) :] != shape:
         told = ", ".join(map(str, shape))
@@ -207,6 +218,14 @@ def check_poses(task: PlanarTask, who: str) -> None:
         raise NotPossible(
             f"{who}: position {missing[0] + 1} has no angle; four_bars takes mixes of poses and points, fit any task"
         )
+
+
+def refuse(task: PlanarTask, who: str, *parts: str) -> None:
+    """Velocities and timing that nothing here would read are not passed over in silence."""
+    if "velocities" in parts and task.velocities is not None and np.isfinite(task.velocities).any():
+        raise NotPossible(f"{who}: the task has velocities; dyads meets them, and four_bars beside poses")
+    if "timing" in parts and task.timing is not None:
+        raise NotPossible(f"{who}: the task has timing; dyads and fit meet it")
 
 
 @functools.cache

@@ -24,9 +24,9 @@ from linkwork.errors import InvalidInput, NotPossible
 from linkwork.polynomials import Complex, Starts, System
 from linkwork.results import short_repr
 from linkwork.synthesis import two_loops
-from linkwork.synthesis.compatibility import triad_deltas
+from linkwork.synthesis.compatibility import Ring, common, told, triad_deltas
 from linkwork.synthesis.dyads import Dyads, chosen_rotations, dyads, with_tail
-from linkwork.synthesis.task import PlanarTask, as_task, check_count, check_poses, complex_points, troubles
+from linkwork.synthesis.task import PlanarTask, as_task, check_count, check_poses, complex_points, refuse, troubles
 from linkwork.synthesis.triad_kernels import polish
 
 BEYOND = "a triad meets at most 7 exact positions; use fit"
@@ -82,6 +82,7 @@ def triads(
     task = as_task(task, who)
     check_count(task, 2, 7, who, BEYOND)
     check_poses(task, who)
+    refuse(task, who, "velocities", "timing")
     turns = as_doubles(alpha, f"{who}: alpha")
     if turns.shape[-1:] != (task.n,) or not np.isfinite(turns).all():
         raise InvalidInput(f"{who}: alpha has shape {turns.shape}, expected (..., {task.n}) finite angles")
@@ -113,7 +114,7 @@ def triads(
         found = _by_roots(a, g, unit)
     else:
         raise NotPossible(f"{who}: {task.n} positions need {'V and Z' if task.n == 2 else 'V or Z'} beside rotations")
-    return _finished(task, found, a, g, unit, size, reason, batch)
+    return _finished(task, found, a, g, unit, size, reason, batch, chosen)
 
 
 def _troubles(task: PlanarTask, alpha: np.ndarray, gamma: np.ndarray, batch: tuple[int, ...], who: str) -> np.ndarray:
@@ -290,6 +291,7 @@ def _finished(
     size: np.ndarray,
     reason: np.ndarray,
     batch: tuple[int, ...],
+    chosen: dict[int, np.ndarray],
 ) -> Triads:
     """Pivots and verdicts in the task's own units, by beta2, from (vectors, beta, valid)."""
     vectors, beta, valid = found
@@ -311,8 +313,29 @@ def _finished(
         order = order[: int(valid.sum())]
     pick = lambda x: np.take_along_axis(x, order[..., None] if x.ndim > order.ndim else order, axis=len(batch))
     none = ~valid.any(axis=-1) & (reason == "")
+    if not batch and none and chosen:
+        _explain(a, g, d, chosen)
     reason = np.where(none, "no real triad meets the choices", reason)
     return Triads(*[*map(pick, parts), reason])
+
+
+def _explain(a: np.ndarray, g: np.ndarray, d: np.ndarray, chosen: dict[int, np.ndarray]) -> None:
+    """Five or six positions and rotations that no linkage closes with: say which the first may be, then the second."""
+    n = a.shape[-1] + 1
+    if n not in (5, 6):
+        return
+    order = [j - 2 for j in sorted(chosen)] + [j for j in range(n - 1) if j + 2 not in chosen]
+    rings = [Ring(D) for D in triad_deltas(*(v[order] for v in (a, g, d)))]
+    turns = [float(chosen[j]) for j in sorted(chosen)]
+    feasible = rings[0].intervals()
+    for ring in rings[1:]:
+        feasible = common(feasible, ring.intervals())
+    free = [feasible] + [rings[0].closing(*turns).intervals()] * (n == 5)
+    for j, angle, inside in zip(sorted(chosen), turns, free):
+        if not any(np.mod(angle - low, 2.0 * np.pi) <= high - low for low, high in inside):
+            raise NotPossible(
+                f"triads: beta[{j}] = {angle:.6g} rad cannot close the compatibility linkage; feasible: {told(inside)}"
+            )
 
 
 def _with_body_vector(
@@ -342,4 +365,5 @@ def _with_body_vector(
     vectors = np.stack([pairs.Z, pairs.W, np.broadcast_to(z[..., None], pairs.W.shape)], axis=-1)
     a = np.exp(1j * alpha) - 1.0
     scaled = vectors / size[..., None, None]
-    return _finished(task, (scaled, pairs.beta, pairs.valid), a, g, d / size[..., None], size, reason, batch)
+    solved = scaled, pairs.beta, pairs.valid
+    return _finished(task, solved, a, g, d / size[..., None], size, reason, batch, {})

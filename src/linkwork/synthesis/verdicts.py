@@ -16,7 +16,7 @@ import numpy as np
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.results import short_repr
 from linkwork.synthesis import circuit_verdicts, four_bar_verdicts
-from linkwork.synthesis.linkage import FOUR_BAR, Linkage, Linkages, as_linkages, linkages
+from linkwork.synthesis.linkage import FOUR_BAR, Linkage, Linkages, as_linkages, known_driver, linkages
 from linkwork.synthesis.task import PlanarTask, as_task
 
 MET = 1e-7
@@ -65,13 +65,19 @@ def check(linkage: Linkages, task: PlanarTask | None = None, driver: str | None 
             raise InvalidInput(f"check: the tasks are a batch of {task.batch}, the linkages of {linkage.batch}")
     if linkage.topology.name == "four-bar":
         if driver is not None:
-            if driver not in FOUR_BAR:
-                raise NotPossible(f'check: driver is "{driver}", expected "crank" or "rocker" of a four-bar')
+            known_driver(driver, "check")
             linkage = linkages(FOUR_BAR[driver], linkage.points, None)
         return _four_bars(linkage, task)
     if driver is not None and driver != linkage.topology.driver:
         linkage = linkages(circuit_verdicts.driven_by(linkage.topology, driver), linkage.points, None)
-    return Verdict(**circuit_verdicts.judge(linkage, task))
+    return _moving(Verdict(**circuit_verdicts.judge(linkage, task)))
+
+
+def _moving(verdict: Verdict) -> Verdict:
+    """The verdict; one linkage whose driver cannot move has none, among many it is data."""
+    if np.ndim(verdict.reasons) == 0 and str(verdict.reasons).startswith(four_bar_verdicts.STUCK):
+        raise NotPossible(f"check: {verdict.reasons}")
+    return verdict
 
 
 def _four_bars(linkage: Linkages, task: PlanarTask | None) -> Verdict:
@@ -80,6 +86,9 @@ def _four_bars(linkage: Linkages, task: PlanarTask | None) -> Verdict:
         linkage = Linkages(linkage.topology, linkage.points[None])
     vectors = four_bar_verdicts.links(linkage)
     lengths = np.abs(np.stack(vectors, axis=-1))
+    stuck = four_bar_verdicts.stuck(lengths)
+    if stuck is not None:
+        lengths[stuck != ""] = 1.0  # some linkage that moves: its numbers are not shown
     kind, excess, shortest = four_bar_verdicts.kinds(lengths)
     low, high = four_bar_verdicts.reach(lengths)
     rotates = (low <= 1e-12) & (high >= np.pi - 1e-12)
@@ -91,7 +100,18 @@ def _four_bars(linkage: Linkages, task: PlanarTask | None) -> Verdict:
         found: tuple = (none, none, none, empty, cycle, cycle, rotates, kind, np.full(count, "", dtype=object))
     else:
         found = _at_positions(linkage, task, vectors, lengths, kind, excess, shortest, rotates, cycle)
-    return Verdict(*[x[0] if one else x for x in found])
+    if stuck is not None:
+        found = _without(found, stuck)
+    return _moving(Verdict(*[x[0] if one else x for x in found]))
+
+
+def _without(found: tuple, stuck: np.ndarray) -> tuple:
+    """The fields of a verdict with nothing but the reason where the driver cannot move."""
+    held = stuck != ""
+    circuit, branch, order, mu, least, cycle, rotates, kind, reasons = found
+    defects = circuit | held, branch & ~held, order & ~held
+    angles = np.where(held[:, None], 0.0, mu), np.where(held, 0.0, least), np.where(held, 0.0, cycle)
+    return (*defects, *angles, rotates & ~held, np.where(held, "none", kind), np.where(held, stuck, reasons))
 
 
 def _at_positions(
