@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from linkwork import errors
 from linkwork import rooms as _rooms
+from linkwork.doors import open_door as _open_door
 from linkwork.doors import open_doors as _open_doors
 from linkwork.engine.compile import compile
-from linkwork.engine.scan import scan
-from linkwork.engine.staged import staged
 from linkwork.engine.threads import threads
 from linkwork.errors import LinkworkError
 from linkwork.library import load, robots, save
@@ -51,6 +50,8 @@ if TYPE_CHECKING:  # rooms are found by their files; type checkers are told here
         trajectory,
         view,
     )
+    from linkwork.engine.scan import scan
+    from linkwork.engine.staged import staged
     from linkwork.inverse import Goal, classify, cycle_drift, recorded_limits, tasks
     from linkwork.lagrange import System
     from linkwork.simulation import simulate
@@ -80,6 +81,8 @@ __all__ = [
 ]
 
 _LIFTED = {
+    "engine.scan": ("scan",),
+    "engine.staged": ("staged",),
     "inverse": ("Goal", "classify", "cycle_drift", "recorded_limits", "tasks"),
     "lagrange": ("System",),
     "simulation": ("simulate",),
@@ -91,9 +94,9 @@ def __getattr__(name: str) -> Any:
     """A room, or a name of one, loaded when it is first asked for."""
     for room, names in _LIFTED.items():
         if name in names:
-            value = getattr(_rooms.room(room), name)
-            globals()[name] = value
-            return value
+            globals()[name] = getattr(_rooms.room(room), name)
+            _open_door(__name__, name)
+            return globals()[name]
     if name not in _rooms.rooms():
         raise AttributeError(f"module 'linkwork' has no attribute {name!r}")
     return _rooms.room(name)

@@ -46,19 +46,24 @@ _WORDS = {
 
 def open_doors(room: str) -> None:
     """Put a door around every public function of a room, the making of its public classes and their methods."""
+    for name in sys.modules[room].__all__:
+        open_door(room, name)
+
+
+def open_door(room: str, name: str) -> None:
+    """The same for one name; nothing where the room has not loaded it yet, or where it has its door."""
     module = sys.modules[room]
-    for name in module.__all__:
-        value = vars(module).get(name)
-        if callable(value) and not isinstance(value, type) and not hasattr(value, MARK):
-            guarded = door(value, name)
-            guarded.__module__, guarded.__qualname__ = room, name  # where it is found again, as pickle does
-            setattr(module, name, guarded)
-        elif isinstance(value, type) and not issubclass(value, BaseException):
-            with_door(value, methods=True)
-            for base in value.__mro__[1:]:  # methods that it has from classes of ours
-                ours = base.__module__.startswith("linkwork") and not getattr(base, "_is_protocol", False)
-                if ours and DIRECT not in vars(base):
-                    with_door(base, methods=True)
+    value = vars(module).get(name)
+    if callable(value) and not isinstance(value, type) and not hasattr(value, MARK):
+        guarded = door(value, name)
+        guarded.__module__, guarded.__qualname__ = room, name  # where it is found again, as pickle does
+        setattr(module, name, guarded)
+    elif isinstance(value, type) and not issubclass(value, BaseException):
+        with_door(value, methods=True)
+        for base in value.__mro__[1:]:  # methods that it has from classes of ours
+            ours = base.__module__.startswith("linkwork") and not getattr(base, "_is_protocol", False)
+            if ours and DIRECT not in vars(base):
+                with_door(base, methods=True)
 
 
 def with_door(kind: Kind, methods: bool = False) -> Kind:
@@ -71,6 +76,8 @@ def with_door(kind: Kind, methods: bool = False) -> Kind:
         if isinstance(value, types.FunctionType) and not name.startswith("_") and not hasattr(value, MARK):
             setattr(kind, name, door(value, name))
         elif isinstance(value, (staticmethod, classmethod)) and not name.startswith("_"):
+            if hasattr(value.__func__, MARK):
+                continue
             setattr(kind, name, type(value)(door(value.__func__, name)))
     return kind
 
