@@ -15,6 +15,7 @@ from linkwork.control import (
     ExponentialReaching,
     PowerExponential,
     PowerRate,
+    ReachingLaw,
     SuperTwisting,
     Twisting,
     crossover,
@@ -114,6 +115,46 @@ def test_implicit_rule_solves_its_equation(k, phi, alpha, p, varphi, nu, h) -> N
             assert x == 0.0
         else:
             assert x + h * float(law.magnitude(law.numbers, x, 0.0)) == pytest.approx(nu, rel=1e-8)
+
+
+@pytest.mark.parametrize("steep", [False, True], ids=["drawn", "saturating"])
+@pytest.mark.parametrize("exponent", [0.0, 0.95], ids=["exponential", "power"])
+def test_newton_steps_of_the_implicit_rule_are_its_bisection(exponent: float, steep: bool) -> None:
+    """100 000 laws a case; saturating: period times gain/offset near |nu|, where the equation is an S."""
+    draw, n = np.random.default_rng(3), 100_000
+
+    def spread(low: float, high: float) -> np.ndarray:
+        return np.exp(draw.uniform(np.log(low), np.log(high), n))
+
+    gain, offset, alpha, nu, h = (spread(*x) for x in ((0.05, 100), (0.01, 1), (0.1, 50), (1e-4, 20), (1e-5, 0.02)))
+    h = nu * offset / gain * spread(0.2, 5.0) if steep else h
+    law = PowerExponential(gain, offset, alpha, draw.uniform(0.1, 3.0, n), exponent * draw.uniform(0.02, 1.0, n))
+    jump = law.jump(law.numbers, 0.0)
+    low, high = np.zeros(n), np.maximum(nu - h * jump, 0.0)
+    rest = high.copy()
+    for _ in range(60):
+        x = 0.5 * (low + high)
+        beyond = x + h * law.smooth(law.numbers, x, 0.0) > rest
+        low, high = np.where(beyond, low, x), np.where(beyond, x, high)
+    expected = np.where(rest > 0, 0.5 * (low + high), 0.0)
+    assert (np.abs(nu + h * law.discrete_rate(nu, h) - expected) / nu).max() < 1e-12
+
+
+class Cubic(ReachingLaw):
+    """A user's own law, r = -(K + nu^2) sgn nu, that says nothing but its rate."""
+
+    def jump(self, p, t):
+        return p["gain"]
+
+    def smooth(self, p, x, t):
+        return x * x
+
+
+def test_a_law_of_ones_own_needs_its_rate_alone() -> None:
+    nu, h, gain = np.geomspace(1e-3, 1e3, 200), 0.01, 2.0
+    rest = np.maximum(nu - h * gain, 0.0)
+    after = (np.sqrt(1.0 + 4.0 * h * rest) - 1.0) / (2.0 * h)  # h x^2 + x = rest
+    assert nu + h * Cubic(gain).discrete_rate(nu, h) == pytest.approx(after, rel=1e-11, abs=1e-12)
 
 
 @settings(max_examples=40)

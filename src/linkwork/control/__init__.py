@@ -31,6 +31,7 @@ from linkwork.control.reaching import (
     ExponentialReaching,
     PowerExponential,
     PowerRate,
+    ReachingLaw,
     crossover,
 )
 from linkwork.control.reaching_more import BoundaryLayer, Decaying
@@ -103,6 +104,7 @@ __all__ = [
     "PowerExponential",
     "PowerRate",
     "Rates",
+    "ReachingLaw",
     "RotaryGripper",
     "SampledStability",
     "SlidingMode",

@@ -35,11 +35,8 @@ class _Around(ReachingLaw):
     def smooth(self, p: Numbers, x: Any, t: Any) -> Any:
         return self.law.smooth(p, x, t)
 
-    def curve(self, p: Numbers, z: Any, t: Any) -> tuple[Any, Any, Any, Any]:
-        return self.law.curve(p, z, t)
-
-    def lifted(self, p: Numbers, x: Any) -> Any:
-        return self.law.lifted(p, x)
+    def curve(self, p: Numbers, y: Any, t: Any) -> tuple[Any, Any]:
+        return self.law.curve(p, y, t)
 
     def _solved(self, p: Numbers, rest: Any, t: Any, h: Any) -> Any:
         return self.law._solved(p, rest, t, h)

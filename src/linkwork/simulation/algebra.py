@@ -50,6 +50,10 @@ def both(x: Any, y: Any) -> Any:
     return casadi.logic_and(x, y) if is_symbolic(x) or is_symbolic(y) else np.logical_and(x, y)
 
 
+def either(x: Any, y: Any) -> Any:
+    return casadi.logic_or(x, y) if is_symbolic(x) or is_symbolic(y) else np.logical_or(x, y)
+
+
 def clipped(x: Any, limit: Any) -> Any:
     """x held within +-limit."""
     return larger(smaller(x, limit), -limit)
