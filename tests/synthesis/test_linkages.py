@@ -7,7 +7,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.errors import InvalidInput, NotPossible, UnknownName
-from linkwork.synthesis import PlanarTask, Topology, dyads, four_bar, from_dyads
+from linkwork.synthesis import PlanarTask, Topology, dyads, four_bar, from_dyads, six_bars
 from tests.synthesis.examples import CRANK_ROCKER, TABLE_4
 
 
@@ -53,6 +53,42 @@ def test_the_robot_meets_every_position(case, plane):
         place, angle = tracer_pose(robot, q.q, plane)
         assert abs(place - task.positions[j]) < 1e-9 * float(task.size)
         assert abs(np.angle(np.exp(1j * (angle - task.angles[j])))) < 1e-9
+
+
+def six_bar():
+    return six_bars(CRANK_ROCKER, [-2 + 0j, -1.5 + 3j, 1.5 + 1.2j], most=1)[0]
+
+
+@pytest.mark.parametrize("make", [crank_rocker, lambda: slider_crank()[0], six_bar], ids=["four", "slider", "six"])
+def test_motion_and_loads_are_mujocos(make, tmp_path):
+    """The tracer's place, and the accelerations that MuJoCo finds for the driver's torque alone, along a cycle.
+
+    MuJoCo's closures are soft: an impedance of 1 - e leaves the share e of what holds the loops. What e = 1e-4 and
+    e = 2e-4 differ by leads on to e = 0, but for squares of e: 2 of 100 of that difference.
+    """
+    mujoco = pytest.importorskip("mujoco")
+    linkage = make()
+    robot = lw.Robot.from_linkage(linkage, density=1.0)
+    model = mujoco.MjModel.from_xml_path(str(lw.save(robot, tmp_path / "linkage.xml")))
+    model.eq_solref[:] = [-1e9, -1e6]
+    data = mujoco.MjData(model)
+    q, v, a = robot.motions["cycle"].sample(np.linspace(0.1, 1.9, 8))
+    torque = robot.loads(q, v, a).actuator(linkage.topology.driver)
+    names = [model.joint(k).name for k in range(model.njnt)]
+    assert names == list(robot.joints)
+    for k in range(len(q)):
+        data.qpos[:], data.qvel[:], data.qfrc_applied[:] = q[k], v[k], 0.0
+        data.qfrc_applied[names.index(linkage.topology.driver)] = torque[k]
+        found = []
+        for soft in (1e-4, 2e-4):
+            model.eq_solimp[:] = [1 - soft, 1 - soft, 1e-6, 0.5, 2]
+            mujoco.mj_forward(model, data)
+            found.append(data.qacc.copy())
+        assert np.abs(data.efc_pos).max() < 1e-12
+        assert data.site("tracer").xpos == pytest.approx(robot.pose(q[k], "tracer")[:3, 3], abs=1e-12)
+        softness = np.abs(found[1] - found[0]).max()
+        assert np.abs(2 * found[0] - found[1] - a[k]).max() < 0.02 * softness + 1e-8 * np.abs(a[k]).max()
+        assert softness < 2e-2 * np.abs(a).max()
 
 
 def test_a_saved_robot_is_the_same_robot(tmp_path):
