@@ -12,7 +12,7 @@ from typing import Any
 
 from linkwork.arguments import choice, name_list
 from linkwork.errors import InvalidFile, InvalidInput, NotPossible, UnknownName, did_you_mean
-from linkwork.formats.files import file_name, write_atomically
+from linkwork.formats.files import collected_later, file_name, write_atomically
 from linkwork.formats.installed import installed_file, installed_names
 from linkwork.model import Model
 from linkwork.model.edit import with_base
@@ -113,6 +113,7 @@ _OPTIONS = {
 _WRITERS: dict[str, Callable[[Robot, Path], None]] = {".urdf": _write_urdf, ".xml": _write_mjcf, YAML: _write_yaml}
 
 
+@collected_later
 def load(
     name: str | Path | None = None,
     root: str = "fixed",

@@ -24,6 +24,7 @@ DEEPEST = 200
 _DESCRIBED = 8  # levels an element is described by, up to the next one with a name
 MOST_ELEMENTS = 200_000
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_PLAIN = frozenset("0123456789+-.eE \t\r\n")
 _LATE_DECLARATION = re.compile(r"([ \t\r\n]+)(<\?xml[ \t\r\n][^>]{0,200}\?>)")
 _LATE_DECLARATION_BYTES = re.compile(_LATE_DECLARATION.pattern.encode())
 _PROLOGUE = (("<?", "?>"), ("<!--", "-->"), ("<!", ">"))
@@ -122,6 +123,9 @@ class Element:
         if default is not None and attribute not in self.attributes:
             return default
         value = self.text(attribute)
+        plain = _plain_numbers(value, count)
+        if len(plain) == count:
+            return plain
         words = value.split(maxsplit=count)
         numbers = [_number(word, infinite) for word in words[:count]]
         if len(words) != count or None in numbers:
@@ -132,6 +136,9 @@ class Element:
     def few(self, attribute: str, least: int, most: int) -> tuple[float, ...]:
         """From `least` to `most` finite numbers divided by spaces."""
         value = self.text(attribute)
+        plain = _plain_numbers(value, most)
+        if least <= len(plain) <= most and plain:
+            return plain
         words = value.split(maxsplit=most)
         numbers = [_number(word, infinite=False) for word in words[:most]]
         if not least <= len(words) <= most or None in numbers:
@@ -264,6 +271,17 @@ class _Builder:
 def number_of(word: str) -> float | None:
     """The finite number a word stands for, or None."""
     return _number(word, infinite=False)
+
+
+def _plain_numbers(value: str, most: int) -> tuple[float, ...]:
+    """The finite numbers of a text without letters, as nearly all are; () where it must be looked at word by word."""
+    if not _PLAIN.issuperset(value):
+        return ()
+    try:
+        numbers = tuple(map(float, value.split(maxsplit=most)))
+    except ValueError:
+        return ()
+    return numbers if all(map(math.isfinite, numbers)) else ()
 
 
 def _number(word: str, infinite: bool) -> float | None:

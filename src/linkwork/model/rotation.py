@@ -30,6 +30,8 @@ from linkwork.model.number import (
 )
 
 _SNAP = 4.0e-16  # two roundings of a product of cosines of multiples of pi/2
+_LEAST, _MOST = 4.0 * _SNAP**2, 1.0 - 4.0 * _SNAP
+"""Squares of entries between these are certainly not snapped."""
 _ORTHOGONAL = 1.0e-14  # a rotation computed in double precision is that near to orthogonal
 
 
@@ -42,9 +44,8 @@ def snapped(R: Matrix) -> Matrix:
 def _snapped_row(row: Vector) -> Vector:
     a, b, c = row
     if type(a) is type(b) is type(c) is float:
-        least, most = min(abs(a), abs(b), abs(c)), max(abs(a), abs(b), abs(c))
-        if _SNAP < least and most < 1.0 - _SNAP:  # a turn about no axis of the coordinates
-            return row
+        if _LEAST < a * a < _MOST and _LEAST < b * b < _MOST and _LEAST < c * c < _MOST:
+            return row  # of a turn about no axis of the coordinates
     return (_snap(a), _snap(b), _snap(c))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from linkwork.formats.mjcf.attached import Attached
 from linkwork.formats.mjcf.defaults import Defaults
@@ -17,8 +18,7 @@ WORLD = "world"
 MOST_BODIES = 10_000
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """A joint, geom, site or inertial with T_body_frame of the frames around it, and the settings of its file."""
 
     words: Words
@@ -26,7 +26,7 @@ class Part:
     settings: CompilerSettings
 
 
-@dataclass
+@dataclass(slots=True)
 class Described:
     """A body as the file gives it. T_parent_body is that of the body when its joints are at their reference."""
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from linkwork.formats.mjcf.bodies import Described, Names, Part
 from linkwork.formats.mjcf.orientation import SHORTEST, position
@@ -52,8 +53,7 @@ class Chain:
     reference: tuple[tuple[str, tuple[float, ...]], ...]
 
 
-@dataclass(frozen=True)
-class _Moving:
+class _Moving(NamedTuple):
     """One joint in body axes."""
 
     part: Part

@@ -31,9 +31,10 @@ def rotation(words: Words, settings: CompilerSettings) -> Matrix:
     """The orientation of the first holder that gives one; two notations in one element contradict each other."""
     if words.has_none_of(_ORIENTATIONS):  # most elements of a file
         return IDENTITY
-    holder = words.holder(*ORIENTATIONS)
-    given = [each for each in ORIENTATIONS if holder.has(each)]
+    holder = words.own if _ORIENTATIONS & words.own.attributes.keys() else words.holder(*ORIENTATIONS)
+    given = list(_ORIENTATIONS & holder.attributes.keys())
     if len(given) > 1:
+        given.sort(key=ORIENTATIONS.index)
         raise holder.error(f"has {given[0]} and {given[1]}, expected one orientation")
     match given[0]:
         case "quat":

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn, Protocol
 
@@ -112,7 +112,7 @@ class Number:
 
     def read(self, node: Node, path: str, reader: Reader) -> float | Value:
         text = _text(node, path, reader, "a number").strip()
-        if _SHORT.fullmatch(text) and self.dimension is not None:
+        if self.dimension is not None and _SHORT.fullmatch(text):
             return reader.units.unit(self.dimension).to_si(float(text))
         if _PLAIN.fullmatch(text) and len(text) < LONGEST_NAME:
             return self._finished(float(text), None, node, path, reader)
@@ -309,28 +309,17 @@ class Named:
         return {"type": "object", "additionalProperties": self.kind.json()}
 
 
-class Entry(Mapping[str, Any]):
+class Entry(dict[str, Any]):
     """What a record read: its fields by name, and where they stand."""
 
-    __slots__ = ("_node", "_values", "path")
+    __slots__ = ("_node", "path")
 
     def __init__(self, values: dict[str, Any], node: Node, path: str) -> None:
-        self._values, self._node, self.path = values, node, path
+        super().__init__(values)
+        self._node, self.path = node, path
 
-    def __getitem__(self, key: str) -> Any:
-        return self._values[key]
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._values
-
-    def get(self, key: str, default: Any = None) -> Any:
-        return self._values.get(key, default)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Entry, (dict(self), self._node, self.path)
 
     @property
     def place(self) -> Place:

@@ -159,13 +159,11 @@ def defaults(variables: Mapping[str, Variable], reader: Reader) -> dict[str, flo
 def scope_with(variables: Mapping[str, Variable], outer: Scope, given: Mapping[str, Real]) -> Scope:
     """The scope of these variables inside `outer`, free ones at the given SI values (or symbols), else their own."""
     reader = outer.reader
-    known = defaults(variables, reader)
-    free: dict[str, Real] = {}
-    for name, variable in variables.items():
-        if isinstance(variable.value, float):
-            x = given.get(name, known[name])
-            same = not is_symbol(x) and float(x) == known[name]
-            free[name] = variable.value if same else reader.units.unit(variable.dimension or "number").from_si(x)
+    free: dict[str, Real] = {name: each.value for name, each in variables.items() if isinstance(each.value, float)}
+    for name in given.keys() & free.keys():
+        x, unit = given[name], reader.units.unit(variables[name].dimension or "number")
+        if is_symbol(x) or float(x) != unit.to_si(free[name]):
+            free[name] = unit.from_si(x)
     dimensions = {name: variable.dimension for name, variable in variables.items()}
     order = _in_order({n: v for n, v in variables.items() if isinstance(v.value, Value)}, outer, free)
     values = _with_expressions(order, {**outer.values, **free}, reader)
