@@ -39,6 +39,8 @@ _WORDS = {
     np.ndarray: "an array of numbers",
     type(None): "None",
     Callable: "a function",
+    typing.Callable: "a function",
+    Hashable: "something that can be a key",
     Mapping: "a mapping by name",
     Path: "a path",
 }
@@ -132,23 +134,28 @@ def blamed(
     except TypeError:
         return None  # an argument is missing or unknown: Python's own sentence says it
     given = {name: value for name, value in bound.items() if name != "self"}
+    # faults that are not the arguments', and files
     if isinstance(error, NameError) or _of_the_caller(given, error):
         return None  # no argument makes a name unknown
     if isinstance(error, OSError):
         return InvalidFile(f"{who}: {_told(error)}")
+    # an argument that does not fit its annotation
     hints = _hints(function)
     for name, value in given.items():
         if expected := misfit(value, hints.get(name, Any), name):
             return InvalidInput(f"{who}: {name} is {shown(value)}, expected {expected} ({_told(error)})")
+    # an object of the caller's that is called and fails
     for name, value in given.items():
         if callable(value) and not hasattr(value, "__code__") and hints.get(name) is not None:
             if "Callable" in str(hints[name]):
                 return InvalidInput(f"{who}: {name} = {shown(value)} raised {_told(error)}")
+    # sizes that no array has
     if isinstance(error, (MemoryError, OverflowError)) or any(words in str(error) for words in _SIZES):
         sizes = [name for name, value in given.items() if not callable(value) and not hasattr(value, "subject")]
         if sizes:
             came = ", ".join(f"{name} = {shown(given[name])}" for name in sizes)
             return InvalidInput(f"{who}: no array has the size that {came} asks for: {_told(error)}")
+    # whatever is annotated so widely that nothing could be told before
     loose = [name for name in given if _is_open(hints.get(name, Any))]
     told = str(error)
     named = [name for name in loose if f"'{type(given[name]).__name__}'" in told] or loose
@@ -176,20 +183,11 @@ def misfit(value: Any, hint: Any, name: str = "") -> str:
             "" if any(value is c or (type(value) is type(c) and value == c) for c in choices) else f"one of {choices}"
         )
     kind = origin or hint
-    if kind is Callable or kind is typing.Callable or origin is Callable:
-        return "" if callable(value) else "a function"
-    if kind is float:
-        return "" if _converts(value) and np.ndim(value) == 0 else "a number"
+    fits = _FITS.get(kind)
+    if fits is not None:
+        return "" if fits(value) else _WORDS[kind]
     if not isinstance(kind, type):
         return ""
-    if kind is bool:
-        return "" if isinstance(value, (bool, np.bool_)) else "True or False"
-    if kind is int:
-        return "" if isinstance(value, (int, np.integer)) and not isinstance(value, bool) else "a whole number"
-    if kind is np.ndarray:
-        return "" if _converts(value) and np.ndim(value) else "an array of numbers"
-    if kind is Hashable:
-        return "" if _is_key(value) else "something that can be a key"
     if getattr(kind, "_is_protocol", False):
         return _no_robot(value, name)  # else it cannot be told from outside
     if not isinstance(value, kind):
@@ -197,6 +195,18 @@ def misfit(value: Any, hint: Any, name: str = "") -> str:
     if kind in (tuple, list, Sequence, Iterable, set, frozenset) or issubclass(kind, (tuple, list)):
         return _parts(value, typing.get_args(hint))
     return ""
+
+
+_FITS: dict[Any, Callable[[Any], bool]] = {
+    Callable: callable,
+    typing.Callable: callable,
+    float: lambda value: _converts(value) and np.ndim(value) == 0,
+    bool: lambda value: isinstance(value, (bool, np.bool_)),
+    int: lambda value: isinstance(value, (int, np.integer)) and not isinstance(value, bool),
+    np.ndarray: lambda value: _converts(value) and bool(np.ndim(value)),
+    Hashable: lambda value: _is_key(value),
+}
+"""Annotation -> whether a value fits, where that is more or less than being an instance of it."""
 
 
 def _is_key(value: Any) -> bool:

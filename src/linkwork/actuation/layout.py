@@ -119,6 +119,7 @@ class _Builder:
         dependent = self._dependent(closures)
         implicit = {k for name in dependent for k in self._v(name)}
         follows = {e.terms[0][0]: e for e in couplings}
+        # every joint in turn: decided by a loop, commanded itself, driven in closed form, or held by struts
         driven: list[Driven] = []
         direct: list[tuple[int, int, int, int, int, int]] = []
         struts: list[LinearActuator] = []
@@ -149,6 +150,7 @@ class _Builder:
             strut_rates += range(self.cd, self.cd + len(elements))
             implicit |= set(self._v(name))
             self._count([e.name for e in elements], len(elements))
+        # couplings follow what is known by now; what is left are equations of the loops
         followers, equations = self._couplings(couplings, implicit, dependent)
         by_strut = [k for d in driven if isinstance(d.element, LinearActuator) for k in d.v]
         passive = sorted({*implicit, *by_strut, *(f.v for f in followers)})

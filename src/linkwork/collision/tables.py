@@ -50,6 +50,7 @@ class RobotTables:
         follows: Mapping[str, Follows] | None = None,
     ) -> None:
         self.subject = subject
+        # shapes in axes of the nodes that carry them
         tree: Tree = subject.tree
         carried_by = {name: tree.bodies[name if carriers is None else carriers[name]] for name in shapes}
         placed = {
@@ -64,12 +65,14 @@ class RobotTables:
         self.base: list[float] = _base_of(tree)
         self.rows: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         self.shape_balls: dict[str, list[tuple[Any, float]]] = {}
+        # rows of shapes, bodies and pairs
         ranges = self._shape_rows(placed, kinds)
         self._body_rows(placed, kinds, ranges)
         several = list(pairs)
         self.asked_pairs = tuple((a, b) for a, b in several if carried_by[a][0] != carried_by[b][0])
         self.pairs = tuple((a, b) for a, b in several if self._asked(a, b))
         self._pair_rows(kinds, ranges)
+        # room for all of them, in steps, so that equal machines share code
         room = tuple((k, -(-len(self.rows[f"robot_{k}"][0]) // ROOM) * ROOM) for k in kinds)
         parts = self._live_parts(shapes, carriers or {}, follows or {}) if subject.live else ()
         self.layout = TileLayout(room, -(-max(1, len(self.bodies)) // ROOM) * ROOM, self.nodes, subject.live, parts)

@@ -156,49 +156,59 @@ def _plain(plan: tuple[int, int, int], bridge: Inverter, h: float, each: int) ->
     return _made(plan, bridge, h, each, (None, None))
 
 
-def _made(
-    plan: tuple[int, int, int],
-    bridge: Inverter,
-    h: float,
-    each: int,
-    sources: tuple[UserFunction | None, UserFunction | None],
-) -> Scan:
-    """Machine, bridge and loops as one scan."""
-    T = h * each
+@dataclass(frozen=True)
+class _Drive:
+    """Machine, bridge and loops over symbols.
 
-    def signal(name: str, p: Mapping[str, SX], t: SX) -> tuple[SX, SX]:
+    plan     periods of the current loop in one of the velocity loop, of the position loop (0: none); steps of delay
+    sources  what the reference and the load are, where they are functions of time
+    """
+
+    plan: tuple[int, int, int]
+    bridge: Inverter
+    h: float
+    each: int
+    sources: tuple[UserFunction | None, UserFunction | None]
+
+    @property
+    def period(self) -> float:
+        """Of the current loop [s]."""
+        return self.h * self.each
+
+    def signal(self, name: str, p: Mapping[str, SX], t: SX) -> tuple[SX, SX]:
         """(value, its rate)."""
-        function = sources[("reference", "load").index(name)]
+        function = self.sources[("reference", "load").index(name)]
         if function is None:
             return p[name][0], SX(0)
         x = SX.sym("t")
         value = function(x)[0]
         both = casadi.Function("both", [x], [value, casadi.jacobian(value, x)])
-        found = both.call([t])
-        return found[0], found[1]
+        at, rate = both.call([t])
+        return at, rate
 
-    def step(k: SX, **s: SX) -> dict[str, SX]:
-        p = {name: s[name] for name in PARAMETERS}
+    def rates(self, x: SX, t: SX, p: Mapping[str, SX], u_a: SX, u_b: SX) -> SX:
+        """Of currents, speed, angle and heat, with the voltages that the bridge holds in stator axes."""
         R, L_d, L_q, psi, n, J, b, _ = (p["machine"][j] for j in range(8))
-        t = k * h
+        i_d, i_q, w, angle, heat = (x[j] for j in range(5))
+        w_e = n * w
+        c, z = casadi.cos(n * angle), casadi.sin(n * angle)
+        u_d, u_q = c * u_a + z * u_b, c * u_b - z * u_a
+        if self.bridge.lost:
+            size = casadi.sqrt(i_d * i_d + i_q * i_q + 1e-6)
+            u_d, u_q = u_d - self.bridge.lost * i_d / size, u_q - self.bridge.lost * i_q / size
+        pushed = self.signal("load", p, t)[0]
+        return casadi.vertcat(
+            (u_d - R * i_d + w_e * L_q * i_q) / L_d,
+            (u_q - R * i_q - w_e * (L_d * i_d + psi)) / L_q,
+            (_torque(p, i_d, i_q) - b * w - pushed) / J,
+            w,
+            1.5 * R * (i_d * i_d + i_q * i_q) * p["thermal"][0] - heat / p["thermal"][1],
+        )
 
-        def rates(x: SX, t: SX) -> SX:
-            i_d, i_q, w, angle, heat = (x[j] for j in range(5))
-            w_e = n * w
-            c, z = casadi.cos(n * angle), casadi.sin(n * angle)
-            u_d, u_q = c * s["u_a"] + z * s["u_b"], c * s["u_b"] - z * s["u_a"]
-            if bridge.lost:
-                size = casadi.sqrt(i_d * i_d + i_q * i_q + 1e-6)
-                u_d, u_q = u_d - bridge.lost * i_d / size, u_q - bridge.lost * i_q / size
-            pushed = signal("load", p, t)[0]
-            return casadi.vertcat(
-                (u_d - R * i_d + w_e * L_q * i_q) / L_d,
-                (u_q - R * i_q - w_e * (L_d * i_d + psi)) / L_q,
-                (_torque(p, i_d, i_q) - b * w - pushed) / J,
-                w,
-                1.5 * R * (i_d * i_d + i_q * i_q) * p["thermal"][0] - heat / p["thermal"][1],
-            )
-
+    def step(self, k: SX, **s: SX) -> dict[str, SX]:
+        """The machine after one step of the integrator (Runge-Kutta 4)."""
+        p, h, t = {name: s[name] for name in PARAMETERS}, self.h, k * self.h
+        rates = lambda x, t: self.rates(x, t, p, s["u_a"], s["u_b"])
         x = casadi.vertcat(*[s[name] for name in STATE])
         k1 = rates(x, t)
         k2 = rates(x + h / 2 * k1, t + h / 2)
@@ -208,48 +218,61 @@ def _made(
         row = casadi.vertcat(x[2], x[3], _torque(p, x[0], x[1]), x[0], x[1], x[4])
         return {name: after[j] for j, name in enumerate(STATE)} | {name: s[name] for name in KEPT} | {"row": row}
 
-    def position(k: SX, **s: SX) -> dict[str, SX]:
+    def position(self, k: SX, **s: SX) -> dict[str, SX]:
+        """The loop that asks for a speed."""
         p = {name: s[name] for name in PARAMETERS}
-        wanted, rate = signal("reference", p, k * h)
+        wanted, rate = self.signal("reference", p, k * self.h)
         gain, share, limit = (p["loops"][j] for j in (5, 6, 7))
         speed = share * rate + gain * (wanted - s["angle"])
         return {
-            "due": casadi.fmod(k, each * max(plan[1], 1)) < 0.5,
+            "due": casadi.fmod(k, self.each * max(self.plan[1], 1)) < 0.5,
             "speed_set": casadi.fmax(casadi.fmin(speed, limit), -limit),
         }
 
-    def velocity(k: SX, **s: SX) -> dict[str, SX]:
-        p = {name: s[name] for name in PARAMETERS}
+    def velocity(self, k: SX, **s: SX) -> dict[str, SX]:
+        """The loop that asks for a torque."""
+        p, plan = {name: s[name] for name in PARAMETERS}, self.plan
         alpha, J, limit = (p["loops"][j] for j in (1, 2, 3))
-        wanted = s["speed_set"] if plan[1] else signal("reference", p, k * h)[0]
+        wanted = s["speed_set"] if plan[1] else self.signal("reference", p, k * self.h)[0]
         known = s["slow"] - alpha * J * s["speed"]
         torque = alpha * J * (wanted - s["speed"]) + known
         most = casadi.fmin(limit, _torque(p, SX(0), p["loops"][4]))
         torque = casadi.fmax(casadi.fmin(torque, most), -most)
-        slow = s["slow"] + T * plan[0] * alpha * (torque - known)
-        return {"due": casadi.fmod(k, each * plan[0]) < 0.5, "torque_set": torque, "slow": slow}
+        slow = s["slow"] + self.period * plan[0] * alpha * (torque - known)
+        return {"due": casadi.fmod(k, self.each * plan[0]) < 0.5, "torque_set": torque, "slow": slow}
 
-    def current(k: SX, **s: SX) -> dict[str, SX]:
-        p = {name: s[name] for name in PARAMETERS}
+    def current(self, k: SX, **s: SX) -> dict[str, SX]:
+        """The loop that asks for voltages, which act at once or a period later."""
+        p, T = {name: s[name] for name in PARAMETERS}, self.period
         _, L_d, L_q, psi, n, *_ = (p["machine"][j] for j in range(8))
         alpha, w_e = p["loops"][0], n * s["speed"]
         i_set = s["torque_set"] / (1.5 * n * psi)
         known_d, known_q = s["w_d"] - alpha * L_d * s["i_d"], s["w_q"] - alpha * L_q * s["i_q"]
         u_d = alpha * L_d * (0 - s["i_d"]) + known_d
         u_q = alpha * L_q * (i_set - s["i_q"]) + known_q
-        lead = n * s["angle"] + w_e * T * (plan[2] + 0.5)
+        lead = n * s["angle"] + w_e * T * (self.plan[2] + 0.5)
         c, z = casadi.cos(lead), casadi.sin(lead)
-        u_a, u_b = bridge.held(c * u_d - z * u_q, z * u_d + c * u_q)
+        u_a, u_b = self.bridge.held(c * u_d - z * u_q, z * u_d + c * u_q)
         got_d, got_q = c * u_a + z * u_b - known_d, c * u_b - z * u_a - known_q
-        found = {
-            "due": casadi.fmod(k, each) < 0.5,
+        observed = {
+            "due": casadi.fmod(k, self.each) < 0.5,
             "w_d": s["w_d"] + T * (alpha * got_d - w_e * got_q),
             "w_q": s["w_q"] + T * (alpha * got_q + w_e * got_d),
         }
-        if not plan[2]:
-            return found | {"u_a": u_a, "u_b": u_b}
-        return found | {"u_a": s["next_a"], "u_b": s["next_b"], "next_a": u_a, "next_b": u_b}
+        if not self.plan[2]:
+            return observed | {"u_a": u_a, "u_b": u_b}
+        return observed | {"u_a": s["next_a"], "u_b": s["next_b"], "next_a": u_a, "next_b": u_b}
 
-    stages = [*([position] if plan[1] else []), velocity, current]
+
+def _made(
+    plan: tuple[int, int, int],
+    bridge: Inverter,
+    h: float,
+    each: int,
+    sources: tuple[UserFunction | None, UserFunction | None],
+) -> Scan:
+    """Machine, bridge and loops as one scan."""
+    drive = _Drive(plan, bridge, h, each, sources)
+    stages = [*([drive.position] if plan[1] else []), drive.velocity, drive.current]
     state = dict.fromkeys((*STATE, *KEPT), 1)
-    return keyed_scan(None, [step], state, PARAMETERS, record={"row": 6}, name="spin", stages=stages)
+    return keyed_scan(None, [drive.step], state, PARAMETERS, record={"row": 6}, name="spin", stages=stages)

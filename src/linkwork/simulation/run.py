@@ -104,6 +104,7 @@ def simulate(
     time_limit  seconds after which it ends with NotPossible; None: as long as it takes
     progress  True shows a bar while it runs, on the error stream; a function is called with (rows done, all rows)
     """
+    # what moves, from where, and what acts on it
     plant = plant_of(mechanism, payload, variables)
     if not plant.nv:
         raise NotPossible(f"simulate: {plant.who} has no joint that moves")
@@ -120,6 +121,7 @@ def simulate(
     unknown = _disturbance(disturbance, plant)
     figures = None if metrics is None else _metrics(metrics, plant, adaptive_method)
     noticed = Stops(ends, plant), Events(watched, plant)
+    # all of it as one step, for every sample of the batch
     loop = StepLoop(plant, bound, signals, *noticed, method, unknown, figures, rubbing)
     loop.drives = None if drives is None else _drives(drives, plant)
     choice(failures, ("raise", "keep"), "simulate: failures")
@@ -127,9 +129,9 @@ def simulate(
     q0, v0 = (_rows(x, batch) for x in (q0, v0))
     _spread(loop, batch)
     foreseen = _foresee(loop, q0[0]) if len(q0) else ""
-    h = None
+    # the run itself
     if adaptive_method:
-        times = _times(duration, sample, start)
+        h, times = None, _times(duration, sample, start)
         _check_memory(plant, len(q0) * len(times), False)
         with (
             counted(progress, "simulating", len(times) * len(q0)) as tick,
@@ -139,17 +141,7 @@ def simulate(
         where = "Python"
         why = loop.python or f"{method} chooses its steps in Python; it calls compiled functions"
     else:
-        h = _positive("step", DEFAULT_STEP if step is None else step)
-        steps, every = _whole(duration, h, "duration", "step"), 1
-        if steps * len(q0) > MOST_STEPS:
-            raise InvalidInput(
-                f"simulate: {steps * len(q0):.3g} steps, expected at most {MOST_STEPS:.0e}; set step= or duration="
-            )
-        if sample is not None:
-            every = _whole(sample, h, "sample", "step")
-            if steps % every:
-                raise InvalidInput(f"simulate: duration {duration:g} s is no multiple of sample {sample:g} s")
-        every = every if record else steps
+        h, steps, every = _fixed_steps(duration, step, sample, record, len(q0))
         _check_rows(loop, steps)
         _in_steps(loop, h)
         why = loop.python
@@ -161,6 +153,23 @@ def simulate(
         with counted(progress, "simulating", total) as tick, deadlines.time_limit(time_limit, "simulate"):
             raw = runner(loop, q0, v0, start, h, steps, every, tick)
     return _result(loop, raw, batch, h, where, why, foreseen, energy_tolerance, failures)
+
+
+def _fixed_steps(
+    duration: float, step: float | None, sample: float | None, record: bool, runs: int
+) -> tuple[float, int, int]:
+    """(step [s], how many, how many of them a row) of a run with fixed steps."""
+    h = _positive("step", DEFAULT_STEP if step is None else step)
+    steps, every = _whole(duration, h, "duration", "step"), 1
+    if steps * runs > MOST_STEPS:
+        raise InvalidInput(
+            f"simulate: {steps * runs:.3g} steps, expected at most {MOST_STEPS:.0e}; set step= or duration="
+        )
+    if sample is not None:
+        every = _whole(sample, h, "sample", "step")
+        if steps % every:
+            raise InvalidInput(f"simulate: duration {duration:g} s is no multiple of sample {sample:g} s")
+    return h, steps, every if record else steps
 
 
 def _foresee(loop: StepLoop, q: np.ndarray) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -38,6 +39,7 @@ def run(
         for k in range(steps + 1):
             deadlines.check()
             t, told = time[k], ""
+            # stages that are due, then the step
             try:
                 p = numbers_of(loop, sample, len(q), k)
                 for stage in loop.stages():
@@ -49,11 +51,8 @@ def run(
                 finite, told = False, str(error) if isinstance(error, NotFinite) else ""
             if finite and loop.metrics is not None and k < steps:
                 row = loop.metrics.row(plant.carrying(p), t, state["q"], state["v"], done["tau"], p, h, t - start)
-                for name, x in row.items():
-                    figure = name.removeprefix("metric_")
-                    so_far = raw.metrics.setdefault(figure, np.zeros((len(q), np.size(x))))
-                    rule = np.add if KINDS[figure] == "sum" else np.maximum
-                    so_far[sample] = rule(so_far[sample], x)
+                _add_figures(raw, row, sample)
+            # the row of this instant
             before = {**state, "tau": done["tau"] if finite else np.full(plant.nv, np.nan)}
             if watch and finite:
                 before["g"] = done["g"]
@@ -61,6 +60,7 @@ def run(
                 rows[sample, k] = before[name]
             for name, rows in kept.items():
                 rows[sample, k] = before[name]
+            # where it ends, or goes on
             if not finite:
                 if k < steps:
                     raw.end[sample] = t
@@ -77,3 +77,12 @@ def run(
     raw.time = raw.time[::every]
     raw.q, raw.v, raw.tau, raw.works = (x[:, ::every] for x in (raw.q, raw.v, raw.tau, raw.works))
     return raw
+
+
+def _add_figures(raw: Raw, row: Mapping[str, Any], sample: int) -> None:
+    """A row of figures into those of a sample: sums grow, extremes are kept."""
+    for name, x in row.items():
+        figure = name.removeprefix("metric_")
+        so_far = raw.metrics.setdefault(figure, np.zeros((len(raw.q), np.size(x))))
+        rule = np.add if KINDS[figure] == "sum" else np.maximum
+        so_far[sample] = rule(so_far[sample], x)

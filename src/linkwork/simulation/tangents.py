@@ -43,15 +43,12 @@ def tangent_figures(
     loop = StepLoop(plant, control, {}, Stops((), plant), Events((), plant), method, None, metrics, friction)
     if loop.python:
         raise NotPossible(f"figure_gradient: {loop.python}")
-    for sampler in control.samplers():
-        counts = sampler.in_steps(lambda time, name: round(time / step))
-        if any(abs(n * step - time) > 1e-6 * step for n, time in zip(counts, sampler.timing, strict=True)):
-            raise NotPossible(f"figure_gradient: {sampler.timing} s are no whole numbers of steps of {step:g} s")
-        control.parameters[f"{sampler.name}_timing"] = counts
+    _count_timings(control, step)
     sizes = loop.sizes
     parameters = {name: x.shape[-1:] for name, x in loop.parameters.items()}
     moving = sorted({name for direction in directions for name in direction})
 
+    # one step with its tangents, the figures that are sums beside it
     def derived(values: dict[str, SX], symbols: Mapping[str, SX]) -> dict[str, SX]:
         """The tangents of values, by those of the state and of the parameters that move."""
         inputs = [symbols[name] for name in (*sizes, *moving)]
@@ -87,6 +84,7 @@ def tangent_figures(
         stages=[staged(stage) for stage in loop.stages()],
         reduce=reduce,
     )
+    # every lane starts at the same state and moves along its own direction
     lanes = len(directions)
     first: dict[str, Any] = {}
     for name, size in sizes.items():
@@ -105,3 +103,12 @@ def tangent_figures(
         return {name: np.atleast_1d(done.reduced[f"{lead}metric_{name}"][lane]) for name in SUMS}
 
     return rows("", 0), [rows("d_", lane) for lane in range(lanes)]
+
+
+def _count_timings(control: Bound, step: float) -> None:
+    """Periods and delays of sampled laws in whole steps, as parameters of the run."""
+    for sampler in control.samplers():
+        counts = sampler.in_steps(lambda time, name: round(time / step))
+        if any(abs(n * step - time) > 1e-6 * step for n, time in zip(counts, sampler.timing, strict=True)):
+            raise NotPossible(f"figure_gradient: {sampler.timing} s are no whole numbers of steps of {step:g} s")
+        control.parameters[f"{sampler.name}_timing"] = counts

@@ -15,6 +15,7 @@ Source: [Golub1973] for the projection, [Marquardt1963] for the damping.
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 from typing import Any
 
 import casadi
@@ -86,51 +87,81 @@ def descend(
     return run.state["p"], run.state["t"][:, :n], run.state["cost"]
 
 
+@dataclass
+class _PointError:
+    """What one point says: errors f of both arms' lengths, their rows over the parameters, slopes along its angle."""
+
+    f: list[SX]
+    rows: list[SX]
+    slopes: list[SX]
+    ends: tuple[SX, SX]
+    lengths: list[SX]
+
+    def __post_init__(self) -> None:
+        self.length2 = self.slopes[0] ** 2 + self.slopes[1] ** 2 + 1e-30
+
+    def without_angle(self) -> tuple[SX, SX, SX]:
+        """(row, error, error along the angle) of the part that no turn of the point's angle changes."""
+        f, rows, slopes, ends, lengths = self.f, self.rows, self.slopes, self.ends, self.lengths
+        inverse = 1.0 / casadi.sqrt(self.length2)
+        across = [-slopes[1] * inverse, slopes[0] * inverse]
+        # how far the point itself is off: the error across, over how much of it a shift of the point makes
+        shift = across[0] * ends[0] / lengths[0] + across[1] * ends[1] / lengths[1]
+        inverse_shift = 1.0 / casadi.sqrt(casadi.sumsqr(shift) + NEVER**2)
+        across = [x * inverse_shift for x in across]
+        projected = across[0] * rows[0] + across[1] * rows[1]
+        value = across[0] * f[0] + across[1] * f[1]
+        return projected, value, (slopes[0] * f[0] + slopes[1] * f[1]) * inverse
+
+    def turn(self, dp: SX) -> SX:
+        """The best change of the angle once the parameters change by dp."""
+        change = [self.f[i] + casadi.dot(self.rows[i], dp) for i in range(2)]
+        return -(self.slopes[0] * change[0] + self.slopes[1] * change[1]) / self.length2
+
+
+def _point_error(p: SX, angle: SX, point: SX, weight: SX, free: SX, with_poses: bool) -> _PointError:
+    A, D, w = p[0:2], p[2:4], p[4:6]
+    b, a, c = p[6], p[7], p[8]
+    u = casadi.vertcat(casadi.cos(angle), casadi.sin(angle))
+    z = casadi.vertcat(w[0] + b, w[1])
+    turned = lambda v: casadi.vertcat(v[0] * u[0] - v[1] * u[1], v[0] * u[1] + v[1] * u[0])
+    arms = turned(w), turned(z)
+    ends = point + arms[0] - A, point + arms[1] - D
+    lengths = [casadi.sqrt(casadi.sumsqr(v) + 1e-30) for v in ends]
+    f = [weight * (lengths[0] - a), weight * (lengths[1] - c)]
+    rows, slopes = [], []
+    for i in range(2):
+        m = ends[i] * (weight / lengths[i])
+        on_w = casadi.vertcat(m[0] * u[0] + m[1] * u[1], m[1] * u[0] - m[0] * u[1])
+        row = SX.zeros(PARAMETERS if with_poses else PARAMETERS - 1)
+        row[2 * i : 2 * i + 2] = -m
+        row[4:6] = on_w
+        if i == 1:
+            row[6] = on_w[0]
+        row[7 + i] = -weight
+        slope = m[1] * arms[i][0] - m[0] * arms[i][1]  # along the turn
+        if with_poses:
+            row[9] = if_else(free > 0, 0.0, slope)
+        rows.append(row)
+        slopes.append(slope)
+    return _PointError(f, rows, slopes, ends, lengths)
+
+
 @functools.cache
 def _scan(n: int, with_poses: bool) -> Scan:
     count = PARAMETERS if with_poses else PARAMETERS - 1
 
     def step(k: SX, **s: SX) -> dict[str, Any]:
         p, t = s["trial"], s["trial_t"]
-        A, D, w = p[0:2], p[2:4], p[4:6]
-        b, a, c, common = p[6], p[7], p[8], p[9]
+        # the normal equations, every angle that is free eliminated from its point's two
         H, g, cost = SX.zeros(count, count), SX.zeros(count), SX(0)
-        updates = []
+        errors = []
         for j in range(n):
-            free, weight = s["free"][j], s["weights"][j]
-            angle = t[j] + (if_else(free > 0, 0.0, common) if with_poses else 0.0)
-            u = casadi.vertcat(casadi.cos(angle), casadi.sin(angle))
-            z = casadi.vertcat(w[0] + b, w[1])
-            turned = lambda v, u=u: casadi.vertcat(v[0] * u[0] - v[1] * u[1], v[0] * u[1] + v[1] * u[0])
-            arms = turned(w), turned(z)
-            ends = s["points"][j, :].T + arms[0] - A, s["points"][j, :].T + arms[1] - D
-            lengths = [casadi.sqrt(casadi.sumsqr(v) + 1e-30) for v in ends]
-            f = [weight * (lengths[0] - a), weight * (lengths[1] - c)]
-            rows, slopes = [], []
-            for i in range(2):
-                m = ends[i] * (weight / lengths[i])
-                on_w = casadi.vertcat(m[0] * u[0] + m[1] * u[1], m[1] * u[0] - m[0] * u[1])
-                row = SX.zeros(count)
-                row[2 * i : 2 * i + 2] = -m
-                row[4:6] = on_w
-                if i == 1:
-                    row[6] = on_w[0]
-                row[7 + i] = -weight
-                slope = m[1] * arms[i][0] - m[0] * arms[i][1]  # along the turn
-                if with_poses:
-                    row[9] = if_else(free > 0, 0.0, slope)
-                rows.append(row)
-                slopes.append(slope)
-            length2 = slopes[0] ** 2 + slopes[1] ** 2 + 1e-30
-            inverse = 1.0 / casadi.sqrt(length2)
-            across = [-slopes[1] * inverse, slopes[0] * inverse]
-            # how far the point itself is off: the error across, over how much of it a shift of the point makes
-            shift = across[0] * ends[0] / lengths[0] + across[1] * ends[1] / lengths[1]
-            inverse_shift = 1.0 / casadi.sqrt(casadi.sumsqr(shift) + NEVER**2)
-            across = [x * inverse_shift for x in across]
-            projected = across[0] * rows[0] + across[1] * rows[1]
-            value = across[0] * f[0] + across[1] * f[1]
-            along = (slopes[0] * f[0] + slopes[1] * f[1]) * inverse
+            free = s["free"][j]
+            angle = t[j] + (if_else(free > 0, 0.0, p[9]) if with_poses else 0.0)
+            error = _point_error(p, angle, s["points"][j, :].T, s["weights"][j], free, with_poses)
+            projected, value, along = error.without_angle()
+            rows, f = error.rows, error.f
             if with_poses:
                 first, second = if_else(free > 0, projected, rows[0]), if_else(free > 0, 0.0, 1.0) * rows[1]
                 value_first, value_second = if_else(free > 0, value, f[0]), if_else(free > 0, 0.0, f[1])
@@ -140,21 +171,20 @@ def _scan(n: int, with_poses: bool) -> Scan:
                 H, g = H + projected @ projected.T, g + projected * value
             of_point = value**2 + along**2
             cost = cost + (if_else(free > 0, of_point, f[0] ** 2 + f[1] ** 2) if with_poses else of_point)
-            updates.append((rows, slopes, f, length2, free))
+            errors.append(error)
 
+        # a step of Levenberg and Marquardt, and the free angles after it
         back, better, decrease, damping = judged(s, cost)
         scaled = SX(H)
         for i in range(count):
             scaled[i, i] = H[i, i] * (1.0 + damping) + 1e-14
         dp = factored(scaled, LEAST_PIVOT).solve(-g)
         moved_t = []
-        for j in range(n):
-            rows, slopes, f, length2, free = updates[j]
-            change = [f[i] + casadi.dot(rows[i], dp) for i in range(2)]
-            dt = -(slopes[0] * change[0] + slopes[1] * change[1]) / length2
-            dt = fmin(fmax(dt, -0.6), 0.6)
-            moved_t.append(t[j] + if_else(free > 0, dt, 0.0))
+        for j, error in enumerate(errors):
+            dt = fmin(fmax(error.turn(dp), -0.6), 0.6)
+            moved_t.append(t[j] + if_else(s["free"][j] > 0, dt, 0.0))
         dp = casadi.vertcat(dp, SX.zeros(PARAMETERS - count))
+        # what is kept, and when it ends
         new_p, new_t = p + dp, casadi.vertcat(*moved_t)
         kept_p, kept_t = if_else(better, p, s["p"]), if_else(better, t, s["t"])
         counted = logic_and(better, logic_not(back))

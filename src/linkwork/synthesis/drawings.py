@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,22 +24,7 @@ def traced_path(linkage: Linkage) -> np.ndarray:
 
 def svg(linkage: Linkage | None = None, task: PlanarTask | None = None, curves: Any = None) -> str:
     """One SVG picture: positions with their angles, bodies as bars or triangles, the tracer's path, curves."""
-    strokes: list[tuple[np.ndarray, str, str]] = []  # points, colour, kind
-    if curves is not None:
-        for piece in np.unique(curves.piece):
-            own = curves.piece == piece
-            strokes.append((curves.center[own], "#777777", "line"))
-            strokes.append((curves.circle[own], "#bbbbbb", "line"))
-    if linkage is not None:
-        strokes.append((traced_path(linkage), "#222222", "dashed"))
-        for k, (body, names) in enumerate(linkage.topology.bodies.items()):
-            if body != linkage.topology.ground:
-                places = np.array([linkage.at(p) for p in names])
-                strokes.append((places, COLOURS[k % len(COLOURS)], "body"))
-        pins = np.array([linkage.at(pin[0]) for pin in linkage.topology.pins])
-        strokes.append((pins, "#222222", "pins"))
-    if task is not None:
-        strokes.append((task.positions, "#c8553d", "positions"))
+    strokes = _strokes(linkage, task, curves)
     frame = [p for p, _, kind in strokes if kind != "line"] or [p for p, _, _ in strokes]
     z = np.concatenate(frame) if frame else np.zeros(1)
     size = max(np.ptp(z.real), np.ptp(z.imag), 1e-9)
@@ -62,17 +48,43 @@ def svg(linkage: Linkage | None = None, task: PlanarTask | None = None, curves: 
             )
         elif kind == "pins":
             lines += [f'<circle cx="{place(p).split(",")[0]}" cy="{place(p).split(",")[1]}" r="4"/>' for p in points]
-    if task is not None:
-        for j in range(task.n):
-            p = complex(task.positions[j])
-            angle = 0.0 if not np.isfinite(task.angles[j]) else float(task.angles[j])
-            tip = p + 0.06 * size * np.exp(1j * angle)
-            if np.isfinite(task.angles[j]):
-                lines.append(f'<polyline points="{place(p)} {place(tip)}" stroke="#c8553d" stroke-width="2"/>')
-            x, y = place(p).split(",")
-            lines.append(f'<circle cx="{x}" cy="{y}" r="5" fill="none" stroke="#c8553d" stroke-width="2"/>')
-            lines.append(f'<text x="{float(x) + 7:.1f}" y="{float(y) - 7:.1f}" font-size="14">{j + 1}</text>')
+    lines += [] if task is None else _marked_positions(task, place, size)
     return "\n".join([*lines, "</svg>", ""])
+
+
+def _strokes(linkage: Linkage | None, task: PlanarTask | None, curves: Any) -> list[tuple[np.ndarray, str, str]]:
+    """What is drawn, from the back to the front: (points, colour, kind)."""
+    strokes: list[tuple[np.ndarray, str, str]] = []
+    if curves is not None:
+        for piece in np.unique(curves.piece):
+            own = curves.piece == piece
+            strokes.append((curves.center[own], "#777777", "line"))
+            strokes.append((curves.circle[own], "#bbbbbb", "line"))
+    if linkage is not None:
+        strokes.append((traced_path(linkage), "#222222", "dashed"))
+        for k, (body, names) in enumerate(linkage.topology.bodies.items()):
+            if body != linkage.topology.ground:
+                places = np.array([linkage.at(p) for p in names])
+                strokes.append((places, COLOURS[k % len(COLOURS)], "body"))
+        pins = np.array([linkage.at(pin[0]) for pin in linkage.topology.pins])
+        strokes.append((pins, "#222222", "pins"))
+    if task is not None:
+        strokes.append((task.positions, "#c8553d", "positions"))
+    return strokes
+
+
+def _marked_positions(task: PlanarTask, place: Callable[[complex], str], size: float) -> list[str]:
+    """Numbered circles at the positions, with a hand where a position has an angle."""
+    lines = []
+    for j in range(task.n):
+        p = complex(task.positions[j])
+        if np.isfinite(task.angles[j]):
+            tip = p + 0.06 * size * np.exp(1j * float(task.angles[j]))
+            lines.append(f'<polyline points="{place(p)} {place(tip)}" stroke="#c8553d" stroke-width="2"/>')
+        x, y = place(p).split(",")
+        lines.append(f'<circle cx="{x}" cy="{y}" r="5" fill="none" stroke="#c8553d" stroke-width="2"/>')
+        lines.append(f'<text x="{float(x) + 7:.1f}" y="{float(y) - 7:.1f}" font-size="14">{j + 1}</text>')
+    return lines
 
 
 def _near(points: np.ndarray, corner: complex, reach: float) -> list[np.ndarray]:

@@ -86,7 +86,11 @@ def parsed(text: str | bytes, source: str) -> tuple[str, PlanarTask | FunctionTa
             raise InvalidFile(f'{source}: {name} belongs to "pairs" of a function')
     if "positions" not in entry:
         raise InvalidFile(f'{source}: a task needs "positions" or "pairs"')
-    rows = entry["positions"]
+    return entry["name"], _positions(entry["positions"], units, number, source), options
+
+
+def _positions(rows: Any, units: Units, number: Callable[[Any, str], float], source: str) -> PlanarTask:
+    """The task of positions, and what some or all of them have besides place and angle."""
     if len(rows) < 2:
         raise InvalidFile(f"{source}: there are {len(rows)} positions, expected at least 2")
     at = [complex(number(row["at"][0], "at"), number(row["at"][1], "at")) for row in rows]
@@ -106,7 +110,7 @@ def parsed(text: str | bytes, source: str) -> tuple[str, PlanarTask | FunctionTa
         units_of = [units.unit(d) for d in ("length", "length", "angle")]
         rate = lambda row: [u.to_si(number(x, "velocity")) for u, x in zip(units_of, row["velocity"])]
         parts["velocities"] = [rate(row) if "velocity" in row else [np.nan] * 3 for row in rows]
-    return entry["name"], PlanarTask(at, angle, **parts), options
+    return PlanarTask(at, angle, **parts)
 
 
 def _function(entry: Any, units: Units, number: Callable[[Any, str], float], source: str) -> FunctionTask:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from linkwork.engine.program import Operation, Program
 
 _PRODUCTS = ("mul", "sq")
+_SUMS = ("add", "sub")
 
 
 def fused(program: Program) -> Program:
@@ -17,31 +18,7 @@ def fused(program: Program) -> Program:
     product then disappears. Names: "fma" x*y + z, "fms" x*y - z, "fnma" z - x*y. Each rounds once.
     """
     code = list(program.code)
-    uses: list[list[int]] = [[] for _ in code]
-    pinned: set[int] = set()
-    for k, op in enumerate(code):
-        if op.name != "input":
-            for a in op.args:
-                uses[a].append(k)
-    for output in program.outputs:
-        pinned.update(v for v in output if v >= 0)
-
-    def product_of(k: int) -> bool:
-        return code[k].name in _PRODUCTS and k not in pinned
-
-    taken: dict[int, int] = {}  # sum -> the product it absorbs
-    for k, op in enumerate(code):
-        if op.name in ("add", "sub"):
-            own = [a for a in op.args if product_of(a) and len(uses[a]) == 1]
-            if own:
-                taken[k] = own[-1]
-    for a, op in enumerate(code):
-        if op.name in _PRODUCTS and a not in pinned and len(uses[a]) > 1:
-            sums = uses[a]
-            free = all(code[k].name in ("add", "sub") and k not in taken for k in sums)
-            if free and len(set(sums)) == len(sums):
-                taken.update(dict.fromkeys(sums, a))
-    for k, a in taken.items():
+    for k, a in _taken(program).items():
         op, x = code[k], code[a]
         factors = x.args * 2 if x.name == "sq" else x.args
         left, right = op.args
@@ -52,6 +29,31 @@ def fused(program: Program) -> Program:
         else:
             code[k] = Operation("fnma", (*factors, left))
     return replace(program, code=tuple(code))
+
+
+def _taken(program: Program) -> dict[int, int]:
+    """Sum -> the product that it absorbs."""
+    code = program.code
+    uses: list[list[int]] = [[] for _ in code]
+    for k, op in enumerate(code):
+        if op.name != "input":
+            for a in op.args:
+                uses[a].append(k)
+    results = {v for output in program.outputs for v in output if v >= 0}
+    is_free = [op.name in _PRODUCTS and a not in results for a, op in enumerate(code)]
+    # products whose only use is this sum
+    taken: dict[int, int] = {}
+    for k, op in enumerate(code):
+        if op.name in _SUMS:
+            own = [a for a in op.args if is_free[a] and len(uses[a]) == 1]
+            if own:
+                taken[k] = own[-1]
+    # products of several uses, all of them sums that have taken nothing
+    for a, sums in enumerate(uses):
+        if is_free[a] and len(sums) > 1 and len(set(sums)) == len(sums):
+            if all(code[k].name in _SUMS and k not in taken for k in sums):
+                taken.update(dict.fromkeys(sums, a))
+    return taken
 
 
 def without_dead_code(program: Program) -> Program:

@@ -47,6 +47,7 @@ def _freeing(program: Program) -> list[int]:
     can be there. Rows of `python -m benchmarks dynamics` show what it brings.
     """
     code = program.code
+    # who uses what, and how many uses every value has left
     given = [op.name in _GIVEN for op in code]
     operands = [
         () if own else tuple({a for a in op.args if code[a].name != "constant"}) for op, own in zip(code, given)
@@ -58,6 +59,7 @@ def _freeing(program: Program) -> list[int]:
     left = [len(u) for u in users]
     freed = [sum(left[a] == 1 for a in used) for used in operands]
     missing = [sum(not given[a] for a in used) for used in operands]
+    # list scheduling: `ready` by what an operation frees, `resting` by when its operands are there
     tie = range(len(code)) if program.operations > LONG else [-h for h in _heights(users)]
     rest = INSTRUCTIONS if waits(program) and tiles_at_once(program) == 1 else 0
     order = [k for k, op in enumerate(code) if op.name == "constant"]
@@ -76,6 +78,7 @@ def _freeing(program: Program) -> list[int]:
         if done[k] or minus_freed != -freed[k]:
             continue  # it is there again with another count
         done[k] = 1
+        # its operands have one use less; whoever uses one for the last time moves up
         for a in operands[k]:
             if not done[a]:  # an input: read where it is first used
                 done[a] = 1
@@ -88,6 +91,7 @@ def _freeing(program: Program) -> list[int]:
                     heapq.heappush(ready, (-freed[last], tie[last], last))
         order.append(k)
         now += 1
+        # its users come nearer to being ready
         for u in users[k]:
             missing[u] -= 1
             there[u] = max(there[u], now + rest * latency(code[k].name))

@@ -17,24 +17,8 @@ def chained(program: Program) -> Program:
     hold a product and whose value nobody else needs: additions of plain terms, such as those of compensated sums, keep
     the order written. Rounding differs from that order elsewhere, alike at every vector width.
     """
-    code = program.code
-    uses = [0] * len(code)
-    for op in code:
-        if op.name != "input":
-            for a in op.args:
-                uses[a] += 1
-    for output in program.outputs:
-        for v in output:
-            if v >= 0:
-                uses[v] += 2
-    holding: set[int] = set()  # sums with a product among their terms
-    inner: set[int] = set()  # those of them that become part of the sum that uses them
-    for k, op in enumerate(code):
-        if op.name in _SUMS:
-            inner.update(a for a in op.args if uses[a] == 1 and a in holding)
-            if any(a in inner or code[a].name in _PRODUCTS for a in op.args):
-                holding.add(k)
-
+    code, uses = program.code, _uses(program)
+    inner = _inner(code, uses)
     new: list[Operation] = []
     at: dict[int, int] = {}
 
@@ -49,6 +33,7 @@ def chained(program: Program) -> Program:
             new.append(op if op.name == "input" else Operation(op.name, tuple(at[a] for a in op.args), op.value))
             at[k] = len(new) - 1
             continue
+        # plain terms first, products last; a sum that would begin with a minus begins with another term
         terms = sorted(_terms(code, k, inner), key=lambda term: (_rank(code, uses, term[0]), term[1]))
         value, negative = terms[0]
         total = at[value]
@@ -64,6 +49,32 @@ def chained(program: Program) -> Program:
         at[k] = total
     outputs = tuple(tuple(at[v] if v >= 0 else -1 for v in output) for output in program.outputs)
     return replace(program, code=tuple(new), outputs=outputs)
+
+
+def _uses(program: Program) -> list[int]:
+    """How often each value is used; a result counts as several, so that it stays a value of its own."""
+    uses = [0] * len(program.code)
+    for op in program.code:
+        if op.name != "input":
+            for a in op.args:
+                uses[a] += 1
+    for output in program.outputs:
+        for v in output:
+            if v >= 0:
+                uses[v] += 2
+    return uses
+
+
+def _inner(code: tuple[Operation, ...], uses: list[int]) -> set[int]:
+    """Sums with a product among their terms that become part of the one sum that uses them."""
+    holding: set[int] = set()  # sums with a product among their terms
+    inner: set[int] = set()
+    for k, op in enumerate(code):
+        if op.name in _SUMS:
+            inner.update(a for a in op.args if uses[a] == 1 and a in holding)
+            if any(a in inner or code[a].name in _PRODUCTS for a in op.args):
+                holding.add(k)
+    return inner
 
 
 def _terms(code: tuple[Operation, ...], root: int, inner: set[int]) -> list[tuple[int, bool]]:

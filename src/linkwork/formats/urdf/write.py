@@ -83,15 +83,7 @@ def _reasons(model: Model) -> Iterator[str]:
     if has_symbols(model.gravity) or model.gravity != GRAVITY:
         yield f"its gravity is {model.gravity}, that of a URDF {GRAVITY}"
     for joint in model.joints:
-        about = f'joint "{joint.name}"'
-        if joint.type in ("helical", "ball"):
-            yield f"{about} is {joint.type}"
-        if joint.type in ("planar", "floating"):
-            if any(limit != _UNLIMITED for limit in joint.limits):
-                yield f"{about} is {joint.type} and has limits"
-            for label in ("damping", "friction", "armature"):
-                if len(set(_per_coordinate(getattr(joint, label), joint.nv))) > 1:
-                    yield f"{about} is {joint.type} and has a different {label} for each coordinate"
+        yield from _reasons_of_joint(joint)
     names = [
         model.name,
         *(b.name for b in model.bodies),
@@ -108,6 +100,18 @@ def _reasons(model: Model) -> Iterator[str]:
     live = [*(b.name for b in model.bodies if _has_live_numbers(b)), *(j.name for j in model.joints if _is_live(j))]
     if live:
         yield f'"{live[0]}" depends on live variables'
+
+
+def _reasons_of_joint(joint: Joint) -> Iterator[str]:
+    about = f'joint "{joint.name}"'
+    if joint.type in ("helical", "ball"):
+        yield f"{about} is {joint.type}"
+    if joint.type in ("planar", "floating"):
+        if any(limit != _UNLIMITED for limit in joint.limits):
+            yield f"{about} is {joint.type} and has limits"
+        for label in ("damping", "friction", "armature"):
+            if len(set(_per_coordinate(getattr(joint, label), joint.nv))) > 1:
+                yield f"{about} is {joint.type} and has a different {label} for each coordinate"
 
 
 def _has_live_numbers(body: Body) -> bool:
