@@ -8,6 +8,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # An active conda or another checkout must not leak into our environment.
 unexport PYTHONPATH
 unexport PYTHONHOME
+# Commands are started a hundred times by the tests: without kept bytecode each start compiles every source again.
+unexport PYTHONDONTWRITEBYTECODE
 
 # What most changes break first: the order of rooms, keys, the table, one quantity of each kind, laws on small robots.
 QUICK := tests/test_layers.py tests/test_rooms.py tests/test_once.py tests/test_references.py \

@@ -10,7 +10,7 @@ from PIL import Image
 
 import linkwork as lw
 from linkwork.errors import InvalidInput
-from linkwork.view import Inline, Viewer, as_html, record
+from linkwork.view import Inline, Viewer, as_html, record, triangles
 from linkwork.view.png import png_bytes
 from linkwork.view.raster import Mesh, axes_of, fitted, render, vertex_normals
 
@@ -32,6 +32,25 @@ def test_a_picture_shows_the_robot_and_moves_with_it(name, tmp_path):
     assert max(np.ptp(rows), np.ptp(columns)) > 0.7 * len(first), "it does not fill its picture"
     moved = robot.assemble(robot.random(seed=3)).q if robot.model.elements else robot.random(seed=3)
     assert np.abs(pixels(robot.picture(moved, size=SMALL)) - first).max() > 100
+
+
+def test_a_line_is_round_about_its_path_and_closed_where_it_turns():
+    """Every vertex lies one radius from the path; at ends and corners the surface goes all around."""
+    t = np.linspace(0.0, 2.0, 60)
+    bow = np.column_stack([np.cos(t), np.sin(t), 0.2 * t])
+    path = np.vstack([bow, bow[-1] + (0.5, 0.5, 0.0), bow[-1]])  # a step aside, and straight back
+    vertices, faces = triangles.line(path, 0.01)
+    starts, steps = path[:-1], np.diff(path, axis=0)
+    along = np.einsum("vsk,sk->vs", vertices[:, None] - starts, steps) / np.einsum("sk,sk->s", steps, steps)
+    feet = starts + np.clip(along, 0.0, 1.0)[..., None] * steps
+    distance = np.linalg.norm(vertices[:, None] - feet, axis=-1).min(axis=1)
+    assert distance.max() <= 0.01 * (1 + 1e-12)
+    of_the_bow = distance[: 2 * 8 * 58]  # a pipe a step, two rings of eight; balls reach into them
+    assert of_the_bow.min() > 0.01 * np.cos(np.deg2rad(15.0))  # at a bend a rim reaches into the next pipe
+    for corner in (path[0], path[-3], path[-2], path[-1]):
+        there = vertices[np.linalg.norm(vertices - corner, axis=1) < 0.0101] - corner
+        assert all((there @ side).max() > 0.009 for side in (*np.eye(3), *-np.eye(3)))
+    assert set(faces.ravel()) == set(range(len(vertices)))
 
 
 def test_a_png_holds_its_pixels():

@@ -6,7 +6,6 @@ import base64
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -144,12 +143,14 @@ class Look:
 
     def trail(self, points: np.ndarray, color: Color = COLORS["trail"]) -> Mesh:
         """A path (n, 3) as a thin round line."""
-        steps = [
-            triangles.tube(a, b, 0.0035 * self.size)
-            for a, b in pairwise(points)
-            if np.linalg.norm(b - a) > 1e-4 * self.size
-        ]
-        return _mesh(*triangles.joined(steps or [triangles.ball(0.005 * self.size)]), color)
+        apart = [0]
+        for k in range(1, len(points)):
+            if np.linalg.norm(points[k] - points[apart[-1]]) > 1e-4 * self.size:
+                apart.append(k)
+        if len(apart) > 1:
+            return _mesh(*triangles.line(points[apart], 0.0035 * self.size), color)
+        vertices, faces = triangles.ball(0.005 * self.size)
+        return _mesh(vertices + points[0], faces, color)
 
     def ball(self, point: np.ndarray) -> Mesh:
         """A mark at a point (3,)."""

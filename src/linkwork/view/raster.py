@@ -7,6 +7,7 @@ shadow lies on the floor. Every step is a numpy call over all triangles, rows or
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -120,7 +121,7 @@ def render(mesh: Mesh, camera: Camera, size: float, floor: Floor | None = None) 
     image[hit, :3] = colors * _contours(depth, hit, size)[hit][:, None]
     image[hit, 3] = 1.0
     parts = [image[i::SAMPLES, j::SAMPLES] for i in range(SAMPLES) for j in range(SAMPLES)]
-    small = np.add.reduce(parts) / np.float32(len(parts))
+    small = functools.reduce(np.add, parts) / np.float32(len(parts))
     behind = PAPER if floor is None else _shadowed(mesh, camera, floor)
     whole = small[..., :3] + (1 - small[..., 3:]) * behind
     return np.asarray((255 * np.clip(whole, 0, 1) + 0.5).astype(np.uint8))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 Triangles = tuple[np.ndarray, np.ndarray]
+ALMOST_STRAIGHT = np.cos(np.deg2rad(15.0))
+"""Between two steps of a line whose pipes close without a ball: the gap is an eighth of their radius."""
 
 
 def box(size: np.ndarray) -> Triangles:
@@ -115,6 +117,22 @@ def tube(start: np.ndarray, end: np.ndarray, radius: float) -> Triangles:
     across = np.asarray(end, dtype=float) - np.asarray(start, dtype=float)
     shape = capsule(radius, float(np.linalg.norm(across)), 16)
     return moved(shape, turn_z_to(across), (np.asarray(start, dtype=float) + np.asarray(end, dtype=float)) / 2)
+
+
+def line(points: np.ndarray, radius: float, around: int = 8) -> Triangles:
+    """A thin round line through points (n, 3): a pipe a step, a ball at its ends and wherever it turns sharply."""
+    steps = np.diff(points, axis=0)
+    R = turn_z_to(steps)
+    angle = np.linspace(0.0, 2 * np.pi, around, endpoint=False)
+    circle = radius * np.column_stack([np.cos(angle), np.sin(angle), 0 * angle])
+    rings = np.einsum("nij,aj->nai", R, circle)
+    pipes = np.stack([points[:-1, None] + rings, points[1:, None] + rings], axis=1).reshape(-1, 3)
+    faces = _quads(2, around) + 2 * around * np.arange(len(steps))[:, None, None]
+    along = R[..., 2]
+    sharp = np.flatnonzero(np.einsum("ni,ni->n", along[:-1], along[1:]) < ALMOST_STRAIGHT) + 1
+    knots, knot_faces = ball(radius, around, around // 2)
+    balls = [(knots + points[k], knot_faces) for k in (0, *sharp, len(points) - 1)]
+    return joined([(pipes, faces.reshape(-1, 3)), *balls])
 
 
 def turn_z_to(direction: np.ndarray) -> np.ndarray:
