@@ -64,6 +64,16 @@ def test_the_nearest_pairs_in_order(arm: CollisionModel) -> None:
         arm.clearances(q, obstacles, nearest=0)
 
 
+def test_a_probe_gives_the_same_again_and_again(arm: CollisionModel) -> None:
+    for obstacles in (SCENES["shelves"], None):
+        probe = arm.probe(obstacles)
+        first = [probe(q) for q in arm.robot.random(5, seed=6)]  # kept until the last one is asked for
+        for q, (distance, gradient) in zip(arm.robot.random(5, seed=6), first, strict=True):
+            every = arm.clearances(q, obstacles)
+            np.testing.assert_array_equal(distance, every.distance)
+            np.testing.assert_array_equal(gradient, every.gradient)
+
+
 def test_contacts_are_what_touches_deepest_first(arm: CollisionModel) -> None:
     q, obstacles = arm.robot.random(30, seed=5), SCENES["table"]
     hits = arm.collides(q, obstacles)

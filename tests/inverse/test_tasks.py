@@ -12,7 +12,7 @@ import pytest
 import linkwork as lw
 from linkwork.errors import InvalidInput, NotPossible, UnknownName
 from linkwork.inverse import qp
-from linkwork.inverse.differential import _Stack
+from linkwork.inverse.differential import TaskStack
 from linkwork.inverse.qp import solve_qp
 from linkwork.inverse.tasks import CenterOfMassTask, FrameTask, JointCouplingTask, PostureTask, RelativeFrameTask
 from tests.pinocchio_models import twin
@@ -73,7 +73,7 @@ def test_every_task_has_the_jacobian_of_its_error():
         CenterOfMassTask([0.1, 0.0, 0.3]),
         JointCouplingTask({"FL_HAA": 1.0, "FR_HAA": -2.0}, 0.3),
     )
-    stack = _Stack(body.subject, tasks)
+    stack = TaskStack(body.subject, tasks)
     e, J = stack.call(q, stack.numbers)
     h = 1e-6
     for k in range(body.nv):

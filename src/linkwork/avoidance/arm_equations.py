@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -9,10 +10,11 @@ import casadi
 import numpy as np
 from casadi import SX
 
+from linkwork.avoidance.guard import SLOWEST
 from linkwork.avoidance.segments import depth, segment_clearance
 from linkwork.avoidance.volume import Swing, clearance, elbow_at, forbidden_arc
 from linkwork.engine.compile import compile
-from linkwork.engine.kernel import Context
+from linkwork.engine.kernel import Context, Kernel
 from linkwork.inverse.analytic import seven_axis
 from linkwork.inverse.analytic.candidates import Proposal, orthonormal, pose_error, true_pose
 from linkwork.inverse.analytic.spherical import about_x, about_z
@@ -39,14 +41,21 @@ class ArmEquations:
         self.upper = float(np.linalg.norm(self.to_elbow))
         self.fore = float(np.linalg.norm(to_wrist - self.to_elbow))
         self.reach = seven_axis.reach(self.size)
-        self._kernels: dict[str, Callable[..., Any]] = {}
+        self._kernels: dict[str, Kernel] = {}
+        self._callers: dict[str, Callable[..., Any]] = {}
 
-    def kernel(self, name: str) -> Callable[..., Any]:
+    def kernel(self, name: str) -> Kernel:
         if name not in self._kernels:
             trace, inputs = self._TRACES[name]
-            kernel = compile(lambda *x: trace(self, *x), inputs, name=name)
-            self._kernels[name] = kernel.caller(Context(f'robot "{self.family.chain.robot}"'))
+            self._kernels[name] = compile(lambda *x: trace(self, *x), inputs, name=name)
         return self._kernels[name]
+
+    def caller(self, name: str) -> Callable[..., Any]:
+        """The kernel as a function of arrays."""
+        if name not in self._callers:
+            context = Context(f'robot "{self.family.chain.robot}"')
+            self._callers[name] = self.kernel(name).caller(context)
+        return self._callers[name]
 
     def swing(self, goal: Transform) -> Swing:
         """The line shoulder-wrist and the directions across it, in canonical base axes."""
@@ -150,6 +159,10 @@ class ArmEquations:
     def _arcs(self, flat: SX, point: SX, minimum: SX, maximum: SX) -> tuple[SX, SX]:
         return forbidden_arc(_of_flat(flat), self.upper, self.fore, point, minimum, maximum)
 
+    def _guard(self, clearance: SX, threshold: SX) -> SX:
+        """See `guard.speed_scale`."""
+        return casadi.exp(-math.log(SLOWEST) * (clearance - threshold) / threshold)
+
     _TRACES: ClassVar[dict[str, tuple[Callable[..., Any], dict[str, Any]]]] = {
         "arm_angle": (_arm_angle, {"q": 7}),
         "configurations": (_configurations, {"pose": (4, 4), "arm_angle": ()}),
@@ -165,6 +178,7 @@ class ArmEquations:
             {"swing": 13, "arm_angle": (), "ends": (2, 3), "minimum": (), "maximum": ()},
         ),
         "depth": (_depth, {"swing": 13, "arm_angle": (), "ends": (2, 3), "minimum": (), "maximum": ()}),
+        "guard": (_guard, {"clearance": (), "threshold": ()}),
         "arcs": (_arcs, {"swing": 13, "point": 3, "minimum": (), "maximum": ()}),
     }
 

@@ -52,23 +52,23 @@ class Elbow:
         if length == 0.0:
             raise InvalidInput("Elbow: reference is (0, 0, 0), expected a direction")
         self.reference = direction / length
-        self._arm = ArmEquations(self.family, self.reference)
-        self._columns = list(self.family.chain.columns)
+        self.equations = ArmEquations(self.family, self.reference)
+        self.columns = list(self.family.chain.columns)
 
     @property
     def upper_length(self) -> float:
         """Shoulder to elbow [m]."""
-        return self._arm.upper
+        return self.equations.upper
 
     @property
     def fore_length(self) -> float:
         """Elbow to wrist [m]."""
-        return self._arm.fore
+        return self.equations.fore
 
     def arm_angle(self, q: ArrayLike) -> np.ndarray:
         """The arm angle (...) [rad] of configurations (..., nq); undefined, so refused, for a straight arm."""
         rows = finite_rows(q, self.subject.nq, "arm_angle: q")
-        angle, room = self._call("arm_angle", rows[..., self._columns])
+        angle, room = self._call("arm_angle", rows[..., self.columns])
         if np.any(room < STRAIGHT):
             raise ComputationError(
                 "arm_angle: the arm is straight (or its line is parallel to `reference`): the elbow lies on the line "
@@ -90,7 +90,7 @@ class Elbow:
     def nearest(self, pose: ArrayLike, arm_angle: float, before: np.ndarray) -> np.ndarray | None:
         """Of `configurations` the one (nq,) whose joints go the least way from `before` (nq,), in whole turns beside
         it; None where there is none."""
-        own, apart = self._call("nearest", pose, np.array(arm_angle), before[self._columns])
+        own, apart = self._call("nearest", pose, np.array(arm_angle), before[self.columns])
         return self._whole(own) if apart < FAR else None
 
     def points(self, pose: ArrayLike, arm_angle: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -186,7 +186,7 @@ class Elbow:
         """
         T = one_pose("limits_free", pose)
         self.swing(T, "limits_free")
-        lower, upper = (x[self._columns] for x in self._joint_limits())
+        lower, upper = (x[self.columns] for x in self._joint_limits())
         grid = np.linspace(-np.pi, np.pi, samples, endpoint=False)
         inside = self._within(T, grid, lower, upper)
         return [self._free_arcs(T, grid, inside[:, k], k, lower, upper) for k in range(inside.shape[1])]
@@ -244,7 +244,7 @@ class Elbow:
         swing, defect, room = self._call("swing", T)
         if not defect <= DEFECT:
             one_pose(who, T)  # says how far it is from a rigid motion
-        shortest, longest = self._arm.reach
+        shortest, longest = self.equations.reach
         if not shortest <= swing[12] <= longest:
             raise InvalidInput(
                 f"{who}: the wrist would be {swing[12]:.4g} m from the shoulder, reach is "
@@ -258,15 +258,15 @@ class Elbow:
         return swing
 
     def _whole(self, q: np.ndarray) -> np.ndarray:
-        if self._columns == list(range(self.subject.nq)):
+        if self.columns == list(range(self.subject.nq)):
             return q
         neutral = configurations.neutral(self.subject)
         whole = np.broadcast_to(neutral, (*q.shape[:-1], self.subject.nq)).copy()
-        whole[..., self._columns] = q
+        whole[..., self.columns] = q
         return whole
 
     def _call(self, name: str, *arguments: Any) -> Any:
-        return self._arm.kernel(name)(*arguments)
+        return self.equations.caller(name)(*arguments)
 
 
 def _filled(shape: int | tuple[int, ...], value: Any) -> np.ndarray:

@@ -21,14 +21,15 @@ from numpy.typing import ArrayLike
 
 from linkwork import configurations, quantities
 from linkwork.arguments import finite, number, shown
-from linkwork.avoidance.guard import speed_scale
+from linkwork.avoidance.guard import approaches, speed_scale
 from linkwork.avoidance.smoothing import CriticallyDampedFilter
 from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.inverse.barriers import CollisionBarrier
-from linkwork.inverse.differential import differential_inverse_kinematics
-from linkwork.inverse.tasks import PostureTask, Task
+from linkwork.inverse.differential import Moves, TaskStack
+from linkwork.inverse.tasks import PostureTask, Task, singles
 from linkwork.results import short_repr
+from linkwork.subject import Subject
 
 ACTIVE = 1e-6  # [m] a distance this near to its minimum holds the robot
 HEAVY = 1e6  # weight of the posture's cost of tasks that give way
@@ -50,6 +51,23 @@ class NullSpaceStep:
     clearance: float
     speed_scale: float
     status: Literal["clear", "avoiding", "blocked"]
+
+
+class _Posture:
+    """As a `PostureTask` of cost 1: |q + dq - target|^2 over coordinates that are no part of a quaternion."""
+
+    def __init__(self, subject: Subject, target: np.ndarray) -> None:
+        pairs = np.array(singles(subject), dtype=int).reshape(-1, 2)
+        self.at_q, self.at_v = pairs[:, 0], pairs[:, 1]
+        self.weights, self.target = np.zeros((subject.nv, subject.nv)), target
+        self.weights[self.at_v, self.at_v] = 1.0
+
+    def objective(self, q: np.ndarray, damping: float) -> tuple[np.ndarray, np.ndarray]:
+        """(H, c) of dq."""
+        H, c = self.weights.copy(), np.zeros(len(self.weights))
+        H.reshape(-1)[:: len(H) + 1] += damping
+        c[self.at_v] = (q - self.target)[self.at_q]
+        return H, c
 
 
 class NullSpaceAvoidance:
@@ -89,6 +107,11 @@ class NullSpaceAvoidance:
         if not self.barrier.minimum > 0.0:
             raise InvalidInput(f"NullSpaceAvoidance: minimum is {minimum!r}, expected a distance > 0 m")
         self.tasks = _several(tasks)
+        self._plain = len(singles(self.subject)) == nq == self.subject.nv  # no joint turns by a quaternion
+        self._moves = Moves(self.subject, self.period)
+        self._aims = _Posture(self.subject, self.posture)
+        self._holds = TaskStack(self.subject, self.tasks)
+        self._near = self.barrier.distances(self.q)
         self.threshold = 3.0 * self.barrier.minimum if threshold is None else number(threshold, "threshold")
         self._filters = None
         if filter is not None:
@@ -103,19 +126,29 @@ class NullSpaceAvoidance:
         """One step of `period`; tasks and obstacles that are given here stay until others are."""
         if tasks is not None:
             self.tasks = _several(tasks)
+            self._holds = self._holds.towards(self.tasks)
         if obstacles is not None:
             own = self.barrier
             self.barrier = CollisionBarrier(self.model, obstacles, own.gain, own.minimum, own.nearest)
-        posture = PostureTask(self._wanted(), cost=1.0)
+            self._near = self.barrier.distances(self.q)
+        self._aims.target = self._wanted()
+        rows = self.barrier.rows_of(*self._near, self.period)
         blocked = False
         try:
-            v = self._velocity([posture], self.tasks)
+            way = self._moves.best(self.q, self._aims, self._holds, rows=rows)
         except NotPossible:
             blocked = True
-            v = self._velocity([PostureTask(posture.target, cost=1.0 / HEAVY), *self.tasks], ())
-        self.q = quantities.evaluate(self.subject, "integrate", {"q": self.q, "v": v * self.period})
-        clearance = float(self.model.clearance(self.q, self.barrier.obstacles).distance)
-        approaching = clearance < self._last
+            weak = PostureTask(self._aims.target, cost=1.0 / HEAVY)
+            softly: tuple[Any, ...] = (weak, *self.tasks)
+            aims = TaskStack(self.subject, softly)
+            way = self._moves.best(self.q, aims, TaskStack(self.subject, ()), rows=rows)
+        v = way / self.period
+        self.q = (
+            self.q + way if self._plain else quantities.evaluate(self.subject, "integrate", {"q": self.q, "v": way})
+        )
+        self._near = self.barrier.distances(self.q)  # of the next step too, while obstacles stay
+        clearance = float(self._near[0][0]) if len(self._near[0]) else math.inf
+        approaching = approaches(clearance, self._last)
         self._last = clearance
         scale = 1.0 if math.isinf(clearance) else speed_scale(clearance, self.threshold, approaching)
         near = clearance < 2.0 * self.barrier.minimum
@@ -127,11 +160,6 @@ class NullSpaceAvoidance:
         if self._filters is None:
             return self.posture
         return np.array([own.step(float(x)) for own, x in zip(self._filters, self.posture, strict=True)])
-
-    def _velocity(self, aims: Sequence[Any], kept: Sequence[Any]) -> np.ndarray:
-        return differential_inverse_kinematics(
-            self.subject, self.q, aims, self.period, constraints=kept, barriers=[self.barrier]
-        )
 
 
 def _several(tasks: Any) -> tuple[Any, ...]:

@@ -10,20 +10,23 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.arguments import as_doubles, number
+from linkwork import configurations
+from linkwork.arguments import as_doubles, finite, number
 from linkwork.avoidance.arcs import nearest_of, wrapped_one
 from linkwork.avoidance.around import Around, around
 from linkwork.avoidance.elbow import Elbow
-from linkwork.avoidance.guard import speed_scale
+from linkwork.avoidance.guard import approaches, speed_scale
 from linkwork.avoidance.smoothing import CriticallyDampedFilter
 from linkwork.avoidance.solids import SolidVolume
+from linkwork.avoidance.step_code import NO_CONFIGURATION, NO_ROOM, ON_TARGET, RESULTS, STALE
+from linkwork.avoidance.step_memory import WIDTH, StepMemory
 from linkwork.avoidance.volume import SafetyVolume
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.results import short_repr
 
 Status = Literal["clear", "avoiding", "lagging", "blocked", "stale"]
-ON_TARGET = 1e-3
-"""An arm angle this near to the wanted one [rad] has arrived."""
+STATUSES: tuple[Status, ...] = ("clear", "avoiding", "lagging", "blocked", "stale")
+STEP, DOUBLES = "ElbowAvoidance.step", np.dtype(np.float64)
 USUAL_THRESHOLD = 0.05
 """Distance [m] to solids below which the guard slows the tool."""
 
@@ -71,17 +74,6 @@ class Steps:
         return len(self.arm_angle)
 
 
-_Measure = SafetyVolume | tuple[SolidVolume, float]
-"""Radii around the arm, or solids with a distance to them."""
-
-
-def _measured(volume: SafetyVolume | SolidVolume, reach: float) -> _Measure:
-    """The volume with another radius at the elbow, or solids with a distance to them."""
-    if isinstance(volume, SolidVolume):
-        return volume, reach
-    return SafetyVolume(min(volume.minimum, reach), reach)
-
-
 class ElbowAvoidance:
     """Keeps the elbow off obstacles while the tool follows its poses.
 
@@ -125,16 +117,24 @@ class ElbowAvoidance:
             raise InvalidInput(f"ElbowAvoidance: hard is {kept} m, expected a radius >= 0")
         if reach < kept:
             raise InvalidInput(f"ElbowAvoidance: activation {reach} m is inside the hard radius {kept} m")
-        self._hard: _Measure = _measured(volume, kept)
-        self._active: _Measure = _measured(volume, reach)
+        self._hard, self._active = kept, reach
         self.filter = CriticallyDampedFilter(filter.rate, filter.period, angle=True)
-        usual = kept / 3 if isinstance(volume, SafetyVolume) else USUAL_THRESHOLD
+        usual = kept / 3 if isinstance(volume, SafetyVolume) and kept > 0.0 else USUAL_THRESHOLD
         self.threshold = usual if threshold is None else number(threshold, "ElbowAvoidance: threshold")
-        self._q = None if q0 is None else np.array(q0, dtype=float)
-        if self._q is not None:
+        if not self.threshold > 0.0:
+            raise InvalidInput(f"ElbowAvoidance: threshold is {self.threshold} m, expected a distance > 0")
+        nq = elbow.subject.nq
+        before = configurations.neutral(elbow.subject) if q0 is None else finite(q0, (nq,), "ElbowAvoidance: q0")
+        self._q = np.array(before, dtype=float)
+        if q0 is not None:
             self.filter.reset(float(elbow.arm_angle(self._q)))
         self._wanted = self.filter.value
         self._last_clearance = math.inf
+        self._memory: StepMemory | None = None
+        if isinstance(volume, SafetyVolume):
+            radii = {"active": reach, "hard": kept}
+            levels = {name: SafetyVolume(min(volume.minimum, own), own) for name, own in radii.items()}
+            self._memory = StepMemory(elbow, levels, self.filter, self.threshold, self._q[elbow.columns])
 
     def step(self, pose: ArrayLike, points: Any, radius: ArrayLike = 0.0) -> Step:
         """One control step: the tool's pose (4, 4) and the obstacles.
@@ -142,22 +142,66 @@ class ElbowAvoidance:
         points      (n, 3), segments (n, 2, 3), or shapes: spheres, capsules, ..., another robot by
                     `robot_obstacles(model, q)`; `radius` [m] makes points spheres and segments capsules
         """
-        stands = around(points, radius, "ElbowAvoidance.step").finite()
-        swing = self.elbow.swing(pose, "ElbowAvoidance.step")
-        wanted = self._wanted if stands.stale else self._target(pose, swing, stands)
+        if self._memory is None:
+            return self._by_parts(pose, around(points, radius, STEP).finite())
+        T = pose if type(pose) is np.ndarray else as_doubles(pose, f"{STEP}: pose")
+        if T.shape != (4, 4) or T.dtype is not DOUBLES:
+            T = self._pose(T)
+        if type(points) is np.ndarray and points.dtype is DOUBLES and points.shape[1:] == (3,) and radius == 0.0:
+            row = self._memory.one(T, points)
+        else:
+            row = self._memory.many(T[None], [around(points, radius, STEP)])[0]
+        return self._decided(row, T, points, radius)
+
+    def _decided(self, row: np.ndarray, pose: np.ndarray, points: Any, radius: ArrayLike) -> Step:
+        """What the machine code decided, or why it could not."""
+        assert self._memory is not None
+        wanted, angle, clearance, scale, status = row[: len(RESULTS)].tolist()
+        if status > STALE:
+            self._refuse(int(status), pose)
+            self._memory.widen()
+            return self.step(pose, points, radius)
+        return Step(self._whole(row[len(RESULTS) :]), wanted, angle, clearance, scale, STATUSES[int(status)])
+
+    def _refuse(self, status: int, pose: np.ndarray) -> None:
+        """Why there is no step; nothing where more room is all that is needed."""
+        if status == NO_ROOM:
+            return
+        swing = self.elbow.swing(pose, STEP)  # which says what is wrong with a pose
+        assert status == NO_CONFIGURATION, (status, swing)
+        raise NotPossible(f"{STEP}: no configuration at this pose and arm angle: shoulder or wrist is singular there")
+
+    def _pose(self, T: np.ndarray) -> np.ndarray:
+        if T.shape != (4, 4):
+            raise InvalidInput(f"{STEP}: pose has shape {T.shape}, expected (4, 4)")
+        return as_doubles(T, f"{STEP}: pose")
+
+    def _whole(self, joints: np.ndarray) -> np.ndarray:
+        """All coordinates, (..., nq): those off the arm are where q0 has them."""
+        if len(self._q) == joints.shape[-1]:
+            return joints.copy()
+        whole = np.broadcast_to(self._q, (*joints.shape[:-1], len(self._q))).copy()
+        whole[..., self.elbow.columns] = joints
+        return whole
+
+    def _by_parts(self, pose: ArrayLike, stands: Around) -> Step:
+        """One step of solids, whose arcs are found by distances of the collision room."""
+        assert isinstance(self.volume, SolidVolume)
+        self.elbow.swing(pose, STEP)  # which refuses where there is no arm angle
+        wanted = self._wanted if stands.stale else self._target(pose, stands)
         blocked = math.isnan(wanted)
         if not blocked:
             self._wanted = wanted
         angle = self.filter.step(self._wanted)
-        clearance, lagging = self._room(pose, swing, angle, stands), False
+        clearance, lagging = self._room(pose, angle, stands), False
         if clearance < 0.0:
-            out = nearest_of(self._forbidden(self._hard, pose, swing, stands), angle, angle)
+            out = nearest_of(self.volume.forbidden(self.elbow, pose, stands, self._hard), angle, angle)
             lagging = not math.isnan(out)
             blocked = blocked or not lagging
             if lagging:
                 angle = out
                 self.filter.reset(angle)
-                clearance = self._room(pose, swing, angle, stands)
+                clearance = self._room(pose, angle, stands)
         q = self._configuration(pose, angle)
         scale = self._guarded(clearance)
         status = self._status(stands.stale, blocked, lagging, wanted, angle)
@@ -171,45 +215,45 @@ class ElbowAvoidance:
                 f"ElbowAvoidance.run: poses has shape {T.shape} with {len(points)} lists of obstacles, expected "
                 "(n, 4, 4) and n"
             )
-        steps = [self.step(pose, at, radius) for pose, at in zip(T, points, strict=True)]
-        return Steps.of(steps)
+        if self._memory is None:
+            return Steps.of([self.step(pose, at, radius) for pose, at in zip(T, points, strict=True)])
+        stands = [around(at, radius, "ElbowAvoidance.run") for at in points]
+        rows, done = np.empty((len(T), WIDTH)), 0
+        while done < len(T):
+            rows[done:] = self._memory.many(T[done:], stands[done:])
+            missing = np.flatnonzero(rows[done:, 4] > STALE)
+            if not len(missing):
+                break
+            done += int(missing[0])
+            self._refuse(int(rows[done, 4]), T[done])
+            self._memory.widen()
+        wanted, angle, clearance, scale = rows[:, : len(RESULTS) - 1].T.copy()
+        status = np.array(STATUSES)[rows[:, 4].astype(int)]
+        return Steps(self._whole(rows[:, len(RESULTS) :]), wanted, angle, clearance, scale, status)
 
-    def _room(self, pose: ArrayLike, swing: np.ndarray, angle: float, stands: Around) -> float:
-        """Least clearance to the hard volume [m]."""
-        if not len(stands):
-            return math.inf
-        if isinstance(self._hard, SafetyVolume):
-            return float(self.elbow.clearance_at(swing, angle, stands, self._hard).min())
-        solids, distance = self._hard
-        return solids.room_at(self.elbow, pose, angle, stands) - distance
+    def _room(self, pose: ArrayLike, angle: float, stands: Around) -> float:
+        """Least distance to the solids beyond the hard one [m]."""
+        assert isinstance(self.volume, SolidVolume)
+        return self.volume.room_at(self.elbow, pose, angle, stands) - self._hard if len(stands) else math.inf
 
-    def _forbidden(self, volume: _Measure, pose: ArrayLike, swing: np.ndarray, stands: Around) -> np.ndarray:
-        if isinstance(volume, SafetyVolume):
-            return self.elbow.forbidden_at(swing, stands, volume)
-        solids, distance = volume
-        return solids.forbidden(self.elbow, pose, stands, distance)
-
-    def _target(self, pose: ArrayLike, swing: np.ndarray, stands: Around) -> float:
+    def _target(self, pose: ArrayLike, stands: Around) -> float:
         """The free arm angle nearest to zero in the free arc where the elbow is."""
-        here = self.filter.value
-        if not len(stands):
-            return here + wrapped_one(-here)
-        return nearest_of(self._forbidden(self._active, pose, swing, stands), 0.0, here)
+        assert isinstance(self.volume, SolidVolume)
+        forbidden = self.volume.forbidden(self.elbow, pose, stands, self._active)
+        return nearest_of(forbidden, 0.0, self.filter.value)
 
     def _configuration(self, pose: ArrayLike, angle: float) -> np.ndarray:
         """The row of the branch that goes on from the last configuration."""
-        before = np.zeros(self.elbow.subject.nq) if self._q is None else self._q
-        nearest = self.elbow.nearest(pose, angle, before)
+        nearest = self.elbow.nearest(pose, angle, self._q)
         if nearest is None:
             raise NotPossible(
-                f"ElbowAvoidance.step: no configuration at arm angle {angle:.4g} rad: "
-                "shoulder or wrist is singular there"
+                f"{STEP}: no configuration at arm angle {angle:.4g} rad: shoulder or wrist is singular there"
             )
         self._q = nearest
         return nearest.copy()
 
     def _guarded(self, clearance: float) -> float:
-        approaching = clearance < self._last_clearance
+        approaching = approaches(clearance, self._last_clearance)
         self._last_clearance = clearance
         return 1.0 if math.isinf(clearance) else speed_scale(clearance, self.threshold, approaching)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
 from typing import Any
@@ -27,6 +27,7 @@ from linkwork.collision.clearance import Clearance
 from linkwork.collision.fields import Cloud
 from linkwork.collision.obstacles import Obstacles
 from linkwork.collision.pair_clearances import PairClearances
+from linkwork.collision.pair_probe import PairProbe
 from linkwork.collision.rest import PIECES, Known, Rest
 from linkwork.collision.tables import RobotTables
 from linkwork.collision.tile import in_kernel, in_pairs
@@ -128,6 +129,18 @@ class Queries:
         around = _obstacles(obstacles)
         rest = self._rest(around, "clearance")
         return pair_clearances.clearances(self.tables, q, around, nearest, variables, rest)
+
+    def probe(self, obstacles: Around = None) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
+        """A function of q (nq,): distances (m,) of all pairs and gradients (m, nv), packed once. See pair_probe.py."""
+        around = _obstacles(obstacles)
+        if not self._rest(around, "clearance"):
+            return PairProbe(self.tables, around)
+
+        def measured(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            every = self.clearances(q, around)
+            return every.distance, every.gradient
+
+        return measured
 
     def contacts(self, q: ArrayLike, obstacles: Around = None) -> Any:
         """Which bodies touch what, where and how deep: a list for one configuration, lists of them for a batch."""

@@ -101,6 +101,15 @@ class Kernel:
             self._load(width)
         return self
 
+    def code(self, width: int) -> tuple[int, int]:
+        """For routines that call it: where its machine code stands, and the doubles of scratch that this needs.
+
+        width   1: single(inputs, outputs);  BATCH: run(inputs, strides, outputs, scratch, begin, end)
+        """
+        self._load(width)
+        name, scratch = ("single", 0) if width == 1 else ("run", self._counts[f"scratch{width}"])
+        return self._code[width].addresses[name], scratch
+
     def __call__(self, *args: Any, out: Any = None) -> Any:
         """Arrays (..., shape) for each input; leading dimensions broadcast; gives one array or a tuple of arrays."""
         return self.call(args, out, Context())

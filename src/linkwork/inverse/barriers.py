@@ -9,13 +9,14 @@ for the nearest pairs of a collision model, so that they approach the minimum an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from linkwork.arguments import number
+from linkwork.arguments import number, whole
 from linkwork.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -51,10 +52,27 @@ class CollisionBarrier:
         if not number(self.gain, "CollisionBarrier: gain") > 0.0:
             raise InvalidInput(f"CollisionBarrier: gain is {self.gain!r}, expected a positive number [1/s]")
         number(self.minimum, "CollisionBarrier: minimum")
+        whole(self.nearest, "CollisionBarrier: nearest", 1, "a whole number of pairs from 1 on")
         if self.obstacles is not None and not isinstance(self.obstacles, Obstacles):
             object.__setattr__(self, "obstacles", Obstacles(self.obstacles))
 
+    @cached_property
+    def _probe(self) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
+        return self.model.probe(self.obstacles)
+
+    def distances(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(m,) [m] of the nearest pairs, the least first, and their gradients (m, nv)."""
+        distance, gradient = self._probe(q)
+        order = distance.argsort(kind="stable")[: self.nearest]
+        nearest = distance[order]
+        if len(nearest) and nearest[-1] == np.inf:  # pairs of shapes that nothing is near to
+            order = order[np.isfinite(nearest)]
+            nearest = distance[order]
+        return nearest, gradient[order]
+
     def rows(self, q: np.ndarray, dt: float) -> tuple[np.ndarray, np.ndarray]:
-        clearances = self.model.clearances(q, self.obstacles, nearest=self.nearest)
-        some = np.isfinite(clearances.distance)
-        return -clearances.gradient[some], self.gain * dt * (clearances.distance[some] - self.minimum)
+        return self.rows_of(*self.distances(q), dt)
+
+    def rows_of(self, distance: np.ndarray, gradient: np.ndarray, dt: float) -> tuple[np.ndarray, np.ndarray]:
+        """The rows for distances that are known already."""
+        return -gradient, self.gain * dt * (distance - self.minimum)

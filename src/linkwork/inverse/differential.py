@@ -11,9 +11,10 @@ Source: [Caron2024] for the weighting and the limits.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields, is_dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
 import casadi
 import numpy as np
@@ -25,7 +26,7 @@ from linkwork.engine.compile import CompiledFunction
 from linkwork.engine.kernel import Context
 from linkwork.errors import InvalidInput
 from linkwork.inverse.mechanism import limits_of, stroke
-from linkwork.inverse.qp import solve_qp
+from linkwork.inverse.qp import ENDLESS, solve_qp
 from linkwork.inverse.tasks import Task, TaskScene, singles
 from linkwork.loops.assembly import constraints, has_closures
 from linkwork.recursions.mimic import maps, tree_coordinates
@@ -67,18 +68,18 @@ def differential_inverse_kinematics(
         raise InvalidInput(f"{WHO}: dt is {dt!r}, expected a positive time [s]")
     if not least >= 0:
         raise InvalidInput(f"{WHO}: damping is {damping!r}, expected a number that is not negative")
-    aims = _Stack(subject, _several(tasks, "tasks"))
-    holds = _Stack(subject, _several(constraints, "constraints"))
+    aims = TaskStack(subject, _several(tasks, "tasks"))
+    holds = TaskStack(subject, _several(constraints, "constraints"))
     if not aims.tasks and not holds.tasks:
         raise InvalidInput(f"{WHO}: there is no task")
     at = as_doubles(q, f"{WHO}: q")
     if at.ndim == 0 or at.shape[-1] != subject.nq:
         raise InvalidInput(f'{WHO}: q has shape {at.shape}, expected (..., {subject.nq}): robot "{subject.model.name}"')
     bounds = _Bounds(subject, limits, acceleration, v, step, at.shape[:-1])
-    loops, walls = _Loops(subject), _Walls(subject, barriers, step)
+    moves = Moves(subject, step, bounds, barriers)
     rows = at.reshape(-1, subject.nq)
-    moves = np.array([_one(row, k, aims, holds, loops, walls, bounds, least) for k, row in enumerate(rows)])
-    return moves.reshape((*at.shape[:-1], subject.nv)) / step
+    ways = np.array([moves.best(row, aims, holds, least, k) for k, row in enumerate(rows)])
+    return ways.reshape((*at.shape[:-1], subject.nv)) / step
 
 
 def _several(tasks: Any, label: str) -> tuple[Task, ...]:
@@ -90,26 +91,43 @@ def _several(tasks: Any, label: str) -> tuple[Task, ...]:
     return tuple(tasks)
 
 
-def _one(
-    q: np.ndarray,
-    k: int,
-    aims: _Stack,
-    holds: _Stack,
-    loops: _Loops,
-    walls: _Walls,
-    bounds: _Bounds,
-    damping: float,
-) -> np.ndarray:
-    with np.errstate(over="ignore", invalid="ignore"):  # squares of huge numbers, which the solver refuses by name
+class Aims(Protocol):
+    """What a step does its best for."""
+
+    def objective(self, q: np.ndarray, damping: float) -> tuple[np.ndarray, np.ndarray]: ...
+
+
+class Moves:
+    """The best step dq within everything that limits it; what stays the same from step to step is kept."""
+
+    def __init__(
+        self, subject: Subject, dt: float, bounds: _Bounds | None = None, barriers: Sequence[Barrier] = ()
+    ) -> None:
+        self.subject, self.dt = subject, dt
+        self.bounds = bounds or _Bounds(subject, True, None, None, dt, ())
+        self.loops, self.walls = _Loops(subject), _Walls(subject, barriers, dt)
+
+    def best(
+        self,
+        q: np.ndarray,
+        aims: Aims,
+        holds: TaskStack,
+        damping: float = 1e-12,
+        k: int = 0,
+        rows: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> np.ndarray:
+        """dq (nv,) for sample k of a batch; `rows` (G, h) of G dq <= h, where they are known, in the place of
+        barriers."""
         H, c = aims.objective(q, damping)
-    A, b = holds.equalities(q)
-    if loops.any:
-        closing, gap = loops.equalities(q)
-        A, b = np.concatenate([A, closing]), np.concatenate([b, gap])
-    lower, upper = bounds.of(q, k)
-    if not walls.barriers:
-        return solve_qp(WHO, H, c, lower, upper, A, b)
-    return solve_qp(WHO, H, c, lower, upper, A, b, *walls.inequalities(q, lower, upper))
+        A, b = holds.equalities(q)
+        if self.loops.any:
+            closing, gap = self.loops.equalities(q)
+            A, b = np.concatenate([A, closing]), np.concatenate([b, gap])
+        lower, upper = self.bounds.of(q, k)
+        rows = self.walls.rows(q) if rows is None else rows
+        if not len(rows[1]):
+            return solve_qp(WHO, H, c, lower, upper, A, b)
+        return solve_qp(WHO, H, c, lower, upper, A, b, *_reachable(*rows, lower, upper))
 
 
 class _Walls:
@@ -122,14 +140,17 @@ class _Walls:
             if not callable(getattr(barrier, "rows", None)):
                 raise InvalidInput(f"{WHO}: {barrier!r} is not a barrier, expected something with rows(q, dt)")
 
-    def inequalities(self, q: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """A row that asks for more than the limits allow asks for half of what they do."""
+    def rows(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(G, h) of all barriers."""
         parts = [barrier.rows(q, self.dt) for barrier in self.barriers]
         G = np.concatenate([np.zeros((0, self.subject.nv)), *(rows for rows, _ in parts)])
-        h = np.concatenate([np.zeros(0), *(most for _, most in parts)])
-        with np.errstate(invalid="ignore"):
-            reached = np.where(G > 0.0, G * lower, np.where(G < 0.0, G * upper, 0.0)).sum(axis=1)
-        return G, np.maximum(h, 0.5 * reached)
+        return G, np.concatenate([np.zeros(0), *(most for _, most in parts)])
+
+
+def _reachable(G: np.ndarray, h: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A row that asks for more than the limits allow asks for half of what they do."""
+    reached = np.minimum(G * np.maximum(lower, -ENDLESS), G * np.minimum(upper, ENDLESS)).sum(axis=1)
+    return G, np.maximum(h, 0.5 * reached)
 
 
 class _Loops:
@@ -147,7 +168,7 @@ class _Loops:
         return Vt[kept], -(U[:, kept].T @ r) / sizes[kept]
 
 
-class _Stack:
+class TaskStack:
     """Some tasks as one kernel: (q, numbers) -> (e, J)."""
 
     def __init__(self, subject: Subject, tasks: tuple[Task, ...]) -> None:
@@ -169,8 +190,22 @@ class _Stack:
         self.dampings = np.repeat([task.damping for task in tasks], [len(c) for c in costs])
         self.call = _kernel_of(subject, tasks)
 
+    def towards(self, tasks: tuple[Task, ...]) -> TaskStack:
+        """The stack of other tasks; where these have other targets alone it is this one, turned towards them."""
+        same = len(tasks) == len(self.tasks) and all(
+            _weighs_alike(own, other) for own, other in zip(self.tasks, tasks, strict=True)
+        )
+        if not same or not tasks:
+            return TaskStack(self.subject, tasks)
+        self.tasks, self.numbers = tasks, np.concatenate([task.numbers(self.subject) for task in tasks])
+        return self
+
     def objective(self, q: np.ndarray, damping: float) -> tuple[np.ndarray, np.ndarray]:
         """(H, c) of dq."""
+        with np.errstate(over="ignore", invalid="ignore"):  # squares of huge numbers, which the solver refuses by name
+            return self._objective(q, damping)
+
+    def _objective(self, q: np.ndarray, damping: float) -> tuple[np.ndarray, np.ndarray]:
         n = self.subject.nv
         if not self.tasks:
             return damping * np.eye(n), np.zeros(n)
@@ -188,6 +223,24 @@ class _Stack:
         return J, self.gains * e
 
 
+def _weighs_alike(own: Task, other: Task) -> bool:
+    """Whether two tasks differ in their targets alone."""
+    if own is other:
+        return True
+    if own.key != other.key or not is_dataclass(own):
+        return False
+    return all(_plainly_equal(getattr(own, name), getattr(other, name)) for name in _weights_of(type(own)))
+
+
+@functools.cache
+def _weights_of(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind) if field.name != "target")
+
+
+def _plainly_equal(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and isinstance(one, (float, int, str, tuple)) and one == other
+
+
 class _Bounds:
     """Intervals of dq for every joint."""
 
@@ -198,6 +251,7 @@ class _Bounds:
         self.at_q, self.at_v = facts.at_q, facts.at_v
         self.floor, self.ceiling = (facts.floor, facts.ceiling) if limits is True else limits_of(WHO, subject, limits)
         self.fast = np.full(subject.nv, np.inf) if limits is False else facts.speed * dt
+        self.whole = len(self.at_q) == subject.nq == subject.nv  # every coordinate has its own speed
         self.change: np.ndarray | None = None
         now = None if v is None else self._now(subject, v, batch)
         if acceleration is not None:
@@ -220,12 +274,16 @@ class _Bounds:
 
     def of(self, q: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """(lower, upper) of dq. A narrower limit gives way where a wider one leaves it nothing: never empty."""
-        lower, upper = -self.fast, self.fast.copy()
+        lower, upper = -self.fast, self.fast
         if self.change is not None:
             now = self.present[k]
             lower, upper = (np.minimum(np.maximum(now + s * self.change, lower), upper) for s in (-1.0, 1.0))
+        if self.whole and self.change is None:
+            low, high = APPROACH * (self.floor - q), APPROACH * (self.ceiling - q)
+            return np.minimum(np.maximum(low, lower), upper), np.maximum(np.minimum(high, upper), lower)
         own, v = q[self.at_q], self.at_v
         low, high = APPROACH * (self.floor[self.at_q] - own), APPROACH * (self.ceiling[self.at_q] - own)
+        lower, upper = lower.copy(), upper.copy()
         least, most = lower[v], upper[v]
         lower[v] = np.minimum(np.maximum(least, low), most)
         upper[v] = np.maximum(np.minimum(most, high), least)

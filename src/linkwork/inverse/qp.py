@@ -18,7 +18,7 @@ import numpy as np
 
 from linkwork.errors import InvalidInput, NotPossible
 
-_ENDLESS = 1e30
+ENDLESS = 1e30
 _EQUALITY = 5  # what DAQP calls a constraint that is always active
 _SOLVED = 1
 
@@ -35,14 +35,17 @@ def solve_qp(
     h: np.ndarray | None = None,
 ) -> np.ndarray:
     """x (n,), or NotPossible where equalities, inequalities and bounds contradict each other."""
-    low, high = np.maximum(lower, -_ENDLESS), np.minimum(upper, _ENDLESS)
+    low, high = np.maximum(lower, -ENDLESS), np.minimum(upper, ENDLESS)
     n, m = len(c), len(b)
-    most = np.zeros(0) if h is None else np.minimum(h, _ENDLESS)
+    k = 0 if h is None else len(h)
     rows = A if G is None else np.concatenate([A, G])
-    sense = np.zeros(n + m + len(most), dtype=np.int32)
+    # the first n rows are bounds on x itself, then m equalities, then k rows that are bounded from above
+    sense, above, below = np.zeros(n + m + k, dtype=np.int32), np.empty(n + m + k), np.empty(n + m + k)
     sense[n : n + m] = _EQUALITY
-    above = np.concatenate([high, b, most])  # the first n rows are bounds on x itself
-    below = np.concatenate([low, b, np.full(len(most), -_ENDLESS)])
+    above[:n], above[n : n + m] = high, b
+    below[:n], below[n : n + m], below[n + m :] = low, b, -ENDLESS
+    if h is not None:
+        np.minimum(h, ENDLESS, out=above[n + m :])
     x, _, flag, _ = _daqp(who).solve(np.ascontiguousarray(H), c, np.ascontiguousarray(rows), above, below, sense)
     if flag != _SOLVED or not np.isfinite(x).all():
         if not (np.isfinite(H).all() and np.isfinite(c).all()):
