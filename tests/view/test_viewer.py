@@ -427,5 +427,5 @@ def magenta(image):
 
 
 def reddish(image):
-    """Red as what touches, not as the arrows of handles, which have no blue."""
-    return (image[..., 0] > image[..., 1] + 0.2) & (image[..., 2] > 0.2) & (image[..., 0] > image[..., 2] + 0.1)
+    """Red as what touches, not purple; the arrows of handles have no blue."""
+    return (image[..., 0] > image[..., 1] + 0.2) & (image[..., 2] > 0.12) & (image[..., 0] > image[..., 2] + 0.25)

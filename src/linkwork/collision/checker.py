@@ -13,7 +13,7 @@ from casadi import SX
 
 from linkwork.collision.tables import RobotTables
 from linkwork.collision.tile import OBSTACLE_KINDS, Placed, TileLayout, columns_of, in_kernel
-from linkwork.collision.touching import closer, near_patch
+from linkwork.collision.touching import closer, gap, near_patch
 from linkwork.engine.staged import StagedKernel
 from linkwork.engine.stages import Row, Stages
 from linkwork.quantities import context_of
@@ -104,9 +104,12 @@ class Touching:
 
     def _test(self, kind: str, shape: list[SX], other_kind: str, other: list[SX]) -> None:
         k = self.k
-        with k.where(closer(kind, shape, other_kind, other, self.margin)):
+        measured = gap(kind, shape, other_kind, other)
+        value, reach = casadi.vertsplit(k.value(casadi.vertcat(measured.value, measured.reach)))
+        measured = measured._replace(value=value, reach=reach)
+        with k.where(measured.below(self.margin)):
             k.assign(self.close, 1.0)
-            k.assign(self.hit, 1.0, closer(kind, shape, other_kind, other, -self.margin))
+            k.assign(self.hit, 1.0, measured.below(-self.margin))
             k.finish(self.hit.x, any_lane=self.any_lane)
 
 

@@ -16,6 +16,7 @@ from linkwork.view.dragged_obstacles import DraggedObstacles
 from linkwork.view.newest import Newest
 
 _KINDS = {"sphere", "capsule", "box", "cylinder"}
+CLEAR, SOLID = 0.45, 0.95  # opacity: what touches hides the colour of the body's own mesh
 NEAREST = (200, 0, 160)  # of the line: no body and no obstacle has this colour
 
 
@@ -107,6 +108,7 @@ class CollisionPanel:
             self.around.colour(name, TOUCHING if name in touching else None)
             for handle in self._bodies.get(name, ()):
                 handle.color = TOUCHING if name in touching else FREE
+                handle.opacity = SOLID if name in touching else CLEAR
         self._red = touching
 
     def _mark(self, nearest: Clearance) -> None:
@@ -128,7 +130,7 @@ class CollisionPanel:
             for k, shape in enumerate(shapes):
                 vertices, faces = drawn(shape)
                 path = f"{place}/collision {part} {k}"
-                handle = self.server.scene.add_mesh_simple(path, vertices, faces, color=FREE, opacity=0.45)
+                handle = self.server.scene.add_mesh_simple(path, vertices, faces, color=FREE, opacity=CLEAR)
                 self._bodies.setdefault(part, []).append(handle)
 
     def _clear(self) -> None:

@@ -7,47 +7,66 @@ signed distance (distances/).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import casadi
 from casadi import SX, dot, fabs, fmax, fmin, sqrt
 
 from linkwork.collision.distances import nearest
-from linkwork.collision.distances.prisms import nearest_point
+from linkwork.collision.distances.prisms import squared_distance
 
 POINT = 1e-12  # [m] the least radius: a point inside a box touches it, although its distance from the box is zero
 
 Columns = Sequence[SX]
 
 
+class Gap(NamedTuple):
+    """How far two shapes are apart, as far as a comparison needs it: measured once, compared with several margins.
+
+    value, reach   the signed distance is below a margin where value < reach + margin;  squared: value is a square
+    """
+
+    value: SX
+    reach: SX
+    squared: bool
+
+    def below(self, margin: SX | float, least: float = 0.0) -> SX:
+        """1 where the signed distance is below the margin [m], else 0. The margin is less negative than a radius.
+
+        Inside a shape a squared distance is zero however deep: there a `least` reach keeps it.
+        """
+        reach = self.reach + margin
+        if not self.squared:
+            return self.value < reach
+        reach = fmax(reach, least)
+        return self.value < reach * reach
+
+
+def gap(kind: str, shape: Columns, other_kind: str, other: Columns) -> Gap:
+    """The cheapest measure of a pair of kinds."""
+    if not has_test(kind, other_kind):
+        return Gap(nearest(kind, shape, other_kind, other).distance, SX(0), False)
+    sphere, other_kind, other = (shape, other_kind, other) if kind == "sphere" else (other, kind, shape)
+    center, radius = casadi.vertcat(*sphere[:3]), fmax(sphere[3], POINT)
+    if other_kind == "half_space":
+        return Gap(dot(casadi.vertcat(*other[:3]), center) - other[3], radius, False)
+    squared, extra = _FROM_POINT[other_kind](center, other)
+    return Gap(squared, radius + extra, True)
+
+
 def closer(kind: str, shape: Columns, other_kind: str, other: Columns, margin: SX | float) -> SX:
     """1 where the signed distance is below the margin [m], else 0. The margin is less negative than a radius."""
-    if has_test(kind, other_kind):
-        sphere, other_kind, other = (shape, other_kind, other) if kind == "sphere" else (other, kind, shape)
-        return _sphere_closer(sphere, other_kind, other, margin, 0.0)
-    return nearest(kind, shape, other_kind, other).distance < margin
+    return gap(kind, shape, other_kind, other).below(margin)
 
 
 def may_be_closer(kind: str, shape: Columns, other_kind: str, other: Columns, margin: SX | float) -> SX:
     """1 where the signed distance may be below a margin of any sign."""
-    if not has_test(kind, other_kind):
-        return nearest(kind, shape, other_kind, other).distance < margin
-    sphere, other_kind, other = (shape, other_kind, other) if kind == "sphere" else (other, kind, shape)
-    return _sphere_closer(sphere, other_kind, other, margin, POINT)
+    return gap(kind, shape, other_kind, other).below(margin, POINT)
 
 
 def has_test(kind: str, other_kind: str) -> bool:
     """Whether this pair of kinds has a test of its own."""
     return "sphere" in (kind, other_kind) and {kind, other_kind} <= set(_FROM_POINT)
-
-
-def _sphere_closer(sphere: Columns, kind: str, other: Columns, margin: SX | float, least: float) -> SX:
-    center, radius = casadi.vertcat(*sphere[:3]), fmax(sphere[3], POINT)
-    if kind == "half_space":
-        return dot(casadi.vertcat(*other[:3]), center) - other[3] < radius + margin
-    squared, extra = _FROM_POINT[kind](center, other)
-    # inside a shape the squared distance is zero however deep: there a `least` reach keeps it
-    reach = fmax(radius + extra + margin, least)
-    return squared < reach * reach
 
 
 def _from_sphere(p: SX, other: Columns) -> tuple[SX, SX]:
@@ -83,7 +102,7 @@ def _from_cylinder(p: SX, other: Columns) -> tuple[SX, SX]:
 
 
 def _from_prism(p: SX, other: Columns) -> tuple[SX, SX]:
-    return nearest_point(p, other)[0], SX(0)
+    return squared_distance(p, other), SX(0)
 
 
 def near_patch(sphere: Columns, low: SX, high: SX, top: SX, margin: SX | float) -> SX:

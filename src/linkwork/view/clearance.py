@@ -18,7 +18,7 @@ from linkwork.view import triangles
 from linkwork.view.html import table
 from linkwork.view.pictures import pictures
 
-FREE, TOUCHING, OBSTACLE = (90, 160, 90), (209, 73, 91), (190, 150, 90)
+FREE, TOUCHING, OBSTACLE = (90, 160, 90), (226, 44, 58), (190, 150, 90)
 _NOT_DRAWN = {"half_space", "cloud", "height_field"}
 _CURVE = (640, 160)  # of the picture [px]
 
