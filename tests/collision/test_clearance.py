@@ -96,9 +96,9 @@ def test_gradient_of_a_floating_base(tmp_path) -> None:
     check_gradient(CollisionModel(robot, shapes, pairs=[]), robot.random(200, seed=8))
 
 
-def test_nothing_to_touch_is_infinitely_far() -> None:
-    robot = lw.load("ur5e")
-    model = CollisionModel(robot, {robot.bodies[-1]: [Sphere((0, 0, 0), 0.05)]}, pairs=[])
+def test_nothing_to_touch_is_infinitely_far(model: CollisionModel) -> None:
+    robot = model.robot
+    model = CollisionModel(robot, model.shapes, pairs=[])
     found = model.clearance(robot.neutral())
     assert found.distance == np.inf and found.body is None and not found.gradient.any()
     assert (model.clearance(robot.random(5, seed=0)).body == -1).all()

@@ -174,6 +174,8 @@ def test_what_fits_no_robot_is_refused_in_words(arm):
         CollisionModel(arm, spheres(arm, base=0.1, lower=0.1), [("base", "base")])
     with pytest.raises(UnknownName, match='no body with shapes is named "camera"'):
         CollisionModel(arm, spheres(arm, base=0.1, lower=0.1), [("base", "camera")])
+    with pytest.raises(UnknownName, match='no body with shapes is named "camera"'):
+        CollisionModel(arm, spheres(arm, base=0.1), [("base", "camera")])
     with pytest.raises(InvalidInput, match="is no pair, expected two names"):
         CollisionModel(arm, spheres(arm, base=0.1, lower=0.1), ["base"])
     with pytest.raises(InvalidInput, match="put it among the obstacles"):
@@ -186,6 +188,8 @@ def test_what_fits_no_robot_is_refused_in_words(arm):
         pairs(CollisionModel(arm, spheres(arm, base=0.1), []), samples=0)
     with pytest.raises(InvalidInput, match="model: shapes is 'balls'"):
         model(arm, shapes="balls")
+    with pytest.raises(InvalidInput, match="model: tolerance is -1 m, expected a positive length"):
+        model(lw.load("ur5e"), shapes="spheres", tolerance=-1.0)
     with pytest.raises(NotPossible, match="describes no collision shapes"):
         model(lw.load("four-bar"))
 

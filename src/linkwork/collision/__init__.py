@@ -9,6 +9,7 @@ from linkwork.collision.pairs import Pair, Pairs
 from linkwork.collision.sampled_pairs import pairs
 from linkwork.collision.shapes import Box, Capsule, Convex, Cylinder, HalfSpace, Mesh, Sphere, TaperedCapsule
 from linkwork.doors import open_doors
+from linkwork.formats.srdf import read_srdf
 
 __all__ = [
     "Box",
@@ -31,6 +32,7 @@ __all__ = [
     "load_obstacles",
     "model",
     "pairs",
+    "read_srdf",
     "save_obstacles",
 ]
 

@@ -220,14 +220,14 @@ def _resolved(made: CollisionModel, pairs: Any, by_structure: Pairs) -> Pairs:
     from linkwork.collision import sampled_pairs
 
     if isinstance(pairs, Pairs):
-        pair_table.check_names({name for row in pairs for name in (row.first, row.second)}, by_structure, "pairs")
+        pair_table.check_names({name for row in pairs for name in (row.first, row.second)}, set(made.shapes), "pairs")
         return pairs
     if isinstance(pairs, str) and pairs == "auto":
         return sampled_pairs.pairs(made)
     if isinstance(pairs, (str, os.PathLike)):
         return sampled_pairs.from_srdf(made, pairs)
     if isinstance(pairs, Iterable):
-        return pair_table.chosen(pairs, by_structure)
+        return pair_table.chosen(pairs, by_structure, made.shapes)
     raise InvalidInput(f'pairs is {pairs!r}, expected "auto", Pairs, an SRDF file, or a list of pairs')
 
 

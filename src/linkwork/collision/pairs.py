@@ -127,8 +127,9 @@ def adjacent_bodies(subject: Subject, solid: set[str]) -> set[frozenset[str]]:
     return found
 
 
-def chosen(given: Iterable[Any], known: Pairs) -> Pairs:
-    """The pairs that a caller lists are checked, all others are disabled."""
+def chosen(given: Iterable[Any], known: Pairs, parts: Iterable[str]) -> Pairs:
+    """The pairs of `parts` that a caller lists are checked, all others are disabled."""
+    parts = set(parts)
     listed = set()
     for pair in given:
         names = tuple(pair) if isinstance(pair, (tuple, list)) else ()
@@ -136,7 +137,7 @@ def chosen(given: Iterable[Any], known: Pairs) -> Pairs:
             raise InvalidInput(f"pairs: {pair!r} is no pair, expected two names of bodies")
         if names[0] == names[1]:
             raise InvalidInput(f'pairs: "{names[0]}" with itself is no pair; a body never collides with itself')
-        listed.add(frozenset(check_names(names, known, "pairs")))
+        listed.add(frozenset(check_names(names, parts, "pairs")))
     rows = (
         Pair(row.first, row.second, "checked" if frozenset((row.first, row.second)) in listed else "disabled")
         for row in known
@@ -144,10 +145,9 @@ def chosen(given: Iterable[Any], known: Pairs) -> Pairs:
     return Pairs(tuple(rows), known.robot)
 
 
-def check_names(names: Iterable[str], known: Pairs, who: str) -> tuple[str, ...]:
+def check_names(names: Iterable[str], parts: set[str], who: str) -> tuple[str, ...]:
     """Names of parts that exist."""
-    parts = {name for row in known for name in (row.first, row.second)}
     for name in names:
-        if parts and name not in parts:
+        if name not in parts:
             raise UnknownName(f'{who}: no body with shapes is named "{name}"{did_you_mean(name, parts)}')
     return tuple(names)

@@ -256,8 +256,13 @@ class StagedKernel:
         scalar = FLOAT if floats else DOUBLE
         native = machine.widths()[0] * (2 if floats else 1)
         stages = self._stages()
-        one = StagedEmitter(module, stages, 1, DOUBLE, "exact", None)
-        wide = StagedEmitter(module, stages, width or native, scalar, "wide", one.function if floats else None)
+        if floats or stages.together:
+            one = StagedEmitter(module, stages, 1, DOUBLE, "exact", None)
+            wide = StagedEmitter(module, stages, width or native, scalar, "wide", one.function if floats else None)
+            scratch = wide.layout.size + one.layout.size + 8
+        else:  # lanes of doubles are the exact code: one sample is a tile of which one lane counts
+            one = wide = StagedEmitter(module, stages, width or native, scalar, "wide", None)
+            scratch = wide.layout.size + 8
         emit_shareable(module, wide.function)
         sample = emit_sample(module, one)
         if self._has_call:
@@ -266,7 +271,7 @@ class StagedKernel:
             results = [(size,) if size > 1 else () for _, size in self.signature.outputs]
             python_call.emit_call(module, sample, shapes, results)
         grain = 1 if self.signature.together else wide.width
-        return str(module), {"scratch": wide.layout.size + one.layout.size + 8, "grain": grain}
+        return str(module), {"scratch": scratch, "grain": grain}
 
     def _stages(self) -> Stages:
         stages = Stages(self.signature.together)

@@ -27,7 +27,7 @@ def emit_sample(module: ir.Module, one: StagedEmitter) -> ir.Function:
     count = len(one.stages.inputs)
     tables = TABLE_WORDS * len(one.stages.tables)
     b = ir.IRBuilder(function.append_basic_block("entry"))
-    scratch = b.bitcast(b.alloca(DOUBLE, one.layout.size), POINTER)
+    scratch = b.bitcast(b.alloca(DOUBLE, one.layout.size + 8), POINTER)  # room to begin on a line
     strides, words = b.alloca(I64, max(1, count)), b.alloca(I64, count + tables)
     block = b.load(b.gep(inputs, [number_of(count)], source_etype=I64), typ=POINTER)
     for j in range(count):

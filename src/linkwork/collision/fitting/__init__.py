@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwork.collision.fitting.capsules import capsule_around, several_capsules, tapered_around
-from linkwork.collision.fitting.spheres import covering_balls
+from linkwork.collision.fitting.spheres import checked_tolerance, covering_balls
 from linkwork.collision.fitting.surface import Surface, triangles
 from linkwork.collision.report import Report, Row
 from linkwork.collision.shapes import SHAPES, Capsule, Convex, HalfSpace, Mesh, Shape, Sphere, TaperedCapsule
@@ -52,6 +52,7 @@ def fitted(
     described: Mapping[str, Sequence[Shape]], way: str, tolerance: float
 ) -> tuple[dict[str, tuple[Shape, ...]], Report]:
     """({body: shapes}, report): what is described as "spheres", "capsules" or "convex" hulls, round shapes kept."""
+    tolerance = checked_tolerance(tolerance, "model")
     shapes, rows = {}, []
     for body, own in described.items():
         found, row = _WAYS[way](body, own, tolerance)

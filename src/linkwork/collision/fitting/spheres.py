@@ -39,11 +39,17 @@ class Balls:
     excess: np.ndarray
 
 
-def covering_balls(corners: np.ndarray, tolerance: float, who: str) -> Balls:
-    """Balls that cover triangles (m, 3, 3), each within `tolerance` [m] of them."""
+def checked_tolerance(tolerance: float, who: str) -> float:
+    """A tolerance that can be met."""
     tolerance = number(tolerance, f"{who}: tolerance")
     if tolerance <= 0.0:
         raise InvalidInput(f"{who}: tolerance is {tolerance:g} m, expected a positive length")
+    return tolerance
+
+
+def covering_balls(corners: np.ndarray, tolerance: float, who: str) -> Balls:
+    """Balls that cover triangles (m, 3, 3), each within `tolerance` [m] of them."""
+    tolerance = checked_tolerance(tolerance, who)
     _refuse_too_many(corners, tolerance, who)
     axes, center = own_frame(corners)
     found = _in_own_frame((corners - center) @ axes, tolerance, who)
