@@ -7,7 +7,7 @@ from collections.abc import Callable
 from llvmlite import ir
 
 from linkwork.engine import elementary
-from linkwork.engine.ir_types import DOUBLE, constant, declared, is_true, lane_by_lane, lanes
+from linkwork.engine.ir_types import DOUBLE, constant, declared, is_true, lanes, suffix
 from linkwork.engine.passes.schedule import waits
 from linkwork.engine.program import Program
 from linkwork.errors import NotPossible
@@ -15,6 +15,41 @@ from linkwork.errors import NotPossible
 STORE = 9  # operations that a store counts for: the code generator compares every store of a block with every other
 FENCE = 64  # operations that the code generator may reorder among themselves in a program that waits for results
 BLOCK = 600  # operations a basic block: the code generator's cost grows faster than a block's length
+
+
+class Line(ir.values.Value):
+    """One instruction, written at once as the line of text that it becomes.
+
+    A program is mostly plain arithmetic, and llvmlite's own instruction takes ten times as long to make and to write.
+    """
+
+    __slots__ = ("reference", "text", "type")
+
+    def __init__(self, b: ir.IRBuilder, type_: ir.Type, text: str) -> None:
+        self.type = type_
+        self.reference = f'%"{b.function.scope.register("o", deduplicate=True)}"'
+        self.text = f"{self.reference} = {text}"
+        b._insert(self)
+
+    def get_reference(self) -> str:
+        return self.reference
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def _line(b: ir.IRBuilder, word: str, *values: ir.Value) -> Line:
+    """fadd, fsub, fmul, fdiv, fneg of values of one type."""
+    operands = ", ".join([value.get_reference() for value in values])
+    return Line(b, values[0].type, f"{word} {values[0].type} {operands}")
+
+
+def _fused(b: ir.IRBuilder, x: ir.Value, y: ir.Value, z: ir.Value) -> Line:
+    """x y + z, rounded once."""
+    t = x.type
+    function = declared(b.module, f"llvm.fma.{suffix(t)}", t, [t, t, t])
+    arguments = ", ".join([f"{t} {value.get_reference()}" for value in (x, y, z)])
+    return Line(b, t, f"call {t} {function.get_reference()}({arguments})")
 
 
 def _truth(b: ir.IRBuilder, mask: ir.Value, like: ir.Type) -> ir.Value:
@@ -31,17 +66,17 @@ def _compare(sign: str, unordered: bool = False) -> Callable[..., ir.Value]:
 
 # One line an operation; width and type come with the values.
 EMIT: dict[str, Callable[..., ir.Value]] = {
-    "add": lambda b, x, y: b.fadd(x, y),
-    "sub": lambda b, x, y: b.fsub(x, y),
-    "mul": lambda b, x, y: b.fmul(x, y),
-    "div": lambda b, x, y: b.fdiv(x, y),
-    "neg": lambda b, x: b.fneg(x),
-    "sq": lambda b, x: b.fmul(x, x),
-    "twice": lambda b, x: b.fadd(x, x),
-    "inv": lambda b, x: b.fdiv(constant(x.type, 1.0), x),
-    "fma": lambda b, x, y, z: lane_by_lane(b, "fma", x, y, z),
-    "fms": lambda b, x, y, z: lane_by_lane(b, "fma", x, y, b.fneg(z)),
-    "fnma": lambda b, x, y, z: lane_by_lane(b, "fma", b.fneg(x), y, z),
+    "add": lambda b, x, y: _line(b, "fadd", x, y),
+    "sub": lambda b, x, y: _line(b, "fsub", x, y),
+    "mul": lambda b, x, y: _line(b, "fmul", x, y),
+    "div": lambda b, x, y: _line(b, "fdiv", x, y),
+    "neg": lambda b, x: _line(b, "fneg", x),
+    "sq": lambda b, x: _line(b, "fmul", x, x),
+    "twice": lambda b, x: _line(b, "fadd", x, x),
+    "inv": lambda b, x: _line(b, "fdiv", constant(x.type, 1.0), x),
+    "fma": lambda b, x, y, z: _fused(b, x, y, z),
+    "fms": lambda b, x, y, z: _fused(b, x, y, _line(b, "fneg", z)),
+    "fnma": lambda b, x, y, z: _fused(b, _line(b, "fneg", x), y, z),
     "lt": _compare("<"),
     "le": _compare("<="),
     "eq": _compare("=="),

@@ -317,7 +317,7 @@ class Kernel:
             codegen.emit_run(module, program, results, lanes)
             header[f"scratch{width}"] = codegen.KernelLayout.of(program, results, lanes).size
             header[f"lanes{width}"] = lanes
-        return header, machine.compile_object(str(module))
+        return header, machine.compile_object(str(module), level=1 if width == 1 else 2)
 
     def _check_program(self, program: Program) -> None:
         sizes = [math.prod(shape) for _, shape in self.signature.outputs]

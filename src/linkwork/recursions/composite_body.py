@@ -24,19 +24,19 @@ def mass_matrix(tree: Tree, q: SX) -> SX:
     """
     X = carriers(tree, q)
     body = [Moments(B.m, B.h, second_moments(node)) for node in tree.nodes for B in [inertia(node)]]
+    axes = [subspace(node) for node in tree.nodes]
     M = SX(tree.nv, tree.nv)
     for i in tree.inward:
         node, p = tree.nodes[i], tree.parent(i)
         before, own = steps(node, q)
         turned = carried(own, body[i])
-        S = subspace(node)
-        for k, s in enumerate(S):
+        for k, s in enumerate(axes[i]):
             F = body[i].momentum(s)
             for l in range(k + 1):
-                _set(M, node.v + k, node.v + l, S[l].dot(F))
+                _set(M, node.v + k, node.v + l, axes[i][l].dot(F))
             F = before @ _momentum_before(node, turned, own, s, F)
             for j in reversed(tree.paths[p]):
-                for l, t in enumerate(subspace(tree.nodes[j])):
+                for l, t in enumerate(axes[j]):
                     _set(M, node.v + k, tree.nodes[j].v + l, t.dot(F))
                 F = X[j] @ F
             M[node.v + k, node.v + k] += SX(node.armature[k])

@@ -51,7 +51,6 @@ def velocities(tree: Tree, X: list[Transform], v: SX) -> list[Motion]:
 def subspace(node: Node) -> list[Motion]:
     """S_i: the motion of the child, in child axes, for unit velocity of each of the node's coordinates."""
     n = vector(node.axis)
-    e = [SX.eye(3)[:, k] for k in range(3)]
     match node.kind:
         case "revolute":
             return [Motion(ZERO3, n)]
@@ -60,10 +59,15 @@ def subspace(node: Node) -> list[Motion]:
         case "helical":
             return [Motion(n * SX(node.pitch), n)]
         case "ball":
-            return [Motion(ZERO3, x) for x in e]
+            return [Motion(ZERO3, x) for x in _axes()]
         case "floating":
-            return [Motion(x, ZERO3) for x in e] + [Motion(ZERO3, x) for x in e]
+            return [Motion(x, ZERO3) for x in _axes()] + [Motion(ZERO3, x) for x in _axes()]
     return []
+
+
+def _axes() -> list[SX]:
+    """The three coordinate axes."""
+    return [SX.eye(3)[:, k] for k in range(3)]
 
 
 def joint_motion(node: Node, v: SX) -> Motion:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from casadi import SX
+from casadi import SX, dot
 
 from linkwork.spatial.vector import ZERO3, cross
 
@@ -38,7 +38,7 @@ class Motion:
 
     def dot(self, force: Force) -> SX:
         """Power of a force on this motion."""
-        return self.linear.T @ force.linear + self.angular.T @ force.angular
+        return dot(self.linear, force.linear) + dot(self.angular, force.angular)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from casadi import SX
@@ -17,7 +18,7 @@ from linkwork.spatial.vector import vector
 _ZERO = 1e-14  # entries of a rotation below this are rounding
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Planar:
     """Rotation by an angle in the plane of the coordinate axes i, j: x_i' = c x_i - s x_j, x_j' = s x_i + c x_j."""
 
@@ -26,20 +27,36 @@ class Planar:
     c: SX
     s: SX
 
-    @property
+    @cached_property
     def T(self) -> Planar:
         return Planar(self.i, self.j, self.c, -self.s)
 
     def __matmul__(self, x: SX) -> SX:
+        if not self._is_constant:
+            return self._matrix @ x
         x_i, x_j = self.pair(x[self.i], x[self.j])
         out = [x[0], x[1], x[2]]
         out[self.i], out[self.j] = x_i, x_j
         return vector(out)
 
+    @cached_property
+    def _is_constant(self) -> bool:
+        return self.c.is_constant() and self.s.is_constant()
+
+    @cached_property
+    def _matrix(self) -> SX:
+        """The rotation with its structural zeros: a product with it is traced in one call instead of a dozen."""
+        i, j = self.i, self.j
+        R = SX(3, 3)
+        R[i, i] = R[j, j] = self.c
+        R[i, j], R[j, i] = -self.s, self.s
+        R[3 - i - j, 3 - i - j] = 1
+        return R
+
     def pair(self, x: SX, y: SX) -> tuple[SX, SX]:
         """(x, y) turned. A constant angle by three shears: three multiply-adds instead of four operations."""
         c, s = self.c, self.s
-        if not (c.is_constant() and s.is_constant()):
+        if not self._is_constant:
             return c * x - s * y, s * x + c * y
         t = s / (1 + c)
         x = x - t * y
@@ -68,20 +85,27 @@ class Planar:
         return out
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Exchange:
     """Axes exchanged, some reversed: x'_k = sign_k x_(from_k). Costs nothing."""
 
     origin: tuple[int, int, int]
     sign: tuple[int, int, int]
 
-    @property
+    @cached_property
     def T(self) -> Exchange:
         back = tuple(self.origin.index(k) for k in range(3))
         return Exchange(back, tuple(self.sign[k] for k in back))  # type: ignore[arg-type]
 
     def __matmul__(self, x: SX) -> SX:
-        return vector([_signed(self.sign[k], x[self.origin[k]]) for k in range(3)])
+        return self._matrix @ x
+
+    @cached_property
+    def _matrix(self) -> SX:
+        P = SX(3, 3)
+        for k in range(3):
+            P[k, self.origin[k]] = self.sign[k]
+        return P
 
     def around(self, A: SX, symmetric: bool) -> SX:
         out = SX.zeros(3, 3)
