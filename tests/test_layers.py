@@ -45,7 +45,7 @@ MAY_IMPORT = {
 MAY_IMPORT["studies"] = tuple(MAY_IMPORT)
 
 LAYERS = (
-    {"arguments", "deadlines", "doors", "errors", "once", "poses", "progress", "results", "rooms"},
+    {"arguments", "deadlines", "doors", "errors", "interrupts", "once", "poses", "progress", "results", "rooms"},
     {"spatial", "model"},
     {"recursions", "engine"},
     {"subject", "configurations", "quantities", "kernel_counts", "formats", "looks"},
@@ -65,6 +65,7 @@ BESIDE = {
     ("deadlines", "errors"),
     ("doors", "arguments"),
     ("doors", "errors"),
+    ("doors", "interrupts"),
     ("results", "errors"),
     ("poses", "errors"),
     ("poses", "arguments"),

@@ -15,15 +15,19 @@ import types
 import typing
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
+from time import perf_counter
 from typing import Any, TypeVar
 
 import numpy as np
 
 from linkwork.arguments import as_doubles, shown
 from linkwork.errors import InvalidFile, InvalidInput, LinkworkError
+from linkwork.interrupts import heard
 
 Kind = TypeVar("Kind", bound=type)
 MARK = "__linkwork_door__"
+QUICK = 1e-3
+"""Seconds; a call that took less the last time has no interrupt to remember."""
 _SIZES = (
     *("Maximum allowed", "negative dimensions", "must be non-negative", "could not be broadcast", "array is too big"),
     "embedded null byte",
@@ -91,6 +95,8 @@ def door(function: Callable[..., Any], who: str, numbers: bool = True) -> Callab
     of ours are made of what was found, and nan says that there was nothing.
     """
 
+    is_quick = False  # what took no time the last time is not listened to: a handler of signals costs microseconds
+
     @functools.wraps(function)
     def guarded(*args: Any, **options: Any) -> Any:
         if numbers:
@@ -100,8 +106,10 @@ def door(function: Callable[..., Any], who: str, numbers: bool = True) -> Callab
             for value in options.values():
                 if value.__class__ is float and value != value:
                     raise _no_number(function, who, args, options)
+        nonlocal is_quick
+        began = perf_counter()
         try:
-            return function(*args, **options)
+            return function(*args, **options) if is_quick else heard(function, *args, **options)
         except LinkworkError:
             raise
         except Exception as error:
@@ -109,6 +117,8 @@ def door(function: Callable[..., Any], who: str, numbers: bool = True) -> Callab
             if told is None:
                 raise
             raise told from error
+        finally:
+            is_quick = perf_counter() - began < QUICK
 
     setattr(guarded, MARK, True)
     return guarded

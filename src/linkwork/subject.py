@@ -12,6 +12,7 @@ from linkwork.arguments import mapping, shown
 from linkwork.engine import keys
 from linkwork.engine.kernel import Kernel
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.interrupts import heard
 from linkwork.model import Model, Placement, Tree, build_tree
 from linkwork.model.number import Number
 from linkwork.model.parametric import Parametric, unknown_variable
@@ -161,16 +162,16 @@ class Subject(Keeper):
         author = make if maker is None else maker
         own = keys.is_own(author)
         if not own and maker is None:
-            return make(None)
+            return heard(make, None)
         label = (keys.module_of(author) if own else author, name)
         kernel = self.kernels.get(label)
         if kernel is None and not own:
-            kernel = self.kernels.setdefault(label, make(None))
+            kernel = self.kernels.setdefault(label, heard(make, None))
         if kernel is None:
             key = keys.key("subject", self.fingerprint, *label)
             kernel = _shared.get(key)
             if kernel is None:
-                kernel = _shared.setdefault(key, make(key))
+                kernel = _shared.setdefault(key, heard(make, key))
             self.kernels[label] = kernel
         return kernel
 

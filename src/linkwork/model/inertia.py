@@ -79,7 +79,7 @@ class MassProperties:
             raise InvalidModel(f'check level "{level}" is unknown, expected one of {", ".join(LEVELS)}')
         if self.inertia is NO_INERTIA and self.com is ZERO and type(self.mass) is float and self.mass == 0.0:
             return None
-        entries = (*self.inertia[0], *self.inertia[1], *self.inertia[2])
+        entries: tuple[Number, ...] = (*self.inertia[0], *self.inertia[1], *self.inertia[2])
         numbers = (self.mass, *self.com, *entries)
         if not all_floats(numbers):
             if has_symbols(numbers):
@@ -92,8 +92,8 @@ class MassProperties:
             return f"mass {self.mass:g} kg is negative"
         largest = float(max(map(abs, entries)))
         if max(map(abs, numbers)) > LARGEST:
-            numbers = f"mass {self.mass:g} kg, centre of mass {tuple(self.com)} m, largest moment {largest:g} kg m^2"
-            return f"{numbers}: beyond {LARGEST:g}, where what is computed with them leaves the numbers"
+            said = f"mass {self.mass:g} kg, centre of mass {tuple(self.com)} m, largest moment {largest:g} kg m^2"
+            return f"{said}: beyond {LARGEST:g}, where what is computed with them leaves the numbers"
         if largest == 0.0:
             return None
         if (xy, xz, yz) != (yx, zx, zy):

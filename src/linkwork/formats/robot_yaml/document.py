@@ -175,7 +175,7 @@ class _Composer:
             if node.value in parent.keys:
                 self._refuse(event, f'key "{node.value}" is given twice, first in line {parent.keys[node.value][0]}')
             parent.keys[node.value] = (event.start_mark.line + 1, event.start_mark.column + 1)
-            return node.value  # type: ignore[no-any-return]
+            return node.value
         return None
 
     def _node(self, event: Any, kind: str, value: Any) -> Node:
