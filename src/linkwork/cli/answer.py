@@ -22,6 +22,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from linkwork.cli.output import print_json, print_line, print_table, print_tree
+from linkwork.engine.waiting import on_the_command_line
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document instead of a table.")]
 SEVERAL = 4
@@ -92,7 +93,8 @@ def printed(command: Callable[..., Any]) -> Callable[..., None]:
     @wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
         as_json = bool(options.get("as_json") if own else options.pop("as_json", False))
-        answer = command(*arguments, **options)
+        with on_the_command_line(command.__name__):
+            answer = command(*arguments, **options)
         if not isinstance(answer, Answer):
             return
         show(answer, as_json)

@@ -288,7 +288,7 @@ class Kernel:
                 return
             key = keys.key("kernel", self.key or self.traced_key(), width, python_call.available())
             exports = ("single", *python_call.exports()) if width == 1 else ("run",)
-            code, header = loaded(key, lambda: self._compile(width), exports)
+            code, header = loaded(key, lambda: self._compile(width), exports, self.signature.name)
             python_call.filled(code)
             self._counts.update(header)
             if width == 1:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import logging
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -12,21 +14,28 @@ from llvmlite import ir
 
 from linkwork.engine import cache, forks, keys, machine
 from linkwork.engine.codegen import new_module
+from linkwork.engine.waiting import waiting
 
+log = logging.getLogger(__name__)
 counts = {"traced": 0, "compiled": 0, "loaded": 0}  # what the engine did in this process, for tests and `doctor`
 _lock = forks.awaited(threading.RLock(), 1)
 _for_ever: dict[str, machine.Code] = {}
 
 
 def loaded(
-    key: str, compile_: Callable[[], tuple[dict[str, Any], bytes]], exports: Sequence[str]
+    key: str, compile_: Callable[[], tuple[dict[str, Any], bytes]], exports: Sequence[str], what: str = "code"
 ) -> tuple[machine.Code, dict[str, Any]]:
-    """(code, its header) for a key; `compile_` gives the header and an object file with the exported names."""
+    """(code, its header) for a key; `compile_` gives the header and an object file with the exported names.
+
+    `what` is compiled, for a person who waits (waiting.py) and for the log.
+    """
     kept = cache.load(key)
     if kept is None:
         counts["compiled"] += 1
-        with _collector_at_rest():
+        start = time.perf_counter()
+        with _collector_at_rest(), waiting(f"compiling {what}"):
             header, object_file = compile_()
+        log.info("compiled %s in %.2f s", what, time.perf_counter() - start)
         cache.save(key, header, object_file)
     else:
         header, object_file = kept

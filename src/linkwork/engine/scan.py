@@ -237,7 +237,7 @@ class Scan:
                 own = self.key or keys.key("program", self.program, self._stages())
                 key = keys.key("scan", own, width, self._has_caller(width))
                 exports = ("scan", *python_call.exports()) if self._has_caller(width) else ("scan",)
-                code, header = loaded(key, lambda: self._compile(width), exports)
+                code, header = loaded(key, lambda: self._compile(width), exports, self.name)
                 python_call.filled(code)
                 self._facts = _Facts.of(header)
                 self._loaded[width] = (code, _SCAN(code.addresses["scan"]), header["scratch"])

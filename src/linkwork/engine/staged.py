@@ -245,7 +245,7 @@ class StagedKernel:
                 own = self.key or keys.key("text", written()[0])
                 key = keys.key("staged", own, width, floats, self._has_call)
                 exports = ("run", "sample", *(python_call.exports() if self._has_call else ()))
-                code, header = loaded(key, lambda: _compiled(*written()), exports)
+                code, header = loaded(key, lambda: _compiled(*written()), exports, self.signature.name)
                 self._loaded[width, floats] = python_call.filled(code), header
             return self._loaded[width, floats]
 
