@@ -19,9 +19,9 @@ from tests.synthesis.test_linkages import crank_rocker
 
 def test_the_example_reads_in_its_units():
     file = task_of(EXAMPLE.format(name="hatch"))
-    assert file.name == "hatch" and file.task.n == 5 and file.options["driver"] == "crank"
-    assert file.task.positions[1] == pytest.approx(0.15 + 0.12j)
-    assert file.task.angles[1] == pytest.approx(np.deg2rad(20))
+    assert file.name == "hatch" and file.task.n == 5 and file.options == {}
+    assert file.task.positions[1] == pytest.approx(0.01 + 0.135j)
+    assert file.task.angles[1] == pytest.approx(np.deg2rad(22))
     assert file.task.tolerance[0] == pytest.approx([0.005, 0.005, np.deg2rad(2)])
 
 
@@ -107,7 +107,8 @@ def test_bodies_at_one_pin_lie_in_different_layers():
 def test_pictures(tmp_path):
     linkage = crank_rocker()
     text = svg(linkage, CRANK_ROCKER, burmester(CRANK_ROCKER[:4], 100))
-    assert text.count("<polygon") == 3 and text.count("<text") == 5
+    assert text.count("<polygon") == 3 and text.count("<path") == 2  # bodies, and pins on the ground
+    assert text.count("<text") == 9 and all(f">{name}</text>" in text for name in "ADBC12345")
     assert plates(linkage, 0.4, 0.15).save(tmp_path / "parts.svg").read_text().count("<circle") == 8
     path = traced_path(linkage)
     for p in CRANK_ROCKER.positions:

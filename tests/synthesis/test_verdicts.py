@@ -10,11 +10,24 @@ import pytest
 import linkwork as lw
 from linkwork.errors import InvalidInput, NotPossible, UnknownName
 from linkwork.loops import circuit
-from linkwork.synthesis import Linkage, PlanarTask, Topology, check, dyads, four_bar, from_dyads, traced_path
+from linkwork.synthesis import (
+    Linkage,
+    PlanarTask,
+    Topology,
+    better_driven,
+    check,
+    dyads,
+    four_bar,
+    four_bars,
+    from_dyads,
+    traced_path,
+)
 from linkwork.synthesis.chains import CHAINS, STEPHENSON, postures
 from linkwork.synthesis.circuit_verdicts import judge
+from linkwork.synthesis.kinematics import rotations_at
 from linkwork.synthesis.linkage import Linkages
 from linkwork.synthesis.motions import driver_reach, motion_of
+from linkwork.synthesis.task_files import EXAMPLE, task_of
 from tests.synthesis.examples import CRANK_ROCKER, TABLE_4
 from tests.synthesis.test_linkages import crank_rocker, slider_crank
 
@@ -289,6 +302,27 @@ def test_the_cycle_of_a_rocking_driver_stays_assembled():
         q, _, _ = robot.motions["cycle"].sample(np.linspace(0, 2, 41))
         assert robot.assemble(q).success.all() and np.ptp(q[:, 0]) > 0.5
         assert np.isfinite(robot.analyse("cycle", steps=41).loads.actuator(linkage.topology.driver)).all()
+
+
+def test_the_better_of_two_drivers_is_the_crank():
+    """Three of six pairs of the example are good, all of them only when the link found second drives."""
+    task = task_of(EXAMPLE.format(name="lid")).task
+    plain = four_bars(task)
+    assert not check(plain.linkages, task).good.any()
+    links, verdict = better_driven(plain.linkages, task)
+    assert verdict.good.sum() == 3 and np.degrees(verdict.transmission_min[verdict.good]).min() > 25
+    again = check(links, task)
+    assert np.array_equal(again.transmission_min, verdict.transmission_min) and (again.reasons == verdict.reasons).all()
+    # pivots and rotations were exchanged together
+    bare = Linkages(links.topology, links.points)
+    off = np.exp(1j * links.rotations) - np.exp(1j * rotations_at(bare, task))
+    assert np.abs(off).max() < 1e-9
+    rocker = four_bars(task, driver="rocker").linkages
+    same, judged = better_driven(rocker, task)
+    assert (judged.reasons == verdict.reasons).all()
+    assert np.abs(same.rotations - links.rotations).max() < 1e-12
+    with pytest.raises(NotPossible, match="expected four-bars"):
+        better_driven(slider_crank()[0])
 
 
 def test_the_circuit_of_a_robot():

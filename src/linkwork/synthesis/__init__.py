@@ -6,7 +6,7 @@ compatibility                the fictitious linkage of the unknown rotations, an
 burmester, solution_map      curves of all dyads through four poses, all their pairs; poles, opposite points, cubics
 four_bars, cognates          every four-bar through five poses, nine points, and every mix between
 four_bar, from_dyads         a Linkage from pivots or dyads; lw.Robot.from_linkage makes it a robot
-check                        circuit, branch and order defects, transmission angles, whether the driver goes round
+check, better_driven         circuit, branch and order defects, transmission angles, whether the driver goes round
 sweep                        a whole turn of many linkages, reduced: extent of the path, transmission
 from_loops, six_bars         linkages from rows of vectors; six- and eight-bars by closing a chain with dyads
 fit                          the best four-bars and six-bars for any number of poses, points, timed points, pairs
@@ -49,7 +49,7 @@ from linkwork.synthesis.sweeps import Sweep, sweep
 from linkwork.synthesis.task import PlanarTask
 from linkwork.synthesis.task_files import TaskFile, read_task, write_task
 from linkwork.synthesis.triads import Triads, triads
-from linkwork.synthesis.verdicts import Verdict, check
+from linkwork.synthesis.verdicts import Verdict, better_driven, check
 
 __all__ = [
     "Compatibility",
@@ -77,6 +77,7 @@ __all__ = [
     "Topology",
     "Triads",
     "Verdict",
+    "better_driven",
     "burmester",
     "center_cubic",
     "chebyshev_spacing",

@@ -47,18 +47,23 @@ def new(
 def solve(task: TaskPath, out: Out = None, pick: Pick = 1) -> Answer:
     """Every four-bar that meets the positions exactly, or makers of a function; judged and ranked.
 
+    The grounded link that drives better is the crank, unless the file says which one drives.
+
     Example:  linkwork synthesis solve hatch.task.yaml --out hatch.robot.yaml
     """
-    from linkwork.synthesis import FunctionTask, check, four_bars, read_task
+    from linkwork.synthesis import FunctionTask, better_driven, check, four_bars, read_task
 
     file = read_task(task)
     if isinstance(file.task, FunctionTask):
         return _of_function(file, file.options.get("starts", 400), file.options.get("seed", 0), out, pick)
     with working("solving"):
-        found = four_bars(file.task, driver=file.options.get("driver", "crank"))
-        verdict = check(found.linkages, file.task)
+        driver = file.options.get("driver")
+        found = four_bars(file.task, driver=driver or "crank")
+        links = found.linkages
+        # without a word in the file the link that drives better is the crank
+        links, verdict = (links, check(links, file.task)) if driver else better_driven(links, file.task)
     title = f"{file.name}: {found.family}, {found.roots} of {found.expected} roots, {len(found)} real"
-    return _answer(title, file, found.linkages, verdict, {}, out, pick)
+    return _answer(title, file, links, verdict, {}, out, pick)
 
 
 def fit(
@@ -261,7 +266,8 @@ def _answer(title: str, file: Any, links: Any, verdict: Any, extra: dict, out: A
     # in tables every pin by its name; of six-bars and larger ones only the ground
     shown = pins if len(pins) <= 4 else [name for name in fixed if name in pins]
     label = lambda name: f"{'ground' if name in fixed else 'moving'} {name}"
-    header = ("#", *(label(name) for name in shown), "kind", "transmission [deg]", *extra, "defect")
+    angle = "transmission, whole circuit [deg]" if extra else "transmission [deg]"
+    header = ("#", *(label(name) for name in shown), "kind", angle, *extra, "defect")
     text = lambda p: f"{p.real:.5g} {p.imag:.5g}"
     rows = [
         (

@@ -46,8 +46,7 @@ def svg(linkage: Linkage | None = None, task: PlanarTask | None = None, curves: 
             lines.append(
                 f'<polygon points="{text}" fill="{colour}" fill-opacity="0.3" stroke="{colour}" stroke-width="3"/>'
             )
-        elif kind == "pins":
-            lines += [f'<circle cx="{place(p).split(",")[0]}" cy="{place(p).split(",")[1]}" r="4"/>' for p in points]
+    lines += [] if linkage is None else _marked_pins(linkage, place)
     lines += [] if task is None else _marked_positions(task, place, size)
     return "\n".join([*lines, "</svg>", ""])
 
@@ -67,10 +66,25 @@ def _strokes(linkage: Linkage | None, task: PlanarTask | None, curves: Any) -> l
                 places = np.array([linkage.at(p) for p in names])
                 strokes.append((places, COLOURS[k % len(COLOURS)], "body"))
         pins = np.array([linkage.at(pin[0]) for pin in linkage.topology.pins])
-        strokes.append((pins, "#222222", "pins"))
+        strokes.append((pins, "#222222", "pins"))  # inside the frame; _marked_pins draws them
     if task is not None:
         strokes.append((task.positions, "#c8553d", "positions"))
     return strokes
+
+
+def _marked_pins(linkage: Linkage, place: Callable[[complex], str]) -> list[str]:
+    """Pins and sliders with their names; a small triangle below each one that stands on the ground."""
+    topology = linkage.topology
+    fixed = {joint[0] for joint in topology.pins if topology.ground in joint[1:]}
+    lines = []
+    for name in dict.fromkeys(joint[0] for joint in (*topology.pins, *topology.sliders)):
+        x, y = place(complex(linkage.at(name))).split(",")
+        if name in fixed:
+            lines.append(f'<path d="M {x} {y} l -8 14 h 16 Z" fill="#dddddd" stroke="#222222"/>')
+        lines.append(f'<circle cx="{x}" cy="{y}" r="4"/>')
+        at = f'x="{float(x) - 7:.1f}" y="{float(y) - 8:.1f}"'
+        lines.append(f'<text {at} font-size="13" text-anchor="end" fill="#555555">{name}</text>')
+    return lines
 
 
 def _marked_positions(task: PlanarTask, place: Callable[[complex], str], size: float) -> list[str]:

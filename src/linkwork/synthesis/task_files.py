@@ -7,7 +7,7 @@ positions:
   - {at: [0, 0], angle: 0}
   - {at: [120, 40], angle: 25, tolerance: [2, 2, 1]}
   - {at: [200, 90]}                  # a point: without an angle
-driver: crank
+driver: crank                        # left out: the link that drives better
 topology: Watt I                     # of a fit; left out: four-bar
 bounds: {length: [20, 500]}          # of a fit: ground [xmin, ymin, xmax, ymax], length [least, most], ratio
 
@@ -33,15 +33,14 @@ ENDING = ".task.yaml"
 EXAMPLE = """\
 linkwork: 1
 name: {name}
-description: positions of the body, one after another; leave `angle` out for a point without orientation
+description: a lid that swings up and back; leave `angle` out for a point without orientation
 units: {{length: mm, angle: deg}}
 positions:
   - {{at: [0, 0], angle: 0, tolerance: [5, 5, 2]}}
-  - {{at: [150, 120], angle: 20, tolerance: [5, 5, 2]}}
-  - {{at: [270, 200], angle: 45, tolerance: [5, 5, 2]}}
-  - {{at: [360, 220], angle: 70, tolerance: [5, 5, 2]}}
-  - {{at: [420, 200], angle: 90, tolerance: [5, 5, 2]}}
-driver: crank
+  - {{at: [10, 135], angle: 22, tolerance: [5, 5, 2]}}
+  - {{at: [-50, 275], angle: 46, tolerance: [5, 5, 2]}}
+  - {{at: [-180, 385], angle: 71, tolerance: [5, 5, 2]}}
+  - {{at: [-365, 420], angle: 96, tolerance: [5, 5, 2]}}
 """
 
 

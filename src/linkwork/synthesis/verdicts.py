@@ -73,6 +73,35 @@ def check(linkage: Linkages, task: PlanarTask | None = None, driver: str | None 
     return _moving(Verdict(**circuit_verdicts.judge(linkage, task)))
 
 
+def better_driven(linkage: Linkages, task: PlanarTask | None = None) -> tuple[Linkages, Verdict]:
+    """Four-bars (m,) with that of their two grounded links as the crank which has the better verdict, and the verdicts.
+
+    Better is one without defect, then the larger transmission angle between the positions.
+    """
+    linkage = as_linkages(linkage, "better_driven")
+    if linkage.topology.name != "four-bar" or len(linkage.batch) != 1:
+        raise NotPossible(f'better_driven: got {linkage.batch} of "{linkage.topology.name}", expected four-bars (m,)')
+    moving = FOUR_BAR["crank"].moving
+    turns = linkage.rotations
+    if turns is not None:
+        turns = turns[..., [linkage.topology.moving.index(body) for body in moving]]
+    first = Linkages(FOUR_BAR["crank"], linkage.points, turns)
+    exchanged = [moving.index({"crank": "rocker", "rocker": "crank"}.get(body, body)) for body in moving]
+    places = [first.names.index(name) for name in "DACBP"]
+    points = linkage.points[:, places][:, np.argsort([first.names.index(name) for name in "ADBCP"])]
+    second = Linkages(FOUR_BAR["crank"], points, None if turns is None else turns[..., exchanged])
+    judged = check(first, task), check(second, task)
+    worth = [np.where(verdict.good, 10.0, 0.0) + verdict.transmission_min for verdict in judged]
+    other = worth[1] > worth[0]
+
+    def chosen(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return np.where(other.reshape(-1, *[1] * (np.ndim(a) - 1)), b, a)
+
+    rotations = None if turns is None else chosen(turns, turns[..., exchanged])
+    fields = {name: chosen(*(getattr(v, name) for v in judged)) for name in Verdict.__dataclass_fields__}
+    return Linkages(FOUR_BAR["crank"], chosen(first.points, points), rotations), Verdict(**fields)
+
+
 def _moving(verdict: Verdict) -> Verdict:
     """The verdict; one linkage whose driver cannot move has none, among many it is data."""
     if np.ndim(verdict.reasons) == 0 and str(verdict.reasons).startswith(four_bar_verdicts.STUCK):

@@ -35,6 +35,7 @@ def write_synthesis_report(
 ) -> Path:
     """Write the report whole or not at all: `rows` are the ranked table, `order` its linkages, the best first."""
     style = files("linkwork.view").joinpath("report.css").read_text(encoding="utf-8")
+    style += "#linkages td:last-child { white-space: normal; min-width: 16em; }"  # defects are sentences
     parts = [f"<h1>{escape(title)}</h1>", _task(task), "<h2>Linkages, ranked</h2>", table("linkages", header, rows)]
     for n, k in enumerate(order[:DRAWN]):
         parts.append(_linkage(n + 1, links.one(int(k)), str(verdict.kind[k]), str(verdict.reasons[k]), task))
