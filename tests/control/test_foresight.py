@@ -11,8 +11,10 @@ import pytest
 
 import linkwork as lw
 from linkwork.control import CartesianImpedance, FractionalImpedance
-from linkwork.simulation import PD, GravityCompensation, Sampled, Saturated
+from linkwork.simulation import PD, GravityCompensation, PerStep, Sampled, Saturated
+from linkwork.simulation.foreseen import foreseen_target
 from linkwork.simulation.foresight import HeldLoop
+from linkwork.simulation.plants import plant_of
 
 OPTIONS = {"duration": 0.02, "step": 1e-3, "energy_tolerance": np.inf, "failures": "keep", "friction": False}
 HOME = np.deg2rad([-45.0, 90.0, 0.0, -45.0])
@@ -85,3 +87,40 @@ def test_gains_that_hold_and_batches_of_gains_say_nothing():
         assert run.foreseen == ""
     law = Sampled(CartesianImpedance("E", 8e3, 9e3, **axes), 5e-3)
     assert "CartesianImpedance: damping 9000" in lw.simulate(scara(), HOME, control=law, **OPTIONS).foreseen
+
+
+START = np.array([0.76254998, 0.87496250])  # the hand at (0, 0.25) m; it reaches 0.55 m
+
+
+@pytest.mark.parametrize(
+    "law, words",
+    [
+        (
+            lambda: PD(20.0, 2.0, lambda t: [0.4 * t, 0.5 + 0.0 * t]),
+            r'PD: target: joint "theta1" = 85\.\d+ deg is above 85',
+        ),
+        (lambda: PD(20.0, 2.0, [-1.6, 0.5]), r'"theta1" = -91.67 deg is below .* at t = 0 s'),
+        (lambda: PD(20.0, 2.0, PerStep(np.linspace([0.0, 0.5], [1.6, 0.5], 4000))), r"above 85 deg at t = 3.7\d+ s"),
+        (lambda: hand([0.0, 0.6]), r'"hand" along x, y is outside the workspace at t = 0 s: about 0.05\d? m'),
+        (lambda: hand(lambda t: [0.1 * t, 0.25 + 0.0 * t]), ""),
+        (lambda: hand(lambda t: [0.0 * t, 0.25 + 0.1 * t]), r"the path of .* meets a singularity at t = (2.9|3)"),
+        (lambda: hand([0.0, 0.3]), ""),
+    ],
+    ids=["function", "numbers", "rows", "out of reach", "reached", "stretched", "held"],
+)
+def test_a_target_out_of_range_or_reach_is_told_with_its_time(law, words):
+    """theta1 turns by 85 degrees (Table 1 of the paper): 0.4 rad/s gets there at 3.709 s."""
+    foreseen = foreseen_target(plant_of(arm()), law().bound(plant_of(arm())), START, 0.0, 4.0, 1e-3)
+    assert re.search(words, foreseen) if words else foreseen == ""
+
+
+def hand(target):
+    return CartesianImpedance("hand", 400.0, 20.0, target=target, axes=("x", "y"))
+
+
+def test_a_run_says_what_is_wrong_with_gains_and_target_together(caplog):
+    law = GravityCompensation() + Sampled(Saturated(PD(0.0, [0.0, 60.0], [2.0, 1.1]), 1e6), 1e-3)
+    with caplog.at_level(logging.WARNING, logger="linkwork"):
+        words = lw.simulate(arm(), Q, control=law, **OPTIONS).foreseen
+    assert "is unstable at 1 ms" in words and 'PD: target: joint "theta1" = 114.6 deg is above 85 deg' in words
+    assert "114.6 deg" in caplog.text

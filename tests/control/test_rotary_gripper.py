@@ -10,7 +10,7 @@ import pytest
 
 import linkwork as lw
 from linkwork import errors
-from linkwork.control import GripForce, RotaryGripper, safe_force
+from linkwork.control import GripForce, GripSequence, RotaryGripper, gripper_table, safe_force
 from linkwork.reproduce.paper_09 import ANGLE
 
 
@@ -110,3 +110,27 @@ def test_lookup_tables_are_monotone_and_inverted() -> None:
 def test_refusals_name_the_number(call, words: str) -> None:
     with pytest.raises(errors.InvalidInput, match=words):
         call()
+
+
+def test_a_cycle_has_its_time_and_an_order_that_holds_the_object() -> None:
+    """92 ms to close and to open, 130 ms to lift and turn: 314 ms (section 4 of the paper)."""
+    told = GripSequence(gripper(), stroke=0.092).grip(8.2)
+    assert told.turn(np.deg2rad(45.0), lasting=0.13).open().end == pytest.approx(0.314, abs=1e-15)
+    turning = told.turn(np.deg2rad(40.0))
+    assert turning.end - told.end == pytest.approx(0.198819, abs=1e-6)
+    for wrong, words in (
+        (lambda: told.turn(0.5, at=0.05), r"turn by 28.65 deg at 0.05 s: grip at 8.2 N from 0 s lasts until 0.092 s"),
+        (lambda: turning.grip(5.0, at=0.2), r"grip at 5 N at 0.2 s: turn by 40 deg from 0.092 s lasts until 0.2908"),
+        (lambda: turning.open(at=0.2), r"open at 0.2 s: turn by 40 deg"),
+        (lambda: told.grip(60.0), "60 N"),
+    ):
+        with pytest.raises(errors.LinkworkError, match=words):
+            wrong()
+    assert turning.grip(5.0).end == turning.end  # holding already: a new force takes no stroke
+
+
+def test_the_compared_grippers_are_data() -> None:
+    rows = gripper_table()
+    speeds = {row["name"]: row["finger_speed_mm_s"] for row in rows}
+    assert len(rows) == 10 and speeds["Romanov v2"] is None
+    assert speeds["Romanov v1"] / speeds["Schunk EGS 25"] == pytest.approx(11.67, abs=0.01)  # 56 as printed

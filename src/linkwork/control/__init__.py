@@ -12,6 +12,7 @@ from linkwork.control.export import export_c, step_function, stepped
 from linkwork.control.fractional import FractionalFilter, fractional_derivative, fractional_weights
 from linkwork.control.fractional_impedance import FractionalImpedance, TaskSpring
 from linkwork.control.gradients import figure_gradient
+from linkwork.control.grip_sequence import GripSequence, gripper_table
 from linkwork.control.impedance_rates import Rates
 from linkwork.control.iso_figure import IsoFigure, iso_figure
 from linkwork.control.joint_cascade import JointCascade
@@ -82,6 +83,7 @@ __all__ = [
     "FractionalImpedance",
     "GearTrain",
     "GripForce",
+    "GripSequence",
     "GripperDrives",
     "Inverter",
     "IsoFigure",
@@ -133,6 +135,7 @@ __all__ = [
     "figure_gradient",
     "fractional_derivative",
     "fractional_weights",
+    "gripper_table",
     "harmonic",
     "iso_figure",
     "judge",

@@ -52,8 +52,11 @@ def definite(x: Any, n: int, who: str, semi: bool = False) -> np.ndarray:
         raise InvalidInput(f"{who} has shape {given.shape}, expected {expected}")
     scale = np.abs(matrix).max(initial=0.0)
     kind = "symmetric positive semidefinite" if semi else "symmetric positive definite"
-    if np.abs(matrix - matrix.T).max(initial=0.0) > 1e-9 * scale:
-        raise InvalidInput(f"{who} is not symmetric, expected a {kind} matrix")
+    skew = np.abs(matrix - matrix.T)
+    if skew.max(initial=0.0) > 1e-9 * scale:
+        i, k = sorted(int(at) for at in np.unravel_index(int(skew.argmax()), skew.shape))
+        told = f"[{i}, {k}] is {matrix[i, k]:g} and [{k}, {i}] is {matrix[k, i]:g}"
+        raise InvalidInput(f"{who} is not symmetric, {told}; expected a {kind} matrix")
     least = float(np.linalg.eigvalsh(matrix)[0]) if n else 0.0
     if least < -1e-12 * scale or (least <= 0 and not semi):
         raise InvalidInput(f"{who} has the eigenvalue {least:.6g}, expected a {kind} matrix")

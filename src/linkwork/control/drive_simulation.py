@@ -12,7 +12,7 @@ import numpy as np
 from casadi import SX
 from numpy.typing import ArrayLike
 
-from linkwork.arguments import as_doubles
+from linkwork.arguments import finite_doubles
 from linkwork.control.checks import positive, positive_array
 from linkwork.control.drives import Cascade, Inverter, Thermal
 from linkwork.control.motors import PMSM
@@ -98,10 +98,7 @@ def _numbers(
     signals: list[tuple[np.ndarray, Any]] = []
     for name, x in (("reference", reference), ("load", load)):
         if not callable(x):
-            numbers = as_doubles(x, f"spin: {name}")
-            if not np.isfinite(numbers).all():
-                raise InvalidInput(f"spin: {name} is not finite")
-            signals.append((numbers, None))
+            signals.append((finite_doubles(x, f"spin: {name}"), None))
             continue
         function = Source(x, f"spin: {name}").function
         if function is None or function.function is None:

@@ -45,12 +45,10 @@ def fractional_derivative(x: ArrayLike, period: float, order: float, memory: int
     from scipy.signal import oaconvolve  # here, because it takes longer to import than the rest
 
     who = "fractional_derivative"
-    signal, order = as_doubles(x, f"{who}: x"), checked_order(order, who)
+    signal, order = finite_doubles(x, f"{who}: x"), checked_order(order, who)
     period = positive(period, f"{who}: period")
     if signal.ndim < 1 or signal.shape[-1] < 1:
         raise InvalidInput(f"{who}: x has shape {signal.shape}, expected (..., T) with T of at least 1")
-    if not np.isfinite(signal).all():
-        raise InvalidInput(f"{who}: x contains numbers that are not finite, expected a measured signal")
     length = signal.shape[-1]
     reach = length - 1 if memory is None else min(whole(memory, f"{who}: memory"), length - 1)
     if reach < 1:

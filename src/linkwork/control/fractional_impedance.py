@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.arguments import as_doubles, choice
+from linkwork.arguments import as_doubles, choice, finite_doubles
 from linkwork.control.checks import positive, whole
 from linkwork.control.fractional import checked_order, fractional_weights
 from linkwork.control.maths import exponential, logarithm
@@ -116,7 +116,7 @@ class FractionalImpedance(Controller):
         flat = history.ravel()
         # a finite square says that all are finite; an overflowing one asks each of them
         if not math.isfinite(flat.dot(flat)) and not np.isfinite(history).all():
-            raise InvalidInput("FractionalImpedance: errors contains numbers that are not finite")
+            finite_doubles(history, "FractionalImpedance: errors")
         gains = self._gains.get(period) if type(period) is float else None
         if gains is None:
             gains = self.history_gains(period)

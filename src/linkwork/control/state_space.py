@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork.arguments import finite_doubles
-from linkwork.errors import InvalidInput, NotPossible
+from linkwork.errors import NotPossible
 from linkwork.results import short_repr
 
 
@@ -59,8 +59,6 @@ class StateSpace:
     def frequency_response(self, frequencies: ArrayLike) -> np.ndarray:
         """G (..., outputs, inputs), complex, at frequencies (...,) [rad/s]: C (s - A)^-1 B + D, s = jw or e^(jwT)."""
         w = finite_doubles(frequencies, "frequency_response: frequencies")
-        if not np.isfinite(w).all():
-            raise InvalidInput("frequency_response: frequencies are not finite [rad/s]")
         s = 1j * w if self.period is None else np.exp(1j * w * self.period)
         shifted = s[..., None, None] * np.eye(len(self.A)) - self.A
         return self.C @ np.linalg.solve(shifted, np.broadcast_to(self.B, (*w.shape, *self.B.shape))) + self.D

@@ -31,6 +31,9 @@ class Surface:
     integral: Any
 
     def __init__(self, slope: ArrayLike, integral: ArrayLike | None = None) -> None:
+        for name, given in (("slope", slope), ("integral", integral)):
+            if given is not None and np.ndim(given) < 2:  # matrices and batches are judged where their joints are known
+                positive_array(given, f"Surface: {name}")
         self.slope, self.integral = slope, integral
         self.states = 0 if integral is None else 1  # integrals of e, one a joint
 

@@ -173,8 +173,9 @@ class GearTrain:
         given = [self._known(name) for name in inputs]
         wanted = [self._known(name) for name in (self.shafts if outputs is None else outputs)]
         if self.mobility != len(given):
+            state = "is under-determined" if self.mobility > len(given) else "is locked"
             raise NotPossible(
-                f"GearTrain: the train has {self.mobility} free degrees of freedom, but {len(given)} inputs: "
+                f"GearTrain: the train {state}: it has {self.mobility} degrees of freedom, but {len(given)} inputs: "
                 f"{', '.join(given) or 'none'}"
             )
         free = [name for name in self.shafts if name not in given]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -18,6 +17,7 @@ from linkwork.progress import counted
 from linkwork.simulation import accounts, adaptive, fixed, stepwise
 from linkwork.simulation.controllers import Bound, Controller, as_controller, nothing
 from linkwork.simulation.events import Crossing, Event, Events
+from linkwork.simulation.foreseen import foresee
 from linkwork.simulation.friction import Friction, friction_of
 from linkwork.simulation.metrics import Metrics
 from linkwork.simulation.plant import Plant
@@ -31,7 +31,6 @@ from linkwork.simulation.steppers import STEPPERS
 from linkwork.simulation.stops import EndStop, Stops
 from linkwork.simulation.system_plant import SystemPlant
 
-log = logging.getLogger(__name__)
 Item = TypeVar("Item", EndStop, Event)
 DEFAULT_STEP = 1e-3
 LEAST_TOLERANCE = 1e-14
@@ -128,7 +127,8 @@ def simulate(
     batch = _with_parameters(batch, loop)
     q0, v0 = (_rows(x, batch) for x in (q0, v0))
     _spread(loop, batch)
-    foreseen = _foresee(loop, q0[0]) if len(q0) else ""
+    lasts = _positive("duration", duration), _positive("step", DEFAULT_STEP if step is None else step)
+    foreseen = foresee(plant, bound, q0[0], start, *lasts) if len(q0) else ""
     # the run itself
     if adaptive_method:
         h, times = None, _times(duration, sample, start)
@@ -170,17 +170,6 @@ def _fixed_steps(
         if steps % every:
             raise InvalidInput(f"simulate: duration {duration:g} s is no multiple of sample {sample:g} s")
     return h, steps, every if record else steps
-
-
-def _foresee(loop: StepLoop, q: np.ndarray) -> str:
-    """What sampled laws are known to do wrong at the start, in words and in the log; batches of gains are a search."""
-    for sampler in loop.control.samplers():
-        period, delay, _ = sampler.timing
-        words = sampler.inner.foresee(loop.plant, q, period, delay)
-        if words:
-            log.warning("simulate: %s", words)
-            return words
-    return ""
 
 
 def _result(
