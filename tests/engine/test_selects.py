@@ -8,8 +8,8 @@ from casadi import SX
 
 from linkwork.engine.compile import compile
 from linkwork.engine.passes import optimised
-from linkwork.engine.passes.fuse import census
 from linkwork.engine.program import from_casadi
+from tests.engine.counts import census
 
 
 def test_an_if_else_is_one_selection():

@@ -9,9 +9,10 @@ from casadi import SX
 
 from linkwork.engine.compile import compile
 from linkwork.engine.passes import optimised
-from linkwork.engine.passes.fuse import census, fused, without_dead_code
+from linkwork.engine.passes.fuse import fused, without_dead_code
 from linkwork.engine.passes.sums import chained
 from linkwork.engine.program import Operation, Program, from_casadi
+from tests.engine.counts import census
 
 
 def program(expression, *symbols):

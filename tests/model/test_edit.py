@@ -19,7 +19,6 @@ from linkwork.model.edit import (
     with_base,
     with_frame,
     with_gravity,
-    without_gravity,
 )
 from linkwork.model.joint import TYPES, resolved_mimic
 from tests.numeric import matrix, total, world_poses
@@ -188,7 +187,6 @@ def test_a_frame_sits_on_a_body_or_on_a_frame():
 def test_gravity():
     model = chain("revolute")
     assert with_gravity(model, (0.0, -1.62, 0.0)).gravity == (0.0, -1.62, 0.0)
-    assert without_gravity(model).gravity == (0.0, 0.0, 0.0)
     with pytest.raises(InvalidInput, match="expected 3 numbers"):
         with_gravity(model, (9.81,))
     with pytest.raises(InvalidModel, match="not finite"):

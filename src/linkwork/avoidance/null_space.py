@@ -31,7 +31,6 @@ from linkwork.inverse.tasks import PostureTask, Task, singles
 from linkwork.results import short_repr
 from linkwork.subject import Subject
 
-ACTIVE = 1e-6  # [m] a distance this near to its minimum holds the robot
 HEAVY = 1e6  # weight of the posture's cost of tasks that give way
 
 

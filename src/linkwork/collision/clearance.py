@@ -220,11 +220,7 @@ def gradient(
 
 def recipe(subject: Subject, layout: TileLayout, k: Stages) -> None:
     placed = Placed(k, layout, subject)
-    q_tree = placed.kinematics.coordinates(placed.q)
-    placed.guard(q_tree)
-    T = placed.place(q_tree)
-    columns, moved = placed.kinematics.columns(T)
-    columns = k.value(columns, exact=True) if moved else columns
+    columns, moved = placed.with_columns()
     least = Least(placed)
     least.obstacles()
     least.pairs()

@@ -106,11 +106,7 @@ class Measured(Least):
 
 def recipe(subject: Subject, layout: TileLayout, k: Stages) -> None:
     placed = Placed(k, layout, subject, tables=(asked_table(layout),))
-    q_tree = placed.kinematics.coordinates(placed.q)
-    placed.guard(q_tree)
-    T = placed.place(q_tree)
-    columns, moved = placed.kinematics.columns(T)
-    columns = k.value(columns, exact=True) if moved else columns
+    columns, moved = placed.with_columns()
     least = Measured(placed)
     slope, partner = k.variable(subject.nv), k.variable()
     with k.rows(placed.tables["asked"]) as row:

@@ -149,6 +149,14 @@ class Placed:
             return a[0:3], b[0:3], a[3] + b[3], b[3]
         return a, b, pair["reach"], pair["b_radius"]
 
+    def with_columns(self) -> tuple[SX, list[tuple[int, int, int]]]:
+        """Everything guarded and placed at q, and how it moves: columns of every moving coordinate (`Kinematics`)."""
+        q_tree = self.kinematics.coordinates(self.q)
+        self.guard(q_tree)
+        T = self.place(q_tree)
+        columns, moved = self.kinematics.columns(T)
+        return self.k.value(columns, exact=True) if moved else columns, moved
+
     def guard(self, q_tree: SX) -> None:
         guards = self.kinematics.guards(q_tree)
         if guards.numel():

@@ -58,11 +58,6 @@ def with_gravity(model: Model, gravity: Vector) -> Model:
     return well_formed(replace(model, gravity=(numbers[0], numbers[1], numbers[2])))
 
 
-def without_gravity(model: Model) -> Model:
-    """The model in free fall."""
-    return with_gravity(model, (0.0, 0.0, 0.0))
-
-
 def with_parameters(
     model: Model,
     parameters: tuple[float, ...],

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, ClassVar, TypeAlias
 
 from linkwork.errors import UnknownName, did_you_mean
@@ -15,7 +13,6 @@ from linkwork.model.number import Vector
 from linkwork.model.placement import Placement
 
 GRAVITY: Vector = (0.0, 0.0, -9.81)
-EMPTY: Mapping[str, Any] = MappingProxyType({})
 Configurations: TypeAlias = tuple[tuple[str, tuple[tuple[str, tuple[float, ...]], ...]], ...]
 """(name of a configuration, ((joint, its q), ...)), ..."""
 

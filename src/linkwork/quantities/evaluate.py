@@ -179,4 +179,4 @@ def _make(
         inputs += [(f"payload[{p!r}].mass", ()), (f"payload[{p!r}].com", (3,)), (f"payload[{p!r}].inertia", (3, 3))]
     outputs = [(label, shape_of(subject, line, axes, about)) for label, axes in line.outputs]
     signature = Signature(line.who or name, tuple(inputs), tuple(outputs), guard_of(subject, line))
-    return Kernel(signature, lambda: trace(subject, name, frame, forces, payloads, about), key)
+    return Kernel(signature, lambda: trace(subject, name, frame, forces, payloads, about=about), key)

@@ -58,6 +58,7 @@ def trace(
     frame: str | None = None,
     forces: tuple[str, ...] = (),
     payloads: tuple[str, ...] = (),
+    *,
     about: Any = None,
 ) -> casadi.Function:
     """The quantity of this subject as a CasADi function; its last output are guards if there are quaternions."""

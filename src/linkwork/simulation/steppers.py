@@ -52,4 +52,3 @@ def semi_implicit_euler(
 
 
 STEPPERS = {"rk4": rk4, "semi_implicit_euler": semi_implicit_euler}
-ORDERS = {"rk4": 4, "semi_implicit_euler": 1}

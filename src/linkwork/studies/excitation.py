@@ -25,8 +25,8 @@ from linkwork.formats.tabular import Tabular
 from linkwork.studies.base_parameters import base_parameters, without_loops
 from linkwork.subject import RobotLike, Subject, subject_of
 
-FREE_RANGE, FREE_SPEED, FREE_ACCELERATION = np.pi / 2.0, 2.0, 6.0
-"""Largest distance from the centre [rad, m], speed, acceleration where neither the description nor the caller says."""
+FREE_RANGE, FREE_SPEED = np.pi / 2.0, 2.0
+"""Largest distance from the centre [rad, m] and speed where neither the description nor the caller says."""
 STARTS, ROUNDS = 64, 40
 """Random sets of coefficients tried, and rounds of improvement of the best."""
 

@@ -23,6 +23,7 @@ from linkwork.engine.traced import traced
 from linkwork.polynomials.complex_pair import Complex
 from linkwork.polynomials.roots import iterated, prepared
 from linkwork.synthesis.orthogonal import condition_of, reflected, solved, triangle_of
+from linkwork.synthesis.resultants import resultant, times
 
 TURN, BEND = 0.7, 0.45
 """The plane is turned, and the quartic's variable bent [rad], so that no two roots share a coordinate by symmetry and
@@ -97,7 +98,8 @@ def _plane_kernel() -> Callable[..., Any]:
         c, s = math.cos(TURN), math.sin(TURN)
         N = casadi.horzcat(c * P[:, 2] + s * P[:, 3], c * P[:, 3] - s * P[:, 2])
         conics = [_conic(bilinear[i, :], w0, N) for i in range(2)]
-        quartic = _bent(_resultant(*conics))
+        first_powers, second_powers = (_by_powers(conic) for conic in conics)
+        quartic = _bent(resultant(first_powers, second_powers, SX(0)))
         state, coefficients = prepared([Complex(a) for a in quartic])
         entries = casadi.vertcat(w0, *[N[i, j] for i in range(4) for j in range(2)])
         both = casadi.vertcat(*[x for conic in conics for x in conic])
@@ -120,32 +122,10 @@ def _conic(row: SX, w0: SX, N: SX) -> list[SX]:
     return [*quadratic, mixed(w0, n1) + linear(n1), mixed(w0, n2) + linear(n2), product(w0, w0) + linear(w0) + row[6]]
 
 
-def _times(p: list, q: list) -> list:
-    """Product of polynomials, highest power first."""
-    out: list = [SX(0)] * (len(p) + len(q) - 1)
-    for i, a in enumerate(p):
-        for j, b in enumerate(q):
-            out[i + j] = out[i + j] + a * b
-    return out
-
-
-def _minus(p: list, q: list) -> list:
-    return [a - b for a, b in zip(p, q, strict=True)]
-
-
 def _by_powers(conic: list) -> tuple[list, list, list]:
     """A t^2 + B(s) t + C(s)."""
     ss, st, tt, s, t, one = conic
     return [tt], [st, t], [ss, s, one]
-
-
-def _resultant(first: list, second: list) -> list:
-    """(A C' - C A')^2 - (A B' - B A') (B C' - C B'): degree four in s."""
-    (A, B, C), (A2, B2, C2) = _by_powers(first), _by_powers(second)
-    ac = _minus(_times(A, C2), _times(C, A2))
-    ab = _minus(_times(A, B2), _times(B, A2))
-    bc = _minus(_times(B, C2), _times(C, B2))
-    return _minus(_times(ac, ac), _times(ab, bc))
 
 
 def _bent(p: list) -> list:
@@ -156,9 +136,9 @@ def _bent(p: list) -> list:
     for k, a in enumerate(p):  # a s^(degree - k)
         term: list = [a]
         for _ in range(degree - k):
-            term = _times(term, [SX(c), SX(d)])
+            term = times(term, [SX(c), SX(d)], SX(0))
         for _ in range(k):
-            term = _times(term, [SX(-d), SX(c)])
+            term = times(term, [SX(-d), SX(c)], SX(0))
         total = [x + y for x, y in zip(total, term, strict=True)]
     return total
 

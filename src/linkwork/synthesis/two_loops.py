@@ -21,6 +21,7 @@ from linkwork.engine.kernel import Context, Signature
 from linkwork.engine.traced import traced
 from linkwork.polynomials.complex_pair import Complex, numbers, pairs
 from linkwork.polynomials.roots import iterated, prepared
+from linkwork.synthesis.resultants import resultant
 
 Polynomial = list[Complex]
 
@@ -39,11 +40,7 @@ def sextic() -> Callable[..., Any]:
 
     def expressions(loops: SX) -> tuple[SX, SX]:
         D = _of_size_one(loops)
-        (A, B, C), (A2, B2, C2) = _quadratic(D[:4]), _quadratic(D[4:])
-        ac = _minus(_times(A, C2), _times(C, A2))
-        ab = _minus(_times(A, B2), _times(B, A2))
-        bc = _minus(_times(B, C2), _times(C, B2))
-        whole = _minus(_times(ac, ac), _times(ab, bc))
+        whole = resultant(_quadratic(D[:4]), _quadratic(D[4:]), Complex(0.0))
         return prepared(whole[:-1][-7:])
 
     outputs = (("state", (13,)), ("c", (14,)))
@@ -87,18 +84,6 @@ def _quadratic(D: list[Complex]) -> tuple[Polynomial, Polynomial, Polynomial]:
     square = Complex(D1.abs2() + D2.abs2() + D3.abs2() - D4.abs2())
     zero = Complex(0.0)
     return [zero, D3 * E1, D3 * E2], [D2 * E1, square, D1 * E2], [D2 * E3, D1 * E3, zero]
-
-
-def _times(p: Polynomial, q: Polynomial) -> Polynomial:
-    out = [Complex(0.0)] * (len(p) + len(q) - 1)
-    for i, a in enumerate(p):
-        for j, b in enumerate(q):
-            out[i + j] = out[i + j] + a * b
-    return out
-
-
-def _minus(p: Polynomial, q: Polynomial) -> Polynomial:
-    return [a - b for a, b in zip(p, q, strict=True)]
 
 
 def _at(p: Polynomial, x: Complex) -> Complex:

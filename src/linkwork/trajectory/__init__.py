@@ -1,7 +1,7 @@
 """Trajectories: paths, their time laws, and the fastest one that torques allow."""
 
 from linkwork.doors import open_doors
-from linkwork.trajectory.cartesian import CartesianMotion, line, lines
+from linkwork.trajectory.cartesian import CartesianMotion, LineOptions, line, lines
 from linkwork.trajectory.coefficients import PathCoefficients, path_coefficients
 from linkwork.trajectory.jerk_limited import Follower, JerkLimited, jerk_limited
 from linkwork.trajectory.minimum_time import TimeLaw, minimum_time
@@ -16,6 +16,7 @@ __all__ = [
     "Follower",
     "JerkLimited",
     "Joined",
+    "LineOptions",
     "Motion",
     "Path",
     "PathCoefficients",

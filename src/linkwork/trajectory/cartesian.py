@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from linkwork import configurations, quantities
 from linkwork.actuation.rates import with_rates
 from linkwork.arguments import as_doubles, finite, number
-from linkwork.errors import InvalidInput, NotPossible
+from linkwork.errors import InvalidInput, NotPossible, did_you_mean
 from linkwork.inverse.solve import inverse_kinematics
 from linkwork.trajectory.motion import MEET, STEP, Motion, finite_times
 from linkwork.trajectory.pace import Pace, pace
@@ -119,36 +119,45 @@ class CartesianMotion(Motion):
         return whole
 
 
+class LineOptions(TypedDict, total=False):
+    """What `line` and `lines` take besides, by name.
+
+    turn_speed, turn_acceleration   largest of the frame's rotation [rad/s, rad/s^2]; pi / 2 and pi
+    blend           distance from inner poses within which corners are rounded [m]; 0: the frame stops there
+    q0              where inverse kinematics starts; left out: neutral
+    jerk            largest along the way [m/s^3]; left out, accelerations jump
+    joint_limits    slow the motion down where joints would exceed their limits of speed and acceleration
+    joint_jerk      largest of the joints, a number or (nv,) [rad/s^3, m/s^3]; needs `jerk` too
+    step            time between instants [s]
+    """
+
+    turn_speed: float
+    turn_acceleration: float
+    blend: float
+    q0: ArrayLike | None
+    jerk: float | None
+    joint_limits: bool
+    joint_jerk: ArrayLike | None
+    step: float
+
+
 def line(
     robot: Any,
     frame: str,
     poses: Sequence[Any] | np.ndarray,
     speed: float,
     acceleration: float,
-    turn_speed: float = math.pi / 2,
-    turn_acceleration: float = math.pi,
-    blend: float = 0.0,
-    q0: ArrayLike | None = None,
-    jerk: float | None = None,
-    joint_limits: bool = True,
-    joint_jerk: ArrayLike | None = None,
-    step: float = STEP,
+    **options: Unpack[LineOptions],
 ) -> CartesianMotion:
     """The motion of a frame through poses, straight from one to the next.
 
     poses           two or more: (4, 4), whatever `lw.pose` takes, or `Arc(via, end)` for a circular move
     speed, acceleration             largest of the frame's origin [m/s, m/s^2]
-    turn_speed, turn_acceleration   largest of its rotation [rad/s, rad/s^2]
-    blend           distance from inner poses within which corners are rounded [m]; 0: the frame stops there
-    q0              where inverse kinematics starts; left out: neutral
-    jerk            largest along the way [m/s^3]; left out, accelerations jump
-    joint_limits    slow the motion down where joints would exceed their limits of speed and acceleration
-    joint_jerk      largest of the joints, a number or (nv,) [rad/s^3, m/s^3]; needs `jerk` too
+    options         turn_speed, turn_acceleration, blend, q0, jerk, joint_limits, joint_jerk, step: see `LineOptions`
 
     A pose that cannot be reached, or a jump to another branch, is refused with its place and time.
     """
-    given = (speed, acceleration, turn_speed, turn_acceleration, blend, jerk, joint_limits, joint_jerk, step)
-    return _lines("line", robot, frame, [poses], q0, *given)[0]
+    return _lines("line", robot, frame, [poses], speed, acceleration, **_known("line", options))[0]
 
 
 def lines(
@@ -157,21 +166,22 @@ def lines(
     batch: Sequence[Sequence[Any] | np.ndarray] | np.ndarray,
     speed: float,
     acceleration: float,
-    turn_speed: float = math.pi / 2,
-    turn_acceleration: float = math.pi,
-    blend: float = 0.0,
-    q0: ArrayLike | None = None,
-    jerk: float | None = None,
-    joint_limits: bool = True,
-    joint_jerk: ArrayLike | None = None,
-    step: float = STEP,
+    **options: Unpack[LineOptions],
 ) -> tuple[CartesianMotion, ...]:
     """Many motions of a frame, each through its own poses; their inverse kinematics runs side by side.
 
     batch   of what `line` takes as poses;  q0 (nq,) for all, or (len(batch), nq);  the rest as for `line`
     """
-    given = (speed, acceleration, turn_speed, turn_acceleration, blend, jerk, joint_limits, joint_jerk, step)
-    return _lines("lines", robot, frame, list(batch), q0, *given)
+    return _lines("lines", robot, frame, list(batch), speed, acceleration, **_known("lines", options))
+
+
+def _known(who: str, options: LineOptions) -> LineOptions:
+    """The options, every name of them known."""
+    for name in options:
+        if name not in LineOptions.__annotations__:
+            near = did_you_mean(name, LineOptions.__annotations__)
+            raise TypeError(f"{who}() got an unexpected keyword argument {name!r}{near}")
+    return options
 
 
 def _lines(
@@ -179,16 +189,17 @@ def _lines(
     robot: Any,
     frame: str,
     batch: list[Any],
-    q0: ArrayLike | None,
     speed: float,
     acceleration: float,
-    turn_speed: float,
-    turn_acceleration: float,
-    blend: float,
-    jerk: float | None,
-    joint_limits: bool,
-    joint_jerk: ArrayLike | None,
-    step: float,
+    *,
+    q0: ArrayLike | None = None,
+    turn_speed: float = math.pi / 2,
+    turn_acceleration: float = math.pi,
+    blend: float = 0.0,
+    jerk: float | None = None,
+    joint_limits: bool = True,
+    joint_jerk: ArrayLike | None = None,
+    step: float = STEP,
 ) -> tuple[CartesianMotion, ...]:
     subject = getattr(robot, "subject", robot)
     limits = {"speed": speed, "acceleration": acceleration, "turn_speed": turn_speed}

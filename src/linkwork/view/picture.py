@@ -178,11 +178,6 @@ def pale(mesh: Mesh, share: float = 0.72) -> Mesh:
     return replace(mesh, colors=mesh.colors + share * (1.0 - mesh.colors))
 
 
-def tinted(mesh: Mesh, color: Color, share: float = 0.75) -> Mesh:
-    """The same with a colour over its own."""
-    return replace(mesh, colors=(1 - share) * mesh.colors + share * np.array(color) / 255.0)
-
-
 def described_frames(robot: Robot) -> tuple[str, ...]:
     """The frames that a machine with closed loops describes: whoever writes them down wants to see their paths."""
     return tuple(frame.name for frame in robot.model.frames) if robot.model.elements else ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 
 from linkwork.engine.program import Operation, Program
@@ -70,8 +69,3 @@ def without_dead_code(program: Program) -> Program:
     )
     outputs = tuple(tuple(new.get(v, -1) for v in output) for output in program.outputs)
     return replace(program, code=code, outputs=outputs)
-
-
-def census(program: Program) -> dict[str, int]:
-    """How often each operation occurs."""
-    return dict(Counter(op.name for op in program.code))
