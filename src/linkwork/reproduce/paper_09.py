@@ -75,20 +75,17 @@ def _times(gripper: RotaryGripper) -> list[Case]:
 
 
 def _tables() -> list[Case]:
-    published = {
-        "finger_speed_mm_s": (
-            "times faster than",
-            (56.0, 11.0, 3.11, 8.75, 11.67, 0.824),
-            lambda own, other: own / other,
-        ),
-        "max_force_error_N": ("times more exact than", (2.31, 7.72, 3.86, 23.17), lambda own, other: other / own),
-    }
+    speeds, errors = (56.0, 11.0, 3.11, 8.75, 11.67, 0.824), (2.31, 7.72, 3.86, 23.17)
     own, *others = gripper_table()
+    timed = [row for row in others if row["finger_speed_mm_s"] is not None]
+    measured = [row for row in others if row["max_force_error_N"] is not None]
     cases = []
-    for column, (words, ratios, compared) in published.items():
-        known = [row for row in others if row[column] is not None]
-        for row, x in zip(known, ratios, strict=True):
-            cases.append(Case(f"{words} {row['name']}", x, compared(own[column], row[column]), 0.004 * x))
+    for row, x in zip(timed, speeds, strict=True):
+        ratio = own["finger_speed_mm_s"] / row["finger_speed_mm_s"]
+        cases.append(Case(f"times faster than {row['name']}", x, ratio, 0.004 * x))
+    for row, x in zip(measured, errors, strict=True):
+        ratio = row["max_force_error_N"] / own["max_force_error_N"]
+        cases.append(Case(f"times more exact than {row['name']}", x, ratio, 0.004 * x))
     return cases
 
 
