@@ -66,7 +66,8 @@ format: .venv/installed-dev
 # 200 paths: some fifteen minutes.
 truth: .venv/installed-test
 	@LINKWORK_TRUTH=1 $(BIN)/python -m pytest -q -n $(WORKERS) tests/collision/test_many.py \
-	    tests/inverse/test_analytic_peers.py tests/synthesis/test_many.py tests/synthesis/test_verdicts.py
+	    tests/inverse/test_analytic_peers.py tests/synthesis/test_many.py tests/synthesis/test_verdicts.py \
+	    tests/planning/test_many_problems.py
 
 # Hostile calls and files for as long as it takes: about 250 000 calls, 20 000 files of each of five formats, bombs. The
 # tests run the same with a small budget.

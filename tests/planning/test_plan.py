@@ -61,6 +61,19 @@ def test_a_path_is_proved_free_and_coal_agrees(scene: str) -> None:
     assert answer.length == pytest.approx(np.linalg.norm(np.diff(answer.path, axis=0), axis=1).sum())
 
 
+def test_the_clearance_is_a_bound_that_is_nearly_reached() -> None:
+    start, goal = ends("shelves")
+    answer = plan(arm(), start, goal, SCENES["shelves"])
+    between = [
+        a + (b - a) * np.linspace(0, 1, 500)[:, None] for a, b in zip(answer.path, answer.path[1:], strict=False)
+    ]
+    least = min(0.05, arm().clearance(np.concatenate(between), SCENES["shelves"]).distance.min())
+    assert answer.bound <= answer.clearance <= least + 1e-12
+    assert answer.clearance >= 0.85 * least
+    unproved = plan(arm(), start, goal, SCENES["shelves"], certify=False)
+    assert np.isnan(unproved.clearance) and np.isnan(unproved.bound)
+
+
 def test_shortcuts_shorten_and_keep_what_was_free() -> None:
     start, goal = ends("cage")
     first = plan(arm(), start, goal, SCENES["cage"], shorten=False, certify=False)

@@ -12,9 +12,8 @@ import linkwork as lw
 from linkwork.collision import Box, CollisionModel, Obstacles, Sphere
 from linkwork.errors import InvalidFile, InvalidInput, NotPossible
 from linkwork.model import Body, Joint, Limits, MassProperties, Model
-from linkwork.planning import Roadmap, plan, shorten, smooth
-from linkwork.planning.anytime import improved
-from linkwork.planning.questions import length_of, search_of, settings_of, shift_of, space_of
+from linkwork.planning import Roadmap, shorten, smooth
+from linkwork.planning.questions import length_of, search_of, settings_of, space_of
 
 WALL = Obstacles([Box((1.0, 1.0, 1.0), (0.0, 0.0, 0.0))])
 START, GOAL = np.array([-1.0, 0.0]), np.array([1.0, 0.0])
@@ -32,27 +31,6 @@ def point() -> CollisionModel:
     )
     robot = lw.Robot(Model("point", (Body("slide", inertia), Body("point", inertia)), joints))
     return CollisionModel(robot, {"point": [Sphere((0, 0, 0), 0.001)]}, pairs=[])
-
-
-def test_anytime_lengths_fall_to_the_known_optimum() -> None:
-    answer = plan(point(), START, GOAL, WALL, method="aorrtc", time_limit=5.0, good_enough=1.02 * SHORTEST)
-    assert answer.certified and SHORTEST < answer.length <= 1.02 * SHORTEST
-    first = plan(point(), START, GOAL, WALL, shorten=False, certify=False)
-    space, model = space_of(point(), None, None, "test"), point()
-    search = search_of(model, space, WALL)
-    problem = (START, GOAL[None], WALL, space.box(START))
-    limit = first.seconds["search"] * 0 + 1e9
-    _, history, _ = improved(
-        search, problem, settings_of(1 / 32, 1.0), shift_of(0, space), first.path, lambda p: p, limit, 1.1 * SHORTEST
-    )
-    lengths = [length for _, length in history]
-    assert lengths[0] == pytest.approx(first.length) and (np.diff(lengths) < 0).all()
-    assert lengths[-1] <= 1.1 * SHORTEST
-
-
-def test_larger_roadmaps_come_to_the_known_optimum() -> None:
-    answer = plan(point(), START, GOAL, WALL, method="prm_star", time_limit=20.0, good_enough=1.02 * SHORTEST)
-    assert answer.certified and SHORTEST < answer.length <= 1.02 * SHORTEST
 
 
 def test_a_roadmap_follows_obstacles_and_files(tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import numpy as np
 from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import NotPossible
 from linkwork.planning.blends import blended
+from linkwork.planning.tightening import tightened
 from linkwork.trajectory.minimum_time import TimeLaw, minimum_time
 from linkwork.trajectory.path import Path
 
@@ -27,10 +30,12 @@ class Plan:
     path         (m, nq) waypoints, straight motions between them; (0, nq) without success
     length       of the path [rad and m]
     certified    every point of the path is proved to touch nothing (not only samples of it)
-    clearance    a lower bound [m] of the distance along the whole path, at most 0.05; NaN where nothing is proved
+    bound        a lower bound [m] of the distance along the whole path that the proof came by; NaN where nothing is
+                 proved; `clearance` is a better one
     goal         which of the goal configurations it ends at
     iterations   of the search; nodes: of its trees; checks: motions that were asked of the checker
     seconds      by phase: goals, search, shorten, certify
+    history      (seconds, length) of the first path and of each shorter one; of anytime methods
     """
 
     success: bool
@@ -38,7 +43,7 @@ class Plan:
     path: np.ndarray
     length: float
     certified: bool
-    clearance: float
+    bound: float
     goal: np.ndarray
     iterations: int
     nodes: int
@@ -46,6 +51,13 @@ class Plan:
     seconds: Mapping[str, float]
     model: CollisionModel = field(repr=False)
     obstacles: Obstacles | None = field(repr=False)
+    history: tuple[tuple[float, float], ...] = ()
+
+    @cached_property
+    def clearance(self) -> float:
+        """A lower bound [m] of the distance along the whole path, at most 0.05 and within a tenth of the distance
+        itself (`tightening.py`), found when it is first asked for; NaN where nothing is proved."""
+        return tightened(self.model, self.path, self.obstacles, self.bound) if self.certified else math.nan
 
     def __repr__(self) -> str:
         total = 1e3 * sum(self.seconds.values())
@@ -74,8 +86,8 @@ class Plan:
 class Plans(Sequence[Plan]):
     """Answers to many problems: a sequence of plans, with their numbers as arrays.
 
-    success, length, certified, clearance, iterations   (n,)
-    seconds                                             of everything together
+    success, length, certified, bound, clearance, iterations   (n,)
+    seconds                                                    of everything together
     """
 
     def __init__(self, plans: Sequence[Plan], seconds: float) -> None:
@@ -83,8 +95,13 @@ class Plans(Sequence[Plan]):
         self.success = np.array([plan.success for plan in plans], dtype=bool)
         self.certified = np.array([plan.certified for plan in plans], dtype=bool)
         self.length = np.array([plan.length for plan in plans], dtype=float)
-        self.clearance = np.array([plan.clearance for plan in plans], dtype=float)
+        self.bound = np.array([plan.bound for plan in plans], dtype=float)
         self.iterations = np.array([plan.iterations for plan in plans], dtype=np.int64)
+
+    @cached_property
+    def clearance(self) -> np.ndarray:
+        """(n,) of each plan."""
+        return np.array([plan.clearance for plan in self._plans], dtype=float)
 
     def __len__(self) -> int:
         return len(self._plans)

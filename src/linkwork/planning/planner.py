@@ -48,7 +48,11 @@ GRAZING = 0.001  # [m] that later attempts keep away
 PORTION = 4096  # iterations between two looks at the clock
 MANY_ITERATIONS = 32_768  # of problems side by side, before one is searched alone
 ROOM = 1 << 24  # nodes of a tree, at most
-METHODS = ("rrt_connect", "prm_star", "aorrtc")
+METHODS = {
+    "rrt_connect": "the first path, by two trees that grow towards each other",
+    "aorrtc": "shorter and shorter paths until the time is over, by trees with a bound on the length",
+    "prm_star": "the same, by larger and larger roadmaps",
+}
 
 
 def plan(
@@ -91,7 +95,7 @@ def plan(
     No path within the budget, a start or goal that touches something: `success` is False and `reason` says which.
     Source: [Kuffner2000]; see rrt_connect.py, shortening.py, collision/certify.py.
     """
-    choice(method, METHODS, "plan: method")
+    choice(method, tuple(METHODS), "plan: method")
     clock = time.perf_counter()
     around = obstacles if obstacles is None or isinstance(obstacles, Obstacles) else Obstacles(obstacles)
     options: PlanOptions = {
@@ -253,6 +257,7 @@ def _answer(
     """Search, shorten, certify; a path that is not proved is asked for again with finer steps."""
     model, own = asked.search.model, asked.search
     job, until, settings = ready, time.perf_counter() + limit, asked.settings
+    history: tuple[tuple[float, float], ...] = ()
     for attempt in builtins.range(ATTEMPTS):
         if attempt:
             settings = replace(asked.settings, step=asked.settings.step / FINER**attempt)
@@ -263,14 +268,15 @@ def _answer(
         if shorten:
             path = _shortened(asked, settings, seconds, path)
         if aim < np.inf:
-            path = _improved(asked, settings, seconds, path, until, aim)
+            path, history = _improved(asked, settings, seconds, path, until, aim)
         if not certify:
-            return solved(model, asked.obstacles, path, False, np.nan, job, seconds)
+            return replace(solved(model, asked.obstacles, path, False, np.nan, job, seconds), history=history)
         clock = time.perf_counter()
         certificate = model.certify_motion(path[:-1], path[1:], asked.obstacles)
         seconds["certify"] += time.perf_counter() - clock
         if certificate.free.all():
-            return solved(model, asked.obstacles, path, True, float(certificate.clearance.min()), job, seconds)
+            answer = solved(model, asked.obstacles, path, True, float(certificate.clearance.min()), job, seconds)
+            return replace(answer, history=history)
         if attempt == ATTEMPTS - 1 and not np.any(certificate.collides):  # it grazes something: free, but not proved
             return solved(model, asked.obstacles, path, False, np.nan, job, seconds)
         job = None
@@ -315,8 +321,8 @@ def _searched(
 
 def _improved(
     asked: Question, settings: PlannerSettings, seconds: dict[str, float], path: np.ndarray, until: float, aim: float
-) -> np.ndarray:
-    """Shorter paths, until there is no time."""
+) -> tuple[np.ndarray, tuple[tuple[float, float], ...]]:
+    """The shortest path until there is no time, and (seconds, length) of each on the way."""
     if until == np.inf:
         raise InvalidInput('plan: method "aorrtc" goes on until time_limit, expected a number of seconds')
     clock = time.perf_counter()
@@ -325,9 +331,9 @@ def _improved(
     def shorter(rows: np.ndarray) -> np.ndarray:
         return shortened(asked, settings, asked.space.unwrapped(rows))
 
-    best, _, _ = improved(asked.search, problem, settings, asked.shift, path, shorter, until, aim)
+    best, history, _ = improved(asked.search, problem, settings, asked.shift, path, shorter, until, aim)
     seconds["search"] += time.perf_counter() - clock
-    return best
+    return best, tuple((at - clock, length) for at, length in history)
 
 
 def _shortened(asked: Question, settings: PlannerSettings, seconds: dict[str, float], path: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidInput
 from linkwork.planning.options import PlanOptions, completed
 from linkwork.planning.planner import plan
-from linkwork.planning.questions import goals_of, one_configuration, space_of
+from linkwork.planning.questions import one_configuration, space_of
 from linkwork.results import short_repr
 
 How = Literal["kept", "straight", "joined", "planned", "stopped"]
@@ -143,11 +143,6 @@ class Replanner:
                     f'Replanner.step: obstacle "{shape.name}" moved by {moved:.4g} m in one period, more than the '
                     f"bound {self.fastest:g} m/s x {self.period:g} s; raise `fastest` or step more often"
                 )
-
-    def goal_is_free(self, q: ArrayLike) -> bool:
-        """Whether a goal configuration touches nothing now, seen from q."""
-        here = one_configuration(self.space, q, "Replanner: q")
-        return not goals_of(self.model, self.space, here, self.goal, self.obstacles, 0)[1]
 
 
 def _as_obstacles(obstacles: Any) -> Obstacles:

@@ -208,10 +208,12 @@ def growing(
     if limit == np.inf:
         raise InvalidInput('plan: method "prm_star" goes on until time_limit, expected a number of seconds')
     clock, nodes, best = time.perf_counter(), FIRST, None
+    history: list[tuple[float, float]] = []
     while best is None or (best.length > aim and time.perf_counter() - clock < limit):
         answer = Roadmap.build(model, obstacles, nodes, seed, step).plan(start, goals)
         if answer.success and (best is None or answer.length < best.length):
             best = answer
+            history.append((time.perf_counter() - clock, best.length))
         nodes *= 2
         if time.perf_counter() - clock > limit:
             break
@@ -219,7 +221,7 @@ def growing(
     if best is None:
         what = f"no path: maps of up to {nodes // 2} nodes do not join start and goal, within {limit:g} s"
         return failure(model, obstacles, what, goals, total)
-    return replace(best, seconds=total)
+    return replace(best, seconds=total, history=tuple(history))
 
 
 def _neighbours(nodes: int, size: int) -> int:
