@@ -52,6 +52,12 @@ def test_published_times() -> None:
     assert full.parity == pytest.approx(2.549510, abs=1e-6)
 
 
+def test_a_time_to_reach_from_the_smallest_number_takes_no_time_to_compute():
+    """The tolerance of the integration, a part of it, was 0 there: steps of no length (found by knocking)."""
+    tiny = np.nextafter(0.0, 1.0)
+    assert 0.0 <= np.max(Decaying(POWER).reaching_time(tiny)) < 1e-150
+
+
 def test_published_crossover_and_bands() -> None:
     assert crossover(POWER, ERL) == pytest.approx(6.85136, abs=1e-5)
     bands = PowerExponential(1.0, 0.1, 2.0, 0.5, 0.25).band([0.25, 0.5, 1.0, 2.0])

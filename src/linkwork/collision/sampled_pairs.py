@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("linkwork")
 
+_ROUND = 1 << 18  # samples that are looked at without a look at the clock: a tenth of a second
 _FEW = 64  # samples that show that a pair does not always touch
 _STARTS, _AROUND = 8, 64
 MOST_SAMPLES = 10_000_000
@@ -114,21 +116,31 @@ class _Search:
         if row.first not in self.balls or row.second not in self.balls:
             return False
         few = np.arange(min(_FEW, len(self.q)))
-        return bool((self.between(row, few) <= 0.0).all() and (self.between(row) <= 0.0).all())
+        if not (self.between(row, few) <= 0.0).all():
+            return False
+        return all((self.between(row, some) <= 0.0).all() for some in self.rounds())
+
+    def rounds(self) -> Iterator[slice]:
+        """The samples in rounds, between which time limits and Ctrl-C are heard."""
+        for begin in range(0, len(self.q), _ROUND):
+            deadlines.check()
+            yield slice(begin, min(begin + _ROUND, len(self.q)))
 
     def smallest(self, row: Pair) -> tuple[float, np.ndarray]:
         """(the smallest distance of the samples, or a touching one; the samples that come nearest)."""
-        bound = self.bounds(row, self.poses)
-        order = np.argsort(bound, kind="stable")
-        nearest, where = np.inf, order[:_STARTS]
-        for begin in range(0, len(order), 256):
-            some = order[begin : begin + 256]
-            if bound[some[0]] > nearest or nearest <= 0.0:
-                break
-            found = self.between(row, some)
-            if found.min() < nearest:
-                nearest = float(found.min())
-                where = some[np.argsort(found, kind="stable")[:_STARTS]]
+        nearest, where = np.inf, np.arange(0)
+        for samples in self.rounds():
+            bound = self.bounds(row, samples)
+            order = np.argsort(bound, kind="stable")
+            where = where if len(where) else samples.start + order[:_STARTS]
+            for begin in range(0, len(order), 256):
+                some = order[begin : begin + 256]
+                if bound[some[0]] > nearest or nearest <= 0.0:
+                    break
+                lengths = self.between(row, samples.start + some)
+                if lengths.min() < nearest:
+                    nearest = float(lengths.min())
+                    where = samples.start + some[np.argsort(lengths, kind="stable")[:_STARTS]]
         return nearest, where
 
     def nearer(self, row: Pair, starts: np.ndarray) -> float:
@@ -166,11 +178,11 @@ class _Search:
         second = poses.of(carriers[row.second], rows)
         return distances(shapes[row.first], first, shapes[row.second], second)
 
-    def bounds(self, row: Pair, poses: Poses) -> np.ndarray:
-        """What the distance is at least: that of a ball around each part."""
+    def bounds(self, row: Pair, samples: slice) -> np.ndarray:
+        """What the distance is at least in some samples: that of a ball around each part."""
         (c, r), (other_c, other_r) = self.balls[row.first], self.balls[row.second]
-        R, p = poses.of(self.model.carriers[row.first])
-        other_R, other_p = poses.of(self.model.carriers[row.second])
+        R, p = self.poses.of(self.model.carriers[row.first], samples)
+        other_R, other_p = self.poses.of(self.model.carriers[row.second], samples)
         return np.linalg.norm(R @ c + p - other_R @ other_c - other_p, axis=1) - r - other_r
 
 

@@ -106,7 +106,9 @@ class Decaying(_Around):
             if nu > 0.0:
                 reached.terminal = True  # type: ignore[attr-defined]
                 span = (start, start + 1.001 * bound[k] + 1e-12)
-                run = solve_ivp(rate, span, [nu], "DOP853", events=reached, rtol=1e-11, atol=1e-13 * nu)
+                least = max(1e-13 * nu, np.finfo(float).tiny)  # a tolerance of 0 would never be met
+                with np.errstate(all="ignore"):
+                    run = solve_ivp(rate, span, [nu], "DOP853", events=reached, rtol=1e-11, atol=least)
                 found[k] = (run.t_events[0][0] if len(run.t_events[0]) else run.t[-1]) - start
         return found.reshape(shape)
 

@@ -199,6 +199,7 @@ class Kernel:
             operations=counts["operations"],
             grain=counts[f"lanes{width}"],
             alive=(inputs, strides, outputs, alive),
+            written=sum(math.prod(shape) for _, shape in self.signature.outputs),
         )
 
     def _arrays(self, args: Sequence[Any], context: Context) -> tuple[list[np.ndarray], tuple[int, ...]]:

@@ -20,6 +20,7 @@ from linkwork.engine.workers import workers
 ROUND = 10**9
 """Operations of one call of machine code, some 50 ms, half a second where they are arctangents. Between calls Ctrl-C
 and limits of time are heard."""
+WRITING = 200  # operations in whose time a double reaches memory that a busy system has yet to give
 PATIENCE = 200_000  # looks at the work of others, some 100 us, before the interpreter is asked to wait for them
 
 
@@ -33,13 +34,15 @@ def run_shared(
     operations: int,
     grain: int,
     alive: Any,
+    written: int = 0,
 ) -> int:
     """Call the machine code at address `run` on all samples, in pieces of whole grains; gives what `run` gives.
 
     inputs, strides, outputs   addresses of what `run` takes (codegen.py); scratch: doubles that each thread needs
     alive                      what must not be freed before the last thread is done
+    written                    doubles of results that a sample has
     """
-    most = max(grain, ROUND // max(operations, 1) // grain * grain)
+    most = max(grain, ROUND // max(operations, WRITING * written, 1) // grain * grain)
     first_bad = -1
     for begin in range(0, max(samples, 1), most):
         places = (run, inputs, strides, outputs)

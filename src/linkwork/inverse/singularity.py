@@ -11,7 +11,7 @@ import numpy as np
 from casadi import SX
 from numpy.typing import ArrayLike
 
-from linkwork import quantities
+from linkwork import deadlines, quantities
 from linkwork.arguments import as_doubles, mapping, number
 from linkwork.engine.kernel import Kernel
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
@@ -23,6 +23,7 @@ from linkwork.quantities import Inputs
 from linkwork.results import short_repr
 from linkwork.subject import Subject
 
+_ROUND = 2000  # decompositions without a look at the clock: some hundredths of a second
 THRESHOLDS = MappingProxyType({"elbow": 1e-6, "wrist": 1e-8, "shoulder": 1e-6, "arm": 1e-6, "sigma": 1e-6})
 """Scale-free measures below which a posture counts as singular.
 
@@ -106,7 +107,7 @@ def singularity(
     moving = np.flatnonzero(_moving(subject, frame))
     unit = _length(subject, frame, length)
     scaled = J[..., moving] / np.array([unit] * 3 + [1.0] * 3)[:, None]
-    U, sigma, Vt = np.linalg.svd(scaled, full_matrices=False)
+    U, sigma, Vt = _decomposed(scaled)
     k = sigma.shape[-1]
     idle = np.zeros((*J.shape[:-2], subject.nv))
     idle[..., moving] = Vt[..., k - 1, :]
@@ -125,6 +126,18 @@ def singularity(
         MappingProxyType(flags),
         singular,
     )
+
+
+def _decomposed(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Singular value decompositions of matrices (..., m, n), in rounds between which Ctrl-C is heard."""
+    flat = A.reshape(-1, *A.shape[-2:])
+    parts = []
+    for begin in range(0, max(1, len(flat)), _ROUND):
+        deadlines.check()
+        parts.append(np.linalg.svd(flat[begin : begin + _ROUND], full_matrices=False))
+    U, sigma, Vt = (part[0] if len(parts) == 1 else np.concatenate(part) for part in zip(*parts, strict=True))
+    batch = A.shape[:-2]
+    return U.reshape(*batch, *U.shape[1:]), sigma.reshape(*batch, *sigma.shape[1:]), Vt.reshape(*batch, *Vt.shape[1:])
 
 
 def along_path(subject: Subject, q: ArrayLike, frame: str, tolerance: float = 1e-6) -> PathSingularity:
