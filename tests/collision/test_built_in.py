@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -31,6 +33,20 @@ def test_an_arm_has_shapes_that_machine_code_knows_and_is_free_at_home(name):
             for mine in shapes[body]:
                 for theirs in shapes[other]:
                     assert exact.nearest(mine, at[body], theirs, at[other])[0] > 0.0, (body, other)
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_an_arm_is_drawn_without_gaps(name):
+    """At home and bent, every body with shapes goes into the next one by two millimetres or more."""
+    robot = lw.load(name)
+    shapes = described_shapes(subject_of(robot, "test"))
+    for q in (robot.home, *robot.random(5, seed=1)):
+        poses = robot.forward_kinematics(q)
+        at = {body: (poses.rotation[k], poses.position[k]) for k, body in enumerate(poses.bodies)}
+        for body, following in itertools.pairwise(shapes):
+            pairs = itertools.product(shapes[body], shapes[following])
+            least = min(exact.nearest(mine, at[body], theirs, at[following])[0] for mine, theirs in pairs)
+            assert least < -0.002, (body, following, least)
 
 
 def distances(points: np.ndarray, capsules) -> np.ndarray:
