@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import random
 from collections.abc import Callable
@@ -33,19 +34,22 @@ def robots() -> dict[str, lw.Robot]:
 
 def odd(rng: random.Random, robot: lw.Robot) -> Any:
     """Something of the right shape, of a wrong one, or nothing to do with arrays."""
+    return rng.choice(oddities(robot, rng.randrange(3)))
+
+
+@functools.cache
+def oddities(robot: lw.Robot, seed: int) -> list[Any]:
     frame, n = robot.bodies[-1], robot.nq
-    T = robot.pose(robot.random(seed=rng.randrange(3)), frame)
-    return rng.choice(
-        [
-            *(None, 0, 1.0, -1, math.nan, "x", b"x", [], [[]], {}, True, object(), 1e308, [1, "a"], [None] * n),
-            *(np.zeros(n), np.full(n, np.nan), np.full(n, 1e308), np.zeros(n + 1), np.zeros((n, 1)), np.zeros((3, n))),
-            *(np.zeros((2, 3, n)), np.zeros((0, n)), np.zeros(n, complex), (np.full(n, -1.0), np.full(n, 1.0))),
-            *(T, T[None], np.stack([T, T]), T[:3, 3], T[:3, :3], T[:3], np.zeros((0, 4, 4)), [T, T], T.tolist()),
-            *(frame, robot.bodies[0], [frame], [frame, robot.bodies[0]], lw.Goal(frame), [lw.Goal(frame, "position")]),
-            *(robot.random(seed=1), robot.random(3, seed=1), "near", "x y z", ["x", "rx"], (0, 0, 1), [1] * 6, 1e-3),
-            *("exact", "one_sided", "pointing", lambda q: q[0], robot.joints[0], robot.joints),
-        ]
-    )
+    T = robot.pose(robot.random(seed=seed), frame)
+    return [
+        *(None, 0, 1.0, -1, math.nan, "x", b"x", [], [[]], {}, True, object(), 1e308, [1, "a"], [None] * n),
+        *(np.zeros(n), np.full(n, np.nan), np.full(n, 1e308), np.zeros(n + 1), np.zeros((n, 1)), np.zeros((3, n))),
+        *(np.zeros((2, 3, n)), np.zeros((0, n)), np.zeros(n, complex), (np.full(n, -1.0), np.full(n, 1.0))),
+        *(T, T[None], np.stack([T, T]), T[:3, 3], T[:3, :3], T[:3], np.zeros((0, 4, 4)), [T, T], T.tolist()),
+        *(frame, robot.bodies[0], [frame], [frame, robot.bodies[0]], lw.Goal(frame), [lw.Goal(frame, "position")]),
+        *(robot.random(seed=1), robot.random(3, seed=1), "near", "x y z", ["x", "rx"], (0, 0, 1), [1] * 6, 1e-3),
+        *("exact", "one_sided", "pointing", lambda q: q[0], robot.joints[0], robot.joints),
+    ]
 
 
 def calls(rng: random.Random, robot: lw.Robot, g: Callable[[], Any]) -> list[Callable[[], Any]]:
