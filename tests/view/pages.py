@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import shutil
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,8 @@ ARTEFACTS = Path(__file__).parents[2] / "out" / "viewer"
 FRAMES = 250
 """Frames that the page draws until something must have happened: on a busy machine they come slower, too."""
 HUNG = 120.0
-"""Seconds until a browser that draws nothing at all is given up."""
+"""Seconds without a single frame until a browser is given up."""
+A_FRAME = "() => new Promise(drawn => requestAnimationFrame(() => drawn(true)))"
 
 
 class ViewerPage:
@@ -61,15 +61,17 @@ class ViewerPage:
 
     def holds_within(self, holds: Callable[[], bool], frames: int) -> bool:
         """Whether something comes to hold while the page draws some frames."""
-        end = time.monotonic() + HUNG
         for _ in range(frames):
             if holds():
                 return True
-            if time.monotonic() > end:
-                return False
             self.page.wait_for_timeout(40)
-            self.page.evaluate("() => new Promise(requestAnimationFrame)")
+            self.page.wait_for_function(A_FRAME)
         return holds()
+
+    def there(self, element: Any, what: str) -> Any:
+        """An element once the page shows it: one that never comes is missed after FRAMES, not after HUNG."""
+        self.until(lambda: element.count() > 0, f"{what} is not on the page")
+        return element
 
     def wait(self, seconds: float) -> None:
         self.page.wait_for_timeout(1000 * seconds)
@@ -145,7 +147,7 @@ class ViewerPage:
 
     def open(self, folder: str) -> None:
         """Unfold a folder of the shown tab."""
-        header = self.page.locator("div[style*='cursor: pointer']:visible", has_text=folder).first
+        header = self.there(self.page.locator("div[style*='cursor: pointer']:visible", has_text=folder), folder).first
         if header.locator("xpath=following-sibling::div").first.get_attribute("aria-hidden") == "true":
             header.click()
             self.wait(0.4)
@@ -171,10 +173,11 @@ class ViewerPage:
     def choose(self, label: str, option: str) -> None:
         """Pick from a dropdown."""
         self.page.locator(f"[id='{self._label(label).get_attribute('for')}']").click()
-        self.page.get_by_role("option", name=option, exact=True).click()
+        self.there(self.page.get_by_role("option", name=option, exact=True), option).click()
 
     def press(self, button: str) -> None:
-        self.page.get_by_role("button", name=button, exact=True).locator("visible=true").first.click()
+        buttons = self.page.get_by_role("button", name=button, exact=True).locator("visible=true")
+        self.there(buttons, f"button {button}").first.click()
 
     def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
         """Drag with the mouse."""
@@ -188,7 +191,7 @@ class ViewerPage:
         mouse.up()
 
     def _label(self, text: str) -> Any:
-        return self.page.locator("label", has_text=text).locator("visible=true").first
+        return self.there(self.page.locator("label", has_text=text).locator("visible=true"), text).first
 
     def _canvas(self) -> dict[str, float]:
         box = self.page.locator("canvas").first.bounding_box()

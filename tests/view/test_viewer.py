@@ -111,7 +111,7 @@ def test_what_is_shown_is_in_the_picture_and_can_be_kept(page, tmp_path):
     page.until(lambda: stand.joints.handles["elbow_joint"].label == "elbow_joint [deg]", "no degrees came")
     page.type_number("elbow_joint [deg]", 90.0)
     page.until(lambda: abs(stand.scene.q[2] - np.pi / 2) < 1e-9, "degrees do not move the joint")
-    page.page.get_by_text("-360", exact=True).first.wait_for()  # of -359.9999...
+    page.there(page.page.get_by_text("-360", exact=True), "-360").first.wait_for()  # of -359.9999...
     page.open("Frames")
     x, y, z = stand.robot.pose(stand.scene.q, "tool0")[:3, 3]
     page.until(lambda: f"{x:.4f}, {y:.4f}, {z:.4f} m" in stand.frame_tree.reading.content, "no pose of the frame")
@@ -247,7 +247,7 @@ def test_loads_are_arrows_coloured_by_load_and_plots_stand_beside(page):
     page.choose("column", "actuator.act5")
     page.press("plot it")
     page.until(lambda: "actuator.act5" in stand.plots, "the plot was not made")
-    page.page.locator(".uplot canvas").first.wait_for()
+    page.there(page.page.locator(".uplot canvas"), "a chart").first.wait_for()
     plot = stand.plots["actuator.act5"]
     assert float(plot.reading.content) == pytest.approx(stand.playback.columns["actuator.act5"][row], rel=1e-4)
     page.keep("charmie-loads")
