@@ -95,7 +95,7 @@ class _Search:
     def __init__(self, model: CollisionModel, samples: int, seed: int) -> None:
         self.model, self.subject = model, model.subject
         self.q = configurations.random(self.subject, samples, seed)
-        self.poses = Poses(self.subject, self.q)
+        self._round: tuple[int, Poses] | None = None
         self.balls = {name: ball_of(shapes) for name, shapes in model.shapes.items() if shapes}
         self.generator = np.random.default_rng(seed)
 
@@ -116,31 +116,37 @@ class _Search:
         if row.first not in self.balls or row.second not in self.balls:
             return False
         few = np.arange(min(_FEW, len(self.q)))
-        if not (self.between(row, few) <= 0.0).all():
+        if not (self.between(row, self.poses_from(0), few) <= 0.0).all():
             return False
-        return all((self.between(row, some) <= 0.0).all() for some in self.rounds())
+        return all((self.between(row, poses) <= 0.0).all() for _, poses in self.rounds())
 
-    def rounds(self) -> Iterator[slice]:
-        """The samples in rounds, between which time limits and Ctrl-C are heard."""
+    def rounds(self) -> Iterator[tuple[int, Poses]]:
+        """(first sample, poses) of the samples in rounds, between which time limits and Ctrl-C are heard."""
         for begin in range(0, len(self.q), _ROUND):
             deadlines.check()
-            yield slice(begin, min(begin + _ROUND, len(self.q)))
+            yield begin, self.poses_from(begin)
+
+    def poses_from(self, begin: int) -> Poses:
+        """The poses of one round; those of all would be gigabytes, so that only the last ones are kept."""
+        if self._round is None or self._round[0] != begin:
+            self._round = begin, Poses(self.subject, self.q[begin : begin + _ROUND])
+        return self._round[1]
 
     def smallest(self, row: Pair) -> tuple[float, np.ndarray]:
         """(the smallest distance of the samples, or a touching one; the samples that come nearest)."""
         nearest, where = np.inf, np.arange(0)
-        for samples in self.rounds():
-            bound = self.bounds(row, samples)
+        for first, poses in self.rounds():
+            bound = self.bounds(row, poses)
             order = np.argsort(bound, kind="stable")
-            where = where if len(where) else samples.start + order[:_STARTS]
+            where = where if len(where) else first + order[:_STARTS]
             for begin in range(0, len(order), 256):
                 some = order[begin : begin + 256]
                 if bound[some[0]] > nearest or nearest <= 0.0:
                     break
-                lengths = self.between(row, samples.start + some)
+                lengths = self.between(row, poses, some)
                 if lengths.min() < nearest:
                     nearest = float(lengths.min())
-                    where = samples.start + some[np.argsort(lengths, kind="stable")[:_STARTS]]
+                    where = first + some[np.argsort(lengths, kind="stable")[:_STARTS]]
         return nearest, where
 
     def nearer(self, row: Pair, starts: np.ndarray) -> float:
@@ -154,7 +160,7 @@ class _Search:
             around = np.where(moves, np.clip(around + step, lower, upper), around)
             around = np.concatenate([best, around])
             poses = Poses(self.subject, around)
-            found = self.between(row, slice(None), poses)
+            found = self.between(row, poses)
             order = np.argsort(found, kind="stable")
             least = min(least, float(found[order[0]]))
             if least <= 0.0:
@@ -170,19 +176,18 @@ class _Search:
         upper = np.where(np.isfinite(limits.upper), limits.upper, spread[1])
         return lower, upper, _moving(self.subject, *(self.model.carriers[name] for name in (row.first, row.second)))
 
-    def between(self, row: Pair, rows: slice | np.ndarray = slice(None), poses: Poses | None = None) -> np.ndarray:
+    def between(self, row: Pair, poses: Poses, rows: slice | np.ndarray = slice(None)) -> np.ndarray:
         """Distances of the two parts at some of the poses."""
-        poses = poses or self.poses
         shapes, carriers = self.model.shapes, self.model.carriers
         first = poses.of(carriers[row.first], rows)
         second = poses.of(carriers[row.second], rows)
         return distances(shapes[row.first], first, shapes[row.second], second)
 
-    def bounds(self, row: Pair, samples: slice) -> np.ndarray:
-        """What the distance is at least in some samples: that of a ball around each part."""
+    def bounds(self, row: Pair, poses: Poses) -> np.ndarray:
+        """What the distance is at least: that of a ball around each part."""
         (c, r), (other_c, other_r) = self.balls[row.first], self.balls[row.second]
-        R, p = self.poses.of(self.model.carriers[row.first], samples)
-        other_R, other_p = self.poses.of(self.model.carriers[row.second], samples)
+        R, p = poses.of(self.model.carriers[row.first])
+        other_R, other_p = poses.of(self.model.carriers[row.second])
         return np.linalg.norm(R @ c + p - other_R @ other_c - other_p, axis=1) - r - other_r
 
 
