@@ -31,7 +31,8 @@ def finite(numbers: tuple[Number, ...]) -> bool:
     """True if every number is finite; symbols count as finite."""
     if all_floats(numbers):
         return all(map(math.isfinite, numbers))
-    return all(has_symbols(x) or (isinstance(x, (int, float)) and math.isfinite(x)) for x in numbers)
+    kinds = (int, float, casadi.SX)  # a symbol times zero is a constant of CasADi
+    return all(has_symbols(x) or (isinstance(x, kinds) and math.isfinite(plain(x))) for x in numbers)
 
 
 def is_symbol(x: Number) -> bool:
