@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.collision import Box, CollisionModel, HalfSpace, Sphere, model, pairs
+from linkwork.collision import Box, CollisionModel, HalfSpace, Sphere, exact, model, pairs
 from linkwork.collision.part_distances import Poses, distances
 from linkwork.errors import InvalidInput, LinkworkError, NotPossible, UnknownName
 
@@ -201,3 +201,28 @@ def test_the_shared_ur5_names_the_pair_that_always_touches(caplog):
         made = model(lw.load(SHARED / "ur5_spherized.urdf"), pairs=SHARED / "ur5.srdf")
     assert "always touch are not checked: wrist_2_link with fts_robotside" in caplog.text
     assert made.pairs["wrist_2_link", "fts_robotside"].reason == "always"
+
+
+MESHES = """<robot name="meshes">
+  <link name="base"><collision><geometry><mesh filename="base.stl"/></geometry></collision></link>
+  <link name="arm"><collision><geometry><mesh filename="hand.stl"/></geometry></collision></link>
+  <link name="hand"><collision><geometry><mesh filename="hand.stl"/></geometry></collision></link>
+  <joint name="turn" type="revolute"><parent link="base"/><child link="arm"/><origin xyz="0 0 0.4"/>
+    <axis xyz="0 0 1"/><limit lower="-3" upper="3" velocity="1" effort="1"/></joint>
+  <joint name="slide" type="prismatic"><parent link="arm"/><child link="hand"/><axis xyz="0 0 1"/>
+    <limit lower="-0.1" upper="0.1" velocity="1" effort="1"/></joint>
+</robot>"""
+
+
+def test_meshes_are_told_apart_by_their_hulls_first(tmp_path, monkeypatch):
+    """The closest distance is that of the meshes themselves, of which few are asked."""
+    trimesh = pytest.importorskip("trimesh")
+    for name, size in (("base", (0.3, 0.3, 0.1)), ("hand", (0.05, 0.05, 0.2))):
+        trimesh.creation.box(size).export(tmp_path / f"{name}.stl")
+    (tmp_path / "arm.urdf").write_text(MESHES)
+    made = model(lw.load(tmp_path / "arm.urdf"), pairs=[])
+    asked, nearest = [], exact.nearest
+    monkeypatch.setattr(exact, "nearest", lambda *given: (asked.append(given[0].kind), nearest(*given))[1])
+    row = pairs(made, samples=1000)["base", "hand"]
+    assert row.reason == "never" and row.distance == pytest.approx(0.4 - 0.1 - 0.1 - 0.05, abs=1e-3)
+    assert len(asked) > 500 and asked.count("mesh") < 0.2 * len(asked)

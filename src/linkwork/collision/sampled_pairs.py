@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linkwork import configurations, deadlines
+from linkwork.collision import exact
 from linkwork.collision.pairs import Pair, Pairs, by_structure
 from linkwork.collision.part_distances import Poses, ball_of, distances
-from linkwork.errors import listed
+from linkwork.collision.shapes import Convex, Mesh, Shape
+from linkwork.errors import NotPossible, listed
 from linkwork.formats.srdf import Semantics, read_srdf
 from linkwork.subject import Subject
 
@@ -97,6 +99,7 @@ class _Search:
         self.q = configurations.random(self.subject, samples, seed)
         self._round: tuple[int, Poses] | None = None
         self.balls = {name: ball_of(shapes) for name, shapes in model.shapes.items() if shapes}
+        self.hulls = {name: tuple(map(_hull_of, shapes)) for name, shapes in model.shapes.items()}
         self.generator = np.random.default_rng(seed)
 
     def decided(self, row: Pair) -> Pair:
@@ -116,6 +119,8 @@ class _Search:
         if row.first not in self.balls or row.second not in self.balls:
             return False
         few = np.arange(min(_FEW, len(self.q)))
+        if self.has_meshes(row) and (self.at_least(row, self.poses_from(0), few) > 0.0).any():
+            return False
         if not (self.between(row, self.poses_from(0), few) <= 0.0).all():
             return False
         return all((self.between(row, poses) <= 0.0).all() for _, poses in self.rounds())
@@ -143,7 +148,7 @@ class _Search:
                 some = order[begin : begin + 256]
                 if bound[some[0]] > nearest or nearest <= 0.0:
                     break
-                lengths = self.between(row, poses, some)
+                lengths = self.below(row, poses, some, nearest)
                 if lengths.min() < nearest:
                     nearest = float(lengths.min())
                     where = first + some[np.argsort(lengths, kind="stable")[:_STARTS]]
@@ -160,7 +165,7 @@ class _Search:
             around = np.where(moves, np.clip(around + step, lower, upper), around)
             around = np.concatenate([best, around])
             poses = Poses(self.subject, around)
-            found = self.between(row, poses)
+            found = self.below(row, poses, np.arange(len(around)), least)
             order = np.argsort(found, kind="stable")
             least = min(least, float(found[order[0]]))
             if least <= 0.0:
@@ -176,6 +181,32 @@ class _Search:
         upper = np.where(np.isfinite(limits.upper), limits.upper, spread[1])
         return lower, upper, _moving(self.subject, *(self.model.carriers[name] for name in (row.first, row.second)))
 
+    def below(self, row: Pair, poses: Poses, rows: np.ndarray, limit: float) -> np.ndarray:
+        """Distances of the two parts; of meshes only the few nearest and what may be below a limit, of others a bound.
+
+        Meshes are slow, and lie within their hulls: those are asked first.
+        """
+        if not self.has_meshes(row):
+            return self.between(row, poses, rows)
+        lengths = self.at_least(row, poses, rows)
+        order = np.argsort(lengths, kind="stable")
+        for count, k in enumerate(order):
+            if limit <= 0.0 or (count >= _STARTS and lengths[k] >= limit):
+                lengths[order[count:]] = np.maximum(lengths[order[count:]], limit)  # hulls may be deeper than meshes
+                break
+            lengths[k] = self.between(row, poses, rows[k : k + 1])[0]
+            limit = min(limit, lengths[k])
+        return lengths
+
+    def has_meshes(self, row: Pair) -> bool:
+        """Whether a part of the pair has one."""
+        return any(shape.kind == "mesh" for name in (row.first, row.second) for shape in self.model.shapes[name])
+
+    def at_least(self, row: Pair, poses: Poses, rows: np.ndarray) -> np.ndarray:
+        """Distances of hulls of the two parts."""
+        ends = [poses.of(self.model.carriers[name], rows) for name in (row.first, row.second)]
+        return distances(self.hulls[row.first], ends[0], self.hulls[row.second], ends[1])
+
     def between(self, row: Pair, poses: Poses, rows: slice | np.ndarray = slice(None)) -> np.ndarray:
         """Distances of the two parts at some of the poses."""
         shapes, carriers = self.model.shapes, self.model.carriers
@@ -189,6 +220,18 @@ class _Search:
         R, p = poses.of(self.model.carriers[row.first])
         other_R, other_p = poses.of(self.model.carriers[row.second])
         return np.linalg.norm(R @ c + p - other_R @ other_c - other_p, axis=1) - r - other_r
+
+
+def _hull_of(shape: Shape) -> Shape:
+    """A shape that is convex: of a mesh its hull, or the mesh itself where that is flat."""
+    if not isinstance(shape, Mesh):
+        return shape
+    hull = Convex(shape.vertices, shape.pose, margin=shape.margin)
+    try:
+        exact.geometry(hull)
+    except NotPossible:
+        return shape
+    return hull
 
 
 def _moving(subject: Subject, first: str, second: str) -> np.ndarray:
