@@ -11,13 +11,14 @@ from casadi import SX
 
 from linkwork.lagrange.expressions import Scope, stacked
 from linkwork.lagrange.terms import Dissipation, Lagrangian, Term, TermScene
+from linkwork.once import Keeper
 
 counts: Counter[str] = Counter()
 """How often a column of each name was traced in this process; a column taken from the cache does not count."""
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class Column(Keeper):
     """What one term costs: tau_ki on every coordinate k it depends on, and its energies.
 
     depends    coordinates in the order of the system; tau (len(depends), 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -189,24 +188,22 @@ class _Solved:
     dissipation: Any
 
 
-_known: weakref.WeakKeyDictionary[Column, dict[bool | None, _Solved]] = weakref.WeakKeyDictionary()
-"""Symbolic columns live as long as their traced ones: an edited system derives only what it traced anew."""
-
-
 def _solved(system: System, column: Column, simplify: bool | None) -> _Solved:
-    kept = _known.setdefault(column, {})
-    if simplify not in kept:
-        letters, spec = _letters(system), system.terms[column.name]
-        L = spec.function if isinstance(spec, Lagrangian) else column.kinetic - column.potential
-        L, R = (_in_sympy(x, system, letters) for x in (L, column.rayleigh))
-        tidy = sympy.count_ops(L) + sympy.count_ops(R) <= SMALL if simplify is None else simplify
-        if tidy:
-            L, R = (_products_as_sums(sympy.expand(x)) for x in (L, R))
-        # As it stands, the force of a link of an arm in space multiplies out to millions of products.
-        solved = {k: _cell(L, R, k, letters, column.depends) for k in column.depends}
-        cells = {k: _numbers(sympy.expand(x) if tidy else x) for k, x in solved.items()}
-        kept[simplify] = _Solved(cells, _numbers(L), _numbers(R))
-    return kept[simplify]
+    """Symbolic columns live as long as their traced ones: an edited system derives only what it traced anew."""
+    return column.once((_solved, simplify), lambda: _derived(system, column, simplify))
+
+
+def _derived(system: System, column: Column, simplify: bool | None) -> _Solved:
+    letters, spec = _letters(system), system.terms[column.name]
+    L = spec.function if isinstance(spec, Lagrangian) else column.kinetic - column.potential
+    L, R = (_in_sympy(x, system, letters) for x in (L, column.rayleigh))
+    tidy = sympy.count_ops(L) + sympy.count_ops(R) <= SMALL if simplify is None else simplify
+    if tidy:
+        L, R = (_products_as_sums(sympy.expand(x)) for x in (L, R))
+    # As it stands, the force of a link of an arm in space multiplies out to millions of products.
+    solved = {k: _cell(L, R, k, letters, column.depends) for k in column.depends}
+    cells = {k: _numbers(sympy.expand(x) if tidy else x) for k, x in solved.items()}
+    return _Solved(cells, _numbers(L), _numbers(R))
 
 
 def _letters(system: System) -> Letters:

@@ -31,6 +31,7 @@ from linkwork.planning.space import Space
 from linkwork.recursions.mimic import maps, tree_coordinates
 from linkwork.recursions.poses import frame_pose
 from linkwork.spatial import cross
+from linkwork.spatial.linear import factored
 from linkwork.spatial.vector import angle_over_sine
 from linkwork.subject import Subject
 
@@ -187,7 +188,7 @@ class Manifold:
         moving = J * casadi.repmat(free.T, m, 1)
         A = casadi.densify(moving @ J.T)
         A += SX.eye(m) * (DAMPING * casadi.trace(A) / m + 1e-30)
-        dq = moving.T @ cholesky_solve(A, r)
+        dq = moving.T @ factored(A).solve(r)
         dq *= casadi.fmin(1.0, LONGEST / casadi.fmax(casadi.norm_2(dq), 1e-30))
         following, off = k.variable(nq), k.variable()
         k.assign(following, casadi.fmin(casadi.fmax(q + dq, low), high))
@@ -213,24 +214,6 @@ def _task_rows(task: Any, scene: TaskScene, numbers: SX, wanted: Sequence[int]) 
     n = cross(here, axis)
     tilt = n * angle_over_sine(n, casadi.dot(here, axis))
     return casadi.vertcat(e[[k for k in wanted if k < 3]], tilt[turns])
-
-
-def cholesky_solve(A: SX, b: SX) -> SX:
-    """x of A x = b for a positive definite A, by L D L' without roots."""
-    n = A.shape[0]
-    L = SX.eye(n)
-    D: list[SX] = []
-    for j in range(n):
-        D.append(A[j, j] - sum(L[j, k] * L[j, k] * D[k] for k in range(j)))
-        for i in range(j + 1, n):
-            L[i, j] = (A[i, j] - sum(L[i, k] * L[j, k] * D[k] for k in range(j))) / D[j]
-    y: list[SX] = []
-    for i in range(n):
-        y.append(b[i] - sum(L[i, k] * y[k] for k in range(i)))
-    x: list[SX] = [SX(0)] * n
-    for i in reversed(range(n)):
-        x[i] = y[i] / D[i] - sum(L[k, i] * x[k] for k in range(i + 1, n))
-    return casadi.vertcat(*x)
 
 
 def manifold_of(space: Space, constraints: Any, who: str = "plan") -> Manifold | None:
