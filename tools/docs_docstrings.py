@@ -13,7 +13,7 @@ from typing import Any
 import griffe
 
 API = Path(__file__).parent.parent / "docs" / "api.md"
-ENTRY = re.compile(r"^(?P<name>[\w.,*|\"'\[\]() =-]*?\S)\s{2,}(?P<text>\S.*)$")
+ENTRY = re.compile(r"^(?P<name>[\w.,*|\"'\[\]() =/^-]*?\S)\s{2,}(?P<text>\S.*)$")
 """A line of an aligned list: a name, two spaces or more, what it is."""
 FILE = re.compile(r"\bSee (?P<path>[a-z_]+(?:/[a-z_]+)*)(?P<ending>\.py)?\b(?=[.,;:)]|$| )")
 
@@ -36,21 +36,27 @@ def _block(block: str) -> str:
     if all(line.startswith("    ") for line in lines):
         return block  # equations and code are indented already, and shown as they stand
     entries = [k for k, line in enumerate(lines) if ENTRY.match(line) and not line.startswith(" ")]
-    if not entries or not _aligned(lines, entries):
+    end = _end_of_list(lines, entries) if entries else 0
+    if not entries or (end < len(lines) and len(entries) < 2):
         return _prose(block)
-    before = "\n".join(lines[: entries[0]])
+    entries = [k for k in entries if k < end]
     items = []
-    for k, following in zip(entries, [*entries[1:], len(lines)], strict=True):
+    for k, following in zip(entries, [*entries[1:], end], strict=True):
         found = ENTRY.match(lines[k])
         assert found is not None
         rest = " ".join(line.strip() for line in lines[k + 1 : following])
         items.append(f"- `{found['name']}`: {_prose((found['text'] + ' ' + rest).strip())}")
-    return "\n\n".join(part for part in (_prose(before), "\n".join(items)) if part)
+    before = _prose("\n".join(lines[: entries[0]]))
+    after = _block("\n".join(lines[end:])) if end < len(lines) else ""  # sentences, and perhaps another list
+    return "\n\n".join(part for part in (before, "\n".join(items), after) if part)
 
 
-def _aligned(lines: list[str], entries: list[int]) -> bool:
-    """Whether everything after the first entry is an entry or its continuation, which is indented."""
-    return all(k in entries or line.startswith(" ") for k, line in enumerate(lines) if k > entries[0])
+def _end_of_list(lines: list[str], entries: list[int]) -> int:
+    """The first line after the first entry that is neither an entry nor indented: sentences follow."""
+    for k in range(entries[0], len(lines)):
+        if k not in entries and not lines[k].startswith(" "):
+            return k
+    return len(lines)
 
 
 def _prose(text: str) -> str:

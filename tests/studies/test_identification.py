@@ -56,6 +56,10 @@ def test_the_count_of_base_parameters_is_the_rank_of_the_regressor():
     )
 
 
+def test_the_panda_has_as_many_base_parameters_as_published():
+    assert len(lw.studies.base_parameters(lw.load("panda"))) == 43  # [Gaz2019] section III: 43 dynamic coefficients
+
+
 def test_two_bars_have_the_combinations_of_the_textbook():
     # [Gautier1991] section V, by hand: M2 goes to the first bar, at the distance of the second axis; the origins of
     # bodies of a standard table stand at their ends, so moments of the second bar are about its tip.

@@ -26,6 +26,12 @@ def test_every_parameter_is_an_item_with_its_continuation():
     assert "are then <code>variables=</code> batches" in items[2]
 
 
+def test_sentences_after_a_list_are_a_paragraph_of_their_own():
+    page = html_of("order    in (-1, 2)\nshape    of one sample;\n         () for a number\nIt starts empty. So it is.")
+    assert re.findall(r"<code>(\w+)</code>", page) == ["order", "shape"]
+    assert "() for a number</li>" in page and "<p>It starts empty. So it is.</p>" in page
+
+
 def test_names_in_brackets_stay_and_stars_make_nothing_italic():
     page = html_of("A body link<i> of q_tree, v_tree and *args: position.*, force.*.")
     assert "link&lt;i&gt;" in page or "link&lt;i>" in page
