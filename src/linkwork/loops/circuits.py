@@ -21,7 +21,7 @@ import numpy as np
 from casadi import SX, fabs, fmax, fmin, if_else, logic_and, logic_not, logic_or
 
 from linkwork.configurations import places
-from linkwork.engine.scan import Scan, scan
+from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.errors import NotPossible
 from linkwork.loops.constraints import closure_rows
 from linkwork.results import short_repr
@@ -69,11 +69,20 @@ class Circuits:
 
 
 def circuit_scan(
-    rows: Rows, tool: Rows, n: int, m: int, driver: int, angles: tuple[bool, ...], goals: int, name: str
+    rows: Rows,
+    tool: Rows,
+    n: int,
+    m: int,
+    driver: int,
+    angles: tuple[bool, ...],
+    goals: int,
+    name: str,
+    key: str | None = None,
 ) -> Scan:
     """The scan of a family: rows(x (n), p (m)) -> (n - 1), tool(x, p) -> (3): x, y and an angle that meets goals (3).
 
     driver   which unknown is driven; angles: which unknowns are angles (a turn is the same posture)
+    key      names all of these (engine/keys.py), so that kept code needs no tracing; None: the traced program does
     Parameters of a run: p, goals (g, 3), with_angle (g) 1 where the third number counts.
     """
 
@@ -152,7 +161,7 @@ def circuit_scan(
     if goals:
         state |= dict.fromkeys(("met", "first", "last", "first_branch", "last_branch"), goals)
         parameters |= {"goals": (goals, 3), "with_angle": goals}
-    return scan(step, state=state, parameters=parameters, record=("posture", "at", "sine"), name=name)
+    return keyed_scan(key, [step], state, parameters, record=("posture", "at", "sine"), name=name)
 
 
 def run(circuits: Scan, J: np.ndarray, x: np.ndarray, p: np.ndarray, driver: int, **goals: np.ndarray) -> Circuits:

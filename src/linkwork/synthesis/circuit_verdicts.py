@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwork.engine import keys
 from linkwork.engine.scan import Scan
 from linkwork.errors import UnknownName, did_you_mean
 from linkwork.loops import circuits
@@ -63,7 +64,8 @@ def _scan_of(text: str, goals: int) -> Scan:
     tool = lambda x, p: kinematics.tracer(topology, x, shaped(p))
     angles = tuple(edge.along is None for edge in topology.tree[0])
     driver = topology.moving.index(topology.driver)
-    return circuits.circuit_scan(rows, tool, n, 2 * k, driver, angles, goals, f"{topology.name}.circuit")
+    key = keys.key(__name__, "circuit", text, goals)
+    return circuits.circuit_scan(rows, tool, n, 2 * k, driver, angles, goals, f"{topology.name}.circuit", key)
 
 
 def circuits_of(linkage: Linkages, task: PlanarTask | None = None) -> circuits.Circuits:

@@ -13,6 +13,7 @@ import casadi
 import numpy as np
 from casadi import SX
 
+from linkwork.engine import keys
 from linkwork.engine.kernel import Kernel, Signature
 from linkwork.engine.traced import traced
 from linkwork.polynomials.complex_pair import Complex, numbers
@@ -88,7 +89,8 @@ def _kernel_of(text: str) -> Kernel:
     n, m, k = len(topology.moving), 2 * len(topology.tree[1]), len(topology.points)
     inputs = (("x", (n,)), ("points", (k, 2)))
     outputs = (("residual", (m,)), ("J", (m, n)), ("tracer", (3,)), ("slope", (3, n)))
-    return traced(Signature(f"{topology.name}.posture", inputs, outputs), posture)
+    signature = Signature(f"{topology.name}.posture", inputs, outputs)
+    return traced(signature, posture, keys.key(__name__, "posture", text))
 
 
 _KNOWN: dict[str, Topology] = {}
