@@ -11,6 +11,7 @@ import linkwork as lw
 from linkwork.errors import InvalidInput, NotPossible, UnknownName
 from linkwork.synthesis import PlanarTask, check, dyads, eight_bars, from_loops, six_bars, topologies
 from linkwork.synthesis.kinematics import pairs_of_points, posture_kernel
+from linkwork.synthesis.motions import bodies_at, motion_of
 from tests.synthesis.examples import CRANK_ROCKER, TABLE_4
 
 DRONE = {
@@ -130,6 +131,26 @@ def test_the_robot_of_every_topology_meets_every_position(every, name):
     assert np.abs(T[:, 0, 3] + 1j * T[:, 2, 3] - CRANK_ROCKER.positions).max() < 1e-9 * size
     turned = np.arctan2(T[:, 2, 0], T[:, 0, 0]) - CRANK_ROCKER.angles + CRANK_ROCKER.angles[0]
     assert np.abs(np.angle(np.exp(1j * turned))).max() < 1e-9
+
+
+@pytest.mark.parametrize("name", NAMES[:4])
+def test_a_six_bar_is_found_again_from_other_poses_of_its_motion(every, name):
+    """Five postures along its circuit are the task, its chain as it stands in the first of them; the pins come back."""
+    linkage = next(linkage for linkage in every if linkage.topology.name == name)
+    topology, motion = linkage.topology, motion_of(linkage)
+    rows = np.linspace(0, 0.12 * len(motion.x), 5).astype(int)
+    coupler = topology.moving.index("coupler")
+    task = PlanarTask(motion.path[rows], motion.x[rows, coupler])
+    now = bodies_at(linkage, motion.x[rows[0]])
+    now["ground"] = np.array([linkage.at(point) for point in topology.bodies["ground"]])
+    place = {p: now[first][topology.bodies[first].index(p)] for p, first, _ in topology.pins}
+    chain = [next(p for p, *pair in topology.pins if set(pair) == ends) for ends in
+             ({"ground", "link_1"}, {"link_1", "link_2"}, {"link_2", "coupler"})]  # fmt: skip
+    again = [x for x in six_bars(task, [place[p] for p in chain]) if x.topology.name == name]
+    wanted = np.sort_complex(np.array(list(place.values())))
+    found = [np.sort_complex(np.array([x.at(p) for p, *_ in x.topology.pins])) for x in again]
+    off = min(np.abs(pins - wanted).max() for pins in found) / float(linkage.size)
+    assert off < 1e-5  # five poses of a short way, read from a circuit that is followed to 1e-10
 
 
 def test_four_topologies_arise_and_all_are_judged(every):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.synthesis import PlanarTask, compatibility, triads
@@ -102,6 +104,30 @@ def test_seven_positions_have_an_odd_number():
     assert (found.valid.sum(axis=-1) % 2 == 1).all()
     assert found.valid.sum(axis=-1).max() <= 11
     assert found.residual[found.valid].max() < 1e-9
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(0, 10_000), st.floats(-3, 3), st.floats(0.01, 100), st.permutations(range(1, 7)))
+def test_any_triad_is_found_again_wherever_its_task_is(seed, rotation, scale, order):
+    """Its own vectors are among the answers; a task moved, turned, scaled moves them all; the order does not matter."""
+    random = np.random.default_rng(seed)
+    vectors = random.normal(size=(3, 2)) @ [1, 1j]
+    alpha, beta, gamma = np.concatenate([np.zeros((3, 1)), random.uniform(-2, 2, size=(3, 6))], axis=1)
+    turned = [x * (np.exp(1j * angles) - 1) for x, angles in zip(vectors, (alpha, beta, gamma))]
+    task = PlanarTask(sum(turned), gamma)
+    found = triads(task, alpha)
+    if found.condition.max() > 1e4:
+        return
+    assert len(found) % 2 == 1
+    tight = 1e-7 * max(np.abs(x).max() for x in (found.W, found.V, found.Z))
+    off = [np.abs(answers - x) for answers, x in zip((found.W, found.V, found.Z), vectors)]
+    k = int(np.max(off, axis=0).argmin())
+    assert np.max(off, axis=0)[k] < tight and np.abs(found.beta[k] - np.angle(np.exp(1j * beta[1:]))).max() < 1e-6
+    moved = triads(task.moved(2 - 1j, rotation, scale), alpha + rotation)
+    assert np.abs(moved.V - scale * np.exp(1j * rotation) * found.V).max() < scale * tight
+    places = [0, *order]
+    other = triads(task[places], alpha[places])
+    assert np.abs(np.sort_complex(other.V) - np.sort_complex(found.V)).max() < tight
 
 
 def test_monodromy_from_a_fresh_seed_finds_seventeen():
