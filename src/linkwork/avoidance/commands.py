@@ -50,19 +50,23 @@ def avoid(
     facts: dict[str, Any] = {"robot": loaded.name, "arm_angle": here, "clearance": before, "forbidden": arcs}
     facts |= {"free": not blocked, "nearest_free": None if blocked else wanted}
     rows = [(f"{math.degrees(a):.2f}", f"{math.degrees(b):.2f}") for a, b in arcs]
-    shown: list[Any] = [f"{loaded.name}: elbow at {math.degrees(here):.2f} deg, {_room(before)}"]
+    shown: list[Any] = [f"{loaded.name}: elbow at {_degrees(here)} deg, {_room(before)}"]
     shown.append(Table("forbidden arm angles [deg]", ("from", "to"), rows))
     if blocked:
         return Answer(facts, [*shown, "no arm angle is free: only moving the tool helps"], code=1)
     row = _nearest_branch(elbow.configurations(pose, wanted), at)
     facts |= {"q": row, "clearance_then": _least(elbow, pose, wanted, obstacles, volume)}
-    there = f"the nearest free arm angle is {math.degrees(wanted):.2f} deg, {_room(facts['clearance_then'])}"
+    there = f"the nearest free arm angle is {_degrees(wanted)} deg, {_room(facts['clearance_then'])}"
     joints = Table("joints there [rad]", tuple(loaded.joints), [[f"{x:.4f}" for x in row]])
     return Answer(facts, [*shown, there, joints])
 
 
 def _least(elbow: Elbow, pose: np.ndarray, angle: float, obstacles: Any, volume: SafetyVolume) -> float:
     return float(elbow.clearance(pose, angle, obstacles, volume).min(initial=math.inf))
+
+
+def _degrees(angle: float) -> str:
+    return f"{math.degrees(angle) + 0.0:.2f}".replace("-0.00", "0.00")
 
 
 def _room(clearance: float) -> str:

@@ -62,7 +62,8 @@ def joint_grid(
         round_trip = going_round and (free or abs(high - low - 2 * math.pi) < 1e-9)
         if free and not round_trip:
             raise InvalidInput(
-                f'build: joint "{name}" has no limits; give ranges=, or wrap="continuous" for a joint that goes round'
+                f'build: joint "{name}" has no limits; give ranges= (--limits), or wrap="continuous" for a joint that '
+                "goes round"
             )
         low, high = (-math.pi, math.pi) if round_trip else (float(low), float(high))
         if low >= high:
