@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "linkwork"
+LONGEST_FILE = 450  # lines; a longer one holds a second idea
 
 MAY_IMPORT = {
     "gradient": (),
@@ -212,6 +213,13 @@ def test_a_planted_cycle_is_found(house):
     plant(house, "loops/b.py", "from linkwork.loops import a")
     with pytest.raises(CycleError):
         list(TopologicalSorter(module_graph(house)).static_order())
+
+
+def test_a_file_is_one_idea_of_at_most_450_lines():
+    lengths = {
+        str(file.relative_to(SOURCE)): len(file.read_text("utf-8").splitlines()) for file in SOURCE.rglob("*.py")
+    }
+    assert {name: length for name, length in lengths.items() if length > LONGEST_FILE} == {}
 
 
 def test_the_source_is_read():

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from linkwork.avoidance import step_code
+from linkwork.avoidance.arc_code import CELL, CELLS
 from linkwork.avoidance.around import Around
 from linkwork.avoidance.crossings import FIRST
 from linkwork.avoidance.elbow import Elbow
 from linkwork.avoidance.smoothing import CriticallyDampedFilter
-from linkwork.avoidance.step_code import ARM, BATCHES, CELL, CELLS, ENDS, RADII, RESULTS, ROWS, SINGLES, STATE
+from linkwork.avoidance.step_code import ARM, RESULTS
+from linkwork.avoidance.step_record import BATCHES, ENDS, FROM, RADII, ROWS, SINGLES, STATE
 from linkwork.avoidance.volume import SafetyVolume
 from linkwork.engine.kernel import BATCH
 from linkwork.engine.keys import key
@@ -121,7 +123,7 @@ class StepMemory:
         self._grow({row: int(counts.max(initial=0)) for row, (_, _, counts) in lists.items()})
         words = {"poses": poses.ctypes.data, "steps": len(poses), "results": results.ctypes.data}
         for row, parts in lists.items():
-            names = (f"{row}_{part}" for part in step_code.FROM)
+            names = (f"{row}_{part}" for part in FROM)
             words |= {name: part.ctypes.data for name, part in zip(names, parts, strict=True)}
         own_words = {name: int(self._words[AT[name]]) for name in words}
         for name, value in words.items():
