@@ -105,8 +105,9 @@ START = np.array([0.76254998, 0.87496250])  # the hand at (0, 0.25) m; it reache
         (lambda: hand(lambda t: [0.1 * t, 0.25 + 0.0 * t]), ""),
         (lambda: hand(lambda t: [0.0 * t, 0.25 + 0.1 * t]), r"the path of .* meets a singularity at t = (2.9|3)"),
         (lambda: hand([0.0, 0.3]), ""),
+        (lambda: hand(lambda t: [0.0 * t, 0.25 + 0.5 / (1.0 + (60.0 * (t - 2.12)) ** 4)]), "workspace at t = 2.12 s"),
     ],
-    ids=["function", "numbers", "rows", "out of reach", "reached", "stretched", "held"],
+    ids=["function", "numbers", "rows", "out of reach", "reached", "stretched", "held", "for an instant"],
 )
 def test_a_target_out_of_range_or_reach_is_told_with_its_time(law, words):
     """theta1 turns by 85 degrees (Table 1 of the paper): 0.4 rad/s gets there at 3.709 s."""
