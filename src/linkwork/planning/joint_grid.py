@@ -60,6 +60,19 @@ class JointGrid:
                 here, there = zip(*combination, strict=True)
                 yield tuple(here), tuple(there)
 
+    @cached_property
+    def lines(self) -> np.ndarray:
+        """(m, 3): `pairs` as lines along the last joint: where each begins here and there, and how long it is."""
+        numbers = np.arange(self.size).reshape(self.shape)
+        rows = [np.empty((0, 3), dtype=np.int64)]
+        for here, there in self.pairs():
+            one, other = numbers[here], numbers[there]
+            if not one.size:
+                continue
+            begins = (one[..., 0].ravel(), other[..., 0].ravel())
+            rows.append(np.stack([*begins, np.full(len(begins[0]), one.shape[-1])], axis=1))
+        return np.ascontiguousarray(np.concatenate(rows), dtype=np.int64)
+
     def _sides(self, k: int, step: int) -> list[tuple[slice, slice]]:
         n = len(self.values[k])
         if step == 0:

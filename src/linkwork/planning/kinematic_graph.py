@@ -41,7 +41,7 @@ from linkwork.planning.sampling import (
     refuse_too_large,
     whole_configurations,
 )
-from linkwork.planning.search import adjacency, admissible, cheapest_way, costs_from, without_steps
+from linkwork.planning.search import adjacency, admissible, cheapest_to, cheapest_way, costs_from, without_steps
 from linkwork.results import short_repr
 from linkwork.subject import RobotLike, Subject, subject_of
 
@@ -372,7 +372,7 @@ class KinematicGraph:
         place[numbers] = np.arange(len(numbers))
         ends = place[np.flatnonzero(self.vertex_of_node == way[-1])] if last is None else place[[last]]
         while True:
-            found = cheapest_way(graph, int(place[first]), ends, np.zeros(len(numbers)))
+            found = cheapest_to(graph, int(place[first]), ends)
             if not found.vertices:
                 return np.empty((0, self.subject.nq)), math.inf, False
             path = self._whole(self.grid.nodes(numbers[list(found.vertices)]))

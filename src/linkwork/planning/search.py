@@ -52,10 +52,19 @@ def cheapest_way(graph: csr_array, start: int, goals: np.ndarray, heuristic: np.
     return Way((), math.inf, expanded)
 
 
-def _back(before: dict[int, int], end: int) -> tuple[int, ...]:
+def cheapest_to(graph: csr_array, start: int, ends: np.ndarray) -> Way:
+    """The cheapest way to any of some ends, by Dijkstra over the whole graph: for graphs without a good heuristic."""
+    costs, before = dijkstra(graph, directed=True, indices=start, return_predecessors=True)
+    end = int(ends[np.argmin(costs[ends])])
+    if not math.isfinite(costs[end]):
+        return Way((), math.inf, len(costs))
+    return Way(_back(before, end), float(costs[end]), len(costs))
+
+
+def _back(before: dict[int, int] | np.ndarray, end: int) -> tuple[int, ...]:
     way = [end]
     while before[way[-1]] >= 0:
-        way.append(before[way[-1]])
+        way.append(int(before[way[-1]]))
     return tuple(reversed(way))
 
 
