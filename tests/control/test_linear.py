@@ -10,6 +10,7 @@ from scipy.linalg import expm
 
 import linkwork as lw
 from linkwork.control import closed_loop, linearise, root_locus, stability_map
+from linkwork.control.matrix_exponential import matrix_exponential
 from linkwork.errors import InvalidInput, NotPossible, UnknownName
 from linkwork.simulation import PD, PID, DeadTime, Encoder, GravityCompensation, Sampled, Saturated
 
@@ -225,3 +226,16 @@ def test_refusals_name_what_is_wrong():
         closed_loop(arm(), Saturated(PD(1.0, 1.0, Q), 1.0), Q[:1])
     with pytest.raises(NotPossible, match="common period"):
         closed_loop(arm(), Sampled(PD(1.0, 1.0, Q), 1e-3) + Sampled(PD(1.0, 1.0, Q), 0.99999e-3), Q)
+
+
+def test_exponentials_of_many_matrices_are_scipys() -> None:
+    """Small and large ones in one batch; what is no number stays none and harms no other."""
+    sizes = np.array([1e-6, 0.05, 1.0, 20.0])[:, None, None]
+    G = sizes * np.random.default_rng(0).normal(size=(4, 12, 12))
+    G = np.concatenate([G, np.full((1, 12, 12), np.nan), np.zeros((1, 12, 12))])
+    ours = matrix_exponential(G)
+    for mine, given in zip(ours[:4], G[:4], strict=True):
+        theirs = expm(given)
+        np.testing.assert_allclose(mine, theirs, rtol=0.0, atol=1e-11 * np.abs(theirs).max())
+    assert np.isnan(ours[4]).all()
+    np.testing.assert_array_equal(ours[5], np.eye(12))

@@ -197,7 +197,7 @@ def test_decaying_law_in_the_loop_uses_the_time() -> None:
         (lambda: SlidingMode(None, ConstantRate(1.0), GOAL), "expected a Surface"),
         (lambda: SlidingMode(Surface(1.0), 3.0, GOAL), "expected a reaching law"),
         (lambda: SlidingMode(Surface(1.0), ConstantRate(1.0), GOAL, discretisation="euler"), "discretisation"),
-        (lambda: run(ConstantRate(1.0), surface=Surface(-1.0)), "slope has the eigenvalue -1"),
+        (lambda: run(ConstantRate(1.0), surface=Surface(-1.0)), "slope is -1, expected numbers in"),
         (lambda: run(ConstantRate([1.0, 2.0, 3.0])), "gain has shape"),
         (lambda: run(ConstantRate(1.0), period=None), "inside Sampled"),
         (lambda: TerminalSurface(1.0, 1.0), "exponent is 1"),

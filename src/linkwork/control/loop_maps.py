@@ -11,6 +11,7 @@ import numpy as np
 from casadi import SX
 
 from linkwork.control.linear_mechanism import Loads, mechanism_of
+from linkwork.control.matrix_exponential import matrix_exponential
 from linkwork.control.state_space import StateSpace
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.simulation.algebra import part
@@ -188,9 +189,7 @@ class LoopMaps:
     @cached_property
     def _drift(self) -> np.ndarray:
         """The flow over a tick: most of the work, and the same whichever joint is cut."""
-        from scipy.linalg import expm
-
-        return expm(self.flow(self.law) * self.trace.tick * TICK)
+        return matrix_exponential(self.flow(self.law) * self.trace.tick * TICK)
 
     def whole(self, cut: int | None = None) -> np.ndarray:
         """The maps over a common period; with a joint cut its column of inputs is the last."""

@@ -20,6 +20,8 @@ PAUSE = 0.5
 """Rest at the end of a run before it begins again [s]."""
 FAR = 1e3
 """Joints of an unstable loop are drawn until here [rad, m]."""
+MARKED = 0.1
+"""Seconds between two pictures of the stability map while a hand moves: they cost as much as the run itself."""
 VARIES = (0.5, 1.5)
 """Range of a live variable's slider, times its present value."""
 
@@ -50,6 +52,7 @@ class ControlPanel:
         self._asked, self._map_asked = threading.Event(), threading.Event()
         self._running = False
         self._radii = np.zeros((0, 0))
+        self._marked, self._stale = 0.0, False
 
     def show(self, q: np.ndarray) -> None:
         """A person has put the robot elsewhere: the run begins there."""
@@ -212,7 +215,9 @@ class ControlPanel:
         self._told(self.step)
         self.stand.viewer.look()  # the curves beside the scene have taken a part of it
         while self._running:
-            if not self._asked.wait(0.2) and not self._map_asked.is_set():
+            if not self._asked.wait(MARKED) and not self._map_asked.is_set():
+                if self._stale:
+                    self._mark()
                 continue
             if self._asked.is_set():
                 self._asked.clear()
@@ -259,7 +264,9 @@ class ControlPanel:
             self.phase.data = (across, np.degrees(np.unwrap(np.angle(frame.gain))))
         for chart in (self.magnitude, self.phase, self.picture):
             chart.visible = bool(len(frame.gain))
-        self._mark()
+        self._stale = True
+        if time.perf_counter() - self._marked > MARKED:
+            self._mark()
         labels = [gain.label for gain in LAWS[bench.law].gains]
         self.words.content = (
             f"{labels[0]} = {one:.4g}, {labels[1]} = {two:.4g}. {frame.words} "
@@ -286,6 +293,7 @@ class ControlPanel:
         """The map with the present gains on it; it is the same map while only they move."""
         bench = self.bench
         assert bench is not None
+        self._marked, self._stale = time.perf_counter(), False
         if self._radii.size:
             pairs = zip(bench.gains[bench.law], LAWS[bench.law].gains, strict=True)
             at = [float(np.log(now / g.low) / np.log(g.high / g.low)) for now, g in pairs]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork.arguments import finite_doubles
+from linkwork.control.matrix_exponential import matrix_exponential
 from linkwork.errors import NotPossible
 from linkwork.results import short_repr
 
@@ -65,12 +66,10 @@ class StateSpace:
 
     def sampled(self, period: float) -> StateSpace:
         """The exact map between samples, inputs held."""
-        from scipy.linalg import expm
-
         if self.period is not None:
             raise NotPossible(f"sampled: the system is sampled already, every {self.period:g} s")
         n, m = self.B.shape
-        both = expm(np.block([[self.A, self.B], [np.zeros((m, n + m))]]) * float(period))
+        both = matrix_exponential(np.block([[self.A, self.B], [np.zeros((m, n + m))]])[None] * float(period))[0]
         return StateSpace(both[:n, :n], both[:n, n:], self.C, self.D, float(period), self.inputs, self.outputs)
 
     def margins(self) -> Margins:

@@ -41,8 +41,7 @@ class RobotPlant(Plant):
         if subject.model.kinematic_only:
             raise NotPossible(f"simulate: {self.who} is kinematic only: no mass properties are published for it")
         self.nq, self.nv = subject.nq, subject.nv
-        self.q_names, self.v_names = (tuple(coordinate_names(subject, positions)) for positions in (True, False))
-        self.quaternions = tuple(slice(at.stop - 4, at.stop) for joint, at, _ in places(subject) if joint.nq > joint.nv)
+        self.q_names, self.v_names, self.quaternions = subject.once((_named,), lambda: _named(subject))
         # Traces belong to the subject: the next plant of the same robot and carried bodies finds them.
         self._functions: dict[Any, casadi.Function] = subject.once((type(self), self.bodies), dict)
 
@@ -201,6 +200,13 @@ def _values(subject: Subject, variables: Mapping[str, Any]) -> np.ndarray:
             raise InvalidInput(f'simulate: variables["{name}"] is not finite')
     lead = broadcast({name: x.shape for name, x in values.items()}, "simulate: variables")
     return np.stack([np.broadcast_to(x, lead) for x in values.values()], axis=-1)
+
+
+def _named(subject: Subject) -> tuple[tuple[str, ...], tuple[str, ...], tuple[slice, ...]]:
+    """Names of the entries of q and of v, and where in q the quaternions are."""
+    q_names, v_names = (tuple(coordinate_names(subject, positions)) for positions in (True, False))
+    turning = tuple(slice(at.stop - 4, at.stop) for joint, at, _ in places(subject) if joint.nq > joint.nv)
+    return q_names, v_names, turning
 
 
 def _flat(payload: Payload) -> np.ndarray:
