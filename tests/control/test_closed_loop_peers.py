@@ -113,7 +113,7 @@ def test_a_floating_quadruped_under_pd_against_aba_and_scipy() -> None:
     def law(t: float, at: np.ndarray, v: np.ndarray) -> np.ndarray:
         return pair.v(kp) * pin.difference(model, at, pair.q(goal)) - pair.v(kd) * v
 
-    compared(pair, model, q, v, PD(kp, kd, goal), law, 40, 1e-6)
+    compared(pair, model, q, v, PD(kp, kd, goal), law, 20, 1e-6)
 
 
 def _mujoco(robot: lw.Robot, folder: Path, actuators: str, stiff_friction: bool = False) -> mujoco.MjModel:

@@ -128,12 +128,15 @@ def stepped(function: casadi.Function, q: Any, v: Any, period: float, reference:
     if len(wanted) != function.numel_in(4):
         raise InvalidInput(f"stepped: reference has {len(wanted)} numbers, expected {function.numel_in(4)}")
     rows, speeds = as_doubles(q, "stepped: q"), as_doubles(v, "stepped: v")
-    memory, found = np.zeros(function.numel_in(3)), []
-    for k, (at, speed) in enumerate(zip(rows, speeds, strict=True)):
-        tau, after = function(k * period, at, speed, memory, wanted)
-        memory = np.array(after).ravel()
-        found.append(np.array(tau).ravel())
-    return np.array(found)
+    count = len(rows)
+    if rows.shape != (count, function.numel_in(1)) or speeds.shape != (count, function.numel_in(2)):
+        expected = f"(n, {function.numel_in(1)}) and (n, {function.numel_in(2)})"
+        raise InvalidInput(f"stepped: q has shape {rows.shape} and v {speeds.shape}, expected {expected}")
+    if not count:
+        return np.zeros((0, function.numel_out(0)))
+    chain = function.mapaccum("chain", count, ["memory"], ["next"])
+    times, same = period * np.arange(count), np.repeat(wanted[:, None], count, axis=1)
+    return np.array(chain(times[None], rows.T, speeds.T, np.zeros(function.numel_in(3)), same)[0]).T
 
 
 def _vectors(function: casadi.Function, period: float, count: int, reference: np.ndarray) -> str:
