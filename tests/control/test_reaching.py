@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad, solve_ivp
 
 from linkwork.control import (
+    AdaptiveRate,
     BoundaryLayer,
     ConstantRate,
     Decaying,
@@ -205,6 +206,56 @@ def test_twisting_time_against_its_swings() -> None:
         total += v / (k1 - k2) + v / (k1 + k2)
         e = v * v / (2 * (k1 + k2))
     assert Twisting(k1, k2).reaching_time(2.0) == pytest.approx(total)
+
+
+@given(st.floats(0.5, 5), st.floats(0.5, 20), st.floats(0.1, 4))
+@settings(max_examples=25)
+def test_the_largest_rate_of_super_twisting_is_met_on_its_way(k1: float, k2: float, nu: float) -> None:
+    """In u = sqrt(nu), ds = dt/(2u) the way to the surface is smooth; its largest |r| by integration."""
+    law = SuperTwisting(k1, k2)
+    motion = solve_ivp(
+        lambda s, y: [y[1], -k1 * y[1] - 2 * k2 * y[0]],
+        (0.0, 20.0),
+        [np.sqrt(nu), -k1 * np.sqrt(nu)],
+        rtol=1e-11,
+        atol=1e-12,
+        dense_output=True,
+        events=lambda s, y: y[0] - 1e-9,
+    )
+    end = motion.t_events[0][0] if len(motion.t_events[0]) else 20.0
+    seen = np.abs(motion.sol(np.linspace(0.0, end, 4001))[1]).max()
+    assert law.largest_rate(nu) == pytest.approx(seen, rel=1e-5)
+    faster = SuperTwisting(*law.gain_for(0.4, nu))
+    assert faster.reaching_time(nu) == pytest.approx(0.4)
+    assert law.rate(-nu) == -law.rate(nu) and law.rate(nu) * nu < 0
+
+
+@given(st.floats(0.2, 5), st.floats(0.5, 20), st.floats(0.1, 4), st.sampled_from([0.0, 0.05, 0.5]))
+@settings(max_examples=25)
+def test_a_growing_gain_has_its_time_and_its_largest_rate(gain: float, growth: float, nu: float, dead: float) -> None:
+    law = AdaptiveRate(gain, growth, dead)
+
+    def rate(_: float, y: np.ndarray) -> list[float]:
+        return [-(gain + y[1]), growth * y[0] if y[0] > dead else 0.0]
+
+    def reached(_: float, y: np.ndarray) -> float:
+        return y[0]
+
+    reached.terminal = True
+    motion = solve_ivp(rate, (0.0, 10.0 * nu / gain), [nu, 0.0], rtol=1e-10, atol=1e-12, events=reached, max_step=0.02)
+    assert law.reaching_time(nu) == pytest.approx(motion.t[-1], rel=1e-5)
+    assert law.largest_rate(nu) == pytest.approx(gain + motion.y[1, -1], rel=1e-5)
+    wanted = 0.7 * float(law.reaching_time(nu))
+    assert AdaptiveRate(law.gain_for(wanted, nu), growth, dead).reaching_time(nu) == pytest.approx(wanted, rel=1e-9)
+    assert law.band(0.9 * gain) == 0.0 and law.band(1.1 * gain) == dead
+
+
+def test_bands_of_twisting_laws_are_their_conditions() -> None:
+    assert Twisting(5.0, 2.0).band([1.9, 2.1]).tolist() == [0.0, np.inf]
+    assert SuperTwisting(6.0, 4.0).band([2.0, 3.9, 4.1]).tolist() == [0.0, np.inf, np.inf]
+    assert Twisting(5.0, 2.0).largest_rate() == 7.0
+    law = Twisting(*Twisting(5.0, 2.0).gain_for(0.3, 0.7))
+    assert law.reaching_time(0.7) == pytest.approx(0.3)
 
 
 @pytest.mark.parametrize(

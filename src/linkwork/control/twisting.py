@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.arguments import as_doubles
+from linkwork.arguments import finite_doubles
 from linkwork.control.checks import positive_array
 from linkwork.control.maths import absolute, root, sign
 from linkwork.control.reaching import Numbers
@@ -63,6 +63,46 @@ class AdaptiveRate(MemoryLaw):
         K = p["gain"] + w
         return larger(smaller(-nu / h, K), -K), self._grown(p, nu, w, h)
 
+    def rate(self, nu: ArrayLike, t: float = 0.0) -> np.ndarray:
+        """r with the gain that it begins with [rad/s^2]."""
+        return -self.gain * np.sign(finite_doubles(nu, "AdaptiveRate: nu"))
+
+    def largest_rate(self, nu: ArrayLike) -> np.ndarray:
+        """The largest |r| on the way from nu to zero: the gain that it has grown to."""
+        return self._grows(np.abs(finite_doubles(nu, "AdaptiveRate: nu")), self.gain)[1]
+
+    def reaching_time(self, nu0: ArrayLike) -> np.ndarray:
+        """Time [s] from nu0 to zero without disturbance: outside `dead` nu'' = -adaptation nu, a harmonic motion."""
+        return self._grows(np.abs(finite_doubles(nu0, "AdaptiveRate: nu0")), self.gain)[0]
+
+    def _grows(self, x: np.ndarray, gain: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(time to zero, gain there): an arc to the edge of `dead`, the rest with the gain reached."""
+        omega = np.sqrt(self.adaptation)
+        edge = np.minimum(self.dead, x)
+        radius = np.hypot(x, gain / omega)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            begins, ends = np.arctan2(gain / omega, x), np.arccos(np.where(radius > 0, edge / radius, 0.0))
+            grown = np.where(x > self.dead, omega * np.sqrt(np.maximum(radius**2 - edge**2, 0.0)), gain)
+            arc = np.where(x > self.dead, (ends - begins) / omega, 0.0)
+            rest = np.where(edge > 0, edge / grown, 0.0)
+        return arc + rest, grown
+
+    def band(self, disturbance: ArrayLike) -> np.ndarray:
+        """Where |nu| settles under |d| <= D [rad/s^2]: at zero, or within `dead` where the first gain is too small."""
+        d = positive_array(disturbance, "AdaptiveRate: disturbance", zero=True)
+        return np.where(d < self.gain, 0.0, self.dead + 0.0 * d)
+
+    def gain_for(self, time: ArrayLike, nu0: ArrayLike) -> np.ndarray:
+        """The gain to begin with that reaches zero from nu0 in the given time [s]; 0 where growth alone is sooner."""
+        wanted = positive_array(time, "AdaptiveRate: time")
+        x = np.abs(finite_doubles(nu0, "AdaptiveRate: nu0"))
+        low, high = np.zeros(np.broadcast(wanted, x, self.gain).shape), x / wanted + 0.0 * self.gain
+        for _ in range(100):  # the constant rate nu0/time is soon enough, and times fall with the gain
+            middle = 0.5 * (low + high)
+            late = self._grows(x + 0.0 * middle, middle)[0] > wanted
+            low, high = np.where(late, middle, low), np.where(late, high, middle)
+        return np.where(high < 1e-12 * x / wanted, 0.0, high)
+
 
 class SuperTwisting(MemoryLaw):
     """r = -k1 sqrt|nu| sgn nu + w,  w' = -k2 sgn nu: a continuous force that still rejects disturbances.
@@ -98,6 +138,40 @@ class SuperTwisting(MemoryLaw):
         after = where(reached, -nu / h, w - h * p["k2"] * sign(b))
         return where(reached, -nu / h, (x - nu) / h), after
 
+    def rate(self, nu: ArrayLike, t: float = 0.0, w: ArrayLike = 0.0) -> np.ndarray:
+        """r for a value w of its integral [rad/s^2]."""
+        x = finite_doubles(nu, "SuperTwisting: nu")
+        return finite_doubles(w, "SuperTwisting: w") - self.k1 * np.sqrt(np.abs(x)) * np.sign(x)
+
+    def largest_rate(self, nu: ArrayLike) -> np.ndarray:
+        """The largest |r| on the way from nu with w = 0, without disturbance.
+
+        With u = sqrt|nu| and ds = dt/(2u): u'' = -k1 u' - 2 k2 u and r = u', which is largest at the start, or if
+        2 k2 > k1^2 where u'' = 0.
+        """
+        u = np.sqrt(np.abs(finite_doubles(nu, "SuperTwisting: nu")))
+        a, gap = 0.5 * self.k1, 2.0 * self.k2 - self.k1**2
+        omega = np.sqrt(np.maximum(2.0 * self.k2 - a * a, 1e-300))
+        across = 2.0 * self.k2 * a / omega - self.k1 * a * a / omega + self.k1 * omega
+        turn = np.arctan2(np.maximum(gap, 0.0), across)
+        swing = self.k1 * np.cos(turn) + (omega - a * a / omega) * np.sin(turn)
+        return u * np.where(gap > 0.0, np.exp(-a * turn / omega) * swing, self.k1)
+
+    def band(self, disturbance_rate: ArrayLike) -> np.ndarray:
+        """Where |nu| settles under disturbances whose rate of change is below D' [rad/s^3], of whatever size.
+
+        0 where k2 > D' and k1^2 >= 4 D' (k2 + D')/(k2 - D') (Levant's condition), else inf: not guaranteed.
+        """
+        d = positive_array(disturbance_rate, "SuperTwisting: disturbance_rate", zero=True)
+        with np.errstate(divide="ignore"):
+            enough = self.k1**2 >= 4.0 * d * (self.k2 + d) / np.maximum(self.k2 - d, 1e-300)
+        return np.where((self.k2 > d) & enough, 0.0, np.inf)
+
+    def gain_for(self, time: ArrayLike, nu0: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """(k1, k2) that reach zero from nu0 in the given time [s]: times fall by f if k1 grows by f and k2 by f^2."""
+        f = self.reaching_time(nu0) / positive_array(time, "SuperTwisting: time")
+        return f * self.k1, f * f * self.k2
+
     def reaching_time(self, nu0: ArrayLike) -> np.ndarray:
         """Time [s] from nu0 with w = 0 to nu = w = 0, without disturbance: in closed form.
 
@@ -106,7 +180,7 @@ class SuperTwisting(MemoryLaw):
         shrinks w by rho = exp(-pi k1/(2 omega)), and |w'| = k2 makes the time 2 w1 / (k2 (1 - rho)). Without
         oscillation (k1^2 >= 8 k2) rho is 0.
         """
-        x = np.abs(as_doubles(nu0, "SuperTwisting: nu0"))
+        x = np.abs(finite_doubles(nu0, "SuperTwisting: nu0"))
         square = 2.0 * self.k2 - 0.25 * self.k1**2
         omega = np.sqrt(np.maximum(square, 1e-300))
         mu = np.sqrt(np.maximum(-square, 1e-300))
@@ -149,7 +223,21 @@ class Twisting:
 
     def reaching_time(self, e0: ArrayLike) -> np.ndarray:
         """Time [s] from rest at e0 to rest at 0: every swing shrinks by (k1 - k2)/(k1 + k2), a geometric series."""
-        x = np.abs(as_doubles(e0, "Twisting: e0"))
+        x = np.abs(finite_doubles(e0, "Twisting: e0"))
         less, more = self.k1 - self.k2, self.k1 + self.k2
         swing = np.sqrt(2.0 * x / less) + np.sqrt(2.0 * less * x) / more
         return swing / (1.0 - np.sqrt(less / more))
+
+    def largest_rate(self, e: ArrayLike = 0.0) -> np.ndarray:
+        """k1 + k2 [rad/s^2], from wherever it begins."""
+        return self.k1 + self.k2 + 0.0 * finite_doubles(e, "Twisting: e")
+
+    def band(self, disturbance: ArrayLike) -> np.ndarray:
+        """Where |e| settles under |d| <= D [rad/s^2]: 0 if k1 - k2 > D and k2 > D, else inf: not guaranteed."""
+        d = positive_array(disturbance, "Twisting: disturbance", zero=True)
+        return np.where(np.minimum(self.k1 - self.k2, self.k2) > d, 0.0, np.inf)
+
+    def gain_for(self, time: ArrayLike, e0: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """(k1, k2) that reach zero from rest at e0 in the given time [s]: times fall as 1/sqrt of both."""
+        f = (self.reaching_time(e0) / positive_array(time, "Twisting: time")) ** 2
+        return f * self.k1, f * self.k2
