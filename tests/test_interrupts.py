@@ -13,7 +13,7 @@ import pytest
 
 from linkwork.doors import door
 from linkwork.errors import InvalidInput
-from linkwork.interrupts import heard
+from linkwork.interrupts import heard, wait_until
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 ENDLESS = 60.0
@@ -74,6 +74,19 @@ def test_who_cleans_up_is_not_interrupted_again():
     with pytest.raises(KeyboardInterrupt):
         interrupted(heard, work)
     assert cleaned == [True]
+
+
+def test_who_waits_for_ctrl_c_returns_and_goes_on():
+    """As the viewer does: its wait is a door, and an interrupt ends the wait alone."""
+    went_on = []
+
+    def serve(x: float) -> None:
+        wait_until(threading.Event(), ENDLESS)
+        time.sleep(0.2)  # longer than until an interrupt that nobody heard is sent again
+        went_on.append(x)
+
+    interrupted(door(serve, "serve"), 1.0)
+    assert went_on == [1.0]
 
 
 def test_a_call_that_nobody_interrupts_is_that_call():

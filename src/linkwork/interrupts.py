@@ -42,9 +42,14 @@ class _Interrupt:
         while True:
             time.sleep(AGAIN)
             with self._lock:
-                if self.is_over:
+                if self.is_over or not self.came:
                     return
                 _thread.interrupt_main()
+
+    def answer(self) -> None:
+        """The call itself has dealt with what came: nothing is sent again, and it may return."""
+        with self._lock:
+            self.came = False
 
     def end(self) -> None:
         """Nothing is sent from here on."""
@@ -53,6 +58,16 @@ class _Interrupt:
             with self._lock:
                 pass
         _set_handler(signal.SIGINT, signal.default_int_handler)  # what is still pending is delivered first
+
+
+def wait_until(event: threading.Event, seconds: float | None = None) -> None:
+    """Wait for the event, for some seconds or for Ctrl-C, which ends the wait and nothing else."""
+    try:
+        event.wait(seconds)
+    except KeyboardInterrupt:
+        interrupt = _get_handler(signal.SIGINT)
+        if isinstance(interrupt, _Interrupt):
+            interrupt.answer()
 
 
 def heard(call: Callable[..., Any], *args: Any, **options: Any) -> Any:

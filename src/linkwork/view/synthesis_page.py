@@ -18,6 +18,7 @@ import numpy as np
 
 from linkwork import synthesis
 from linkwork.errors import InvalidInput, LinkworkError, NotPossible
+from linkwork.interrupts import wait_until
 from linkwork.robot import Robot
 from linkwork.synthesis import PlanarTask
 from linkwork.synthesis.burmester import dyads_along
@@ -100,8 +101,7 @@ class SynthesisPage:
 
     def wait(self, seconds: float | None = None) -> None:
         """Serve until Ctrl-C, or for some seconds."""
-        with contextlib.suppress(KeyboardInterrupt):
-            self._closed.wait(seconds)
+        wait_until(self._closed, seconds)
         self.close()
 
     # what a drag makes new

@@ -14,6 +14,7 @@ import numpy as np
 
 from linkwork.errors import InvalidInput, LinkworkError, NotPossible, UnknownName, did_you_mean
 from linkwork.formats.installed import installed_file
+from linkwork.interrupts import wait_until
 from linkwork.library import load, robots
 from linkwork.robot import Robot
 from linkwork.view.cameras import add_ground, aim, corners_of, lay_ground, sees
@@ -103,8 +104,7 @@ class Viewer:
 
     def wait(self, seconds: float | None = None) -> None:
         """Serve until Ctrl-C, or for some seconds."""
-        with contextlib.suppress(KeyboardInterrupt):
-            self._closed.wait(seconds)
+        wait_until(self._closed, seconds)
         self.close()
 
     def show(self, q: np.ndarray) -> None:
