@@ -115,17 +115,19 @@ def _sags(gripper: RotaryGripper) -> list[Case]:
 
 
 def figures() -> tuple[Redrawn, ...]:
-    """Figure 8: the grip force while the jaws turn, with three feed-forward gains."""
-    caption = (
-        "grip force while turning by 40 deg: without feed-forward, and with the gains of eqs. 5 and 9; plant of eq. 9"
-    )
+    """Figure 8: the grip force while the jaws turn, with the feed-forward gains of the three k."""
+    caption = "grip force while turning by 40 deg: without feed-forward, and with the gains of the three k"
     return (Redrawn("figure-8", caption, _draw_force),)
 
 
 def _draw_force(figure: Any) -> None:
     gripper = RotaryGripper.from_robot("rotary-gripper")
-    k9 = gripper.couplings["equation 9"]
-    gains = {"none": 0.0, "eq. 5": gripper.couplings["equation 5"], "eq. 9": k9}
-    run = gripper.simulate(4.0, ANGLE, velocity=5.6, feed_forward=np.array(list(gains.values())), coupling=k9)
-    curves = {name: np.asarray(run["force"])[k] for k, name in enumerate(gains)}
-    panels(figure, run.time, [("grip force", "N", curves)])
+    gains = {"none": 0.0} | {f"k by {name}": k for name, k in gripper.couplings.items()}
+    rows, time = [], np.zeros(1)
+    for name in ("geometry", "equation 9"):
+        forward, k = np.array(list(gains.values())), gripper.couplings[name]
+        run = gripper.simulate(4.0, ANGLE, velocity=5.6, feed_forward=forward, coupling=k)
+        curves = {told: np.asarray(run["force"])[at] for at, told in enumerate(gains)}
+        time = run.time
+        rows.append((f"grip force, plant with k by {name}", "N", curves))
+    panels(figure, time, rows)

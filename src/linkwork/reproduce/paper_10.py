@@ -200,15 +200,32 @@ def _loops() -> list[Case]:
 
 
 def figures() -> tuple[Redrawn, ...]:
-    """The tracking errors of the laws that the paper compares."""
-    caption = "errors of joint 2 on the exercise, explicit discretisation; payload and friction unknown to the laws"
-    return (Redrawn("tracking", caption, _draw_tracking),)
+    """Errors and forces of the laws that the paper compares."""
+    unknown = "payload and friction unknown to the laws"
+    return (
+        Redrawn("tracking", f"errors of joint 2 on the exercise, explicit discretisation; {unknown}", _draw_tracking),
+        Redrawn(
+            "chatter", f"force of joint 1 as printed and by the implicit rule; {unknown}", _draw_chatter, (8.0, 6.5)
+        ),
+    )
 
 
 def _draw_tracking(figure: Any) -> None:
     errors, time = {}, np.zeros(1)
     for name, law in laws().items():
-        result = run(law, "explicit", duration=2.0)
-        time = result.time
-        errors[name] = np.rad2deg(result.q - wanted(result.time))[:, 1]
+        result = run(law, "explicit")
+        time = result.time[::40]
+        errors[name] = np.rad2deg(result.q[::40] - wanted(time))[:, 1]
     panels(figure, time, [("error of joint 2", "deg", errors)])
+
+
+def _draw_chatter(figure: Any) -> None:
+    """The first tenth of a second, where the decaying term is largest."""
+    rows, time = [], np.zeros(1)
+    for rule in ("explicit", "implicit"):
+        forces = {}
+        for name, law in laws().items():
+            result = run(law, rule, duration=0.1)
+            time, forces[name] = result.time, result.tau[:, 0]
+        rows.append((f"force of joint 1, {rule}", "N m", forces))
+    panels(figure, time, rows)
