@@ -57,7 +57,7 @@ def test_the_count_of_base_parameters_is_the_rank_of_the_regressor():
 
 
 def test_the_panda_has_as_many_base_parameters_as_published():
-    assert len(lw.studies.base_parameters(lw.load("panda"))) == 43  # [Gaz2019] section III: 43 dynamic coefficients
+    assert len(lw.studies.base_parameters(lw.load("panda"))) == 43  # [Gaz2019]: 43 dynamic coefficients
 
 
 def test_two_bars_have_the_combinations_of_the_textbook():
