@@ -5,10 +5,11 @@ distance of the nearest shapes at x_i and its exact gradient by the joints,
 
     minimise   BEND N^3 |D2 x|^2 + N |D1 x|^2 + push sum_i max(0, clearance - d_i)^2 N
 
-Hinges that are active are linearised: one block-banded system a step, damped as Levenberg does. A step is taken only
-if the objective falls and every motion between the points is *proved* free, so that no answer is worse than its seed.
-First missing clearance counts much (away from what is near), then less (smooth); the answer is the best by the latter.
-Source: [Ratliff2009] (objective), [Levenberg1944] (damping).
+Hinges that are active are linearised: one block-banded system a step, damped as Levenberg does. Shapes that are not
+the nearest, and that the step would run into, take part as planes (planes.py). A step is taken only if the objective
+falls and every motion between the points is *proved* free, so that no answer is worse than its seed. First missing
+clearance counts much (away from what is near), then less (smooth); the answer is the best by the latter.
+Source: [Ratliff2009] (objective), [Levenberg1944] (damping), [Kiwiel1990] (planes).
 """
 
 from __future__ import annotations
@@ -25,11 +26,13 @@ from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.planning.paths import free_path
 from linkwork.planning.plan_result import Plan, Plans
+from linkwork.planning.planes import Planes
 from linkwork.planning.planner import plan
 from linkwork.planning.questions import length_of, space_of
 from linkwork.planning.space import Space
 
-POINTS = 64
+POINTS = 96
+ITERATIONS = 40
 BEND = 0.02  # what acceleration counts, against the length squared
 PUSHES = (2e5, 5e4)  # what missing clearance counts [1/m^2]: first away from what is near, then smooth
 FIRST_DAMPING, LEAST_DAMPING, MOST_DAMPING = 1e-2, 1e-6, 1e6
@@ -44,7 +47,7 @@ def optimise(
     seeds: int = 1,
     clearance: float = 0.02,
     points: int = POINTS,
-    iterations: int = 80,
+    iterations: int = ITERATIONS,
     seed: int = 0,
 ) -> Any:
     """Smoother and shorter paths, certified at every step, from paths that are free.
@@ -68,9 +71,9 @@ def optimise(
     one = one or (isinstance(paths, (list, tuple)) and all(np.ndim(row) == 1 for row in paths))
     clock = time.perf_counter()
     asked = []
-    for each in [paths] if one else list(paths):
-        scene = each.obstacles if around is None and isinstance(each, Plan) else around
-        rows, scene = free_path(model, _rows_of(each), scene, "optimise", 1.0 / 32.0)
+    for path in [paths] if one else list(paths):
+        scene = path.obstacles if around is None and isinstance(path, Plan) else around
+        rows, scene = free_path(model, _rows_of(path), scene, "optimise", 1.0 / 32.0)
         begun = [rows]
         for k in range(1, int(seeds)):
             other = plan(model, rows[0], rows[-1], scene, seed=seed + k, certify=False)
@@ -78,9 +81,10 @@ def optimise(
         asked.append((scene, begun))
     answers: list[Any] = [None] * len(asked)
     for scene in {id(scene): scene for scene, _ in asked}.values():  # paths of one scene side by side
-        own = [k for k, (around_k, _) in enumerate(asked) if around_k is scene]
-        better = _best(model, space, [asked[k][1] for k in own], scene, aim, int(points), int(iterations))
-        for k, answer in zip(own, better, strict=True):
+        members = [k for k, (around_k, _) in enumerate(asked) if around_k is scene]
+        begun = [asked[k][1] for k in members]
+        better = _best(model, space, begun, scene, aim, int(points), int(iterations))
+        for k, answer in zip(members, better, strict=True):
             answers[k] = answer
     return answers[0] if one else Plans(answers, time.perf_counter() - clock)
 
@@ -181,6 +185,7 @@ class _Descent:
         place = self.size * np.arange(self.count - 2)[:, None] + column
         self.blocks = (row, column, np.broadcast_to(row - column, place.shape), place)
         self.now = self._valued(x)
+        self.planes = Planes(len(x), self.count - 2, self.size)
         self.damping = np.full(len(x), FIRST_DAMPING)
         self.tired = np.zeros(len(x), dtype=int)
         self.proved = self._free(x)
@@ -211,7 +216,11 @@ class _Descent:
         good = gain > 0.0
         good[good] = self._free(moved[good])
         self.tired[active] = np.where(good & (gain < ENOUGH), self.tired[active] + 1, 0)
-        self.damping[active] = np.maximum(self.damping[active] * np.where(good, 0.25, 6.0), LEAST_DAMPING)
+        factors = np.where(good, 0.25, 6.0)
+        self.damping[active] = np.maximum(self.damping[active] * factors, LEAST_DAMPING)
+        for place, k in enumerate(active):  # the look that is not the path's own from now on
+            look, at, x = (self.now, k, self.x[k]) if good[place] else (then, place, moved[place])
+            self.planes.keep(k, x[1:-1], look.distance[at, 1:-1], look.gradient[at, 1:-1])
         taken = active[good]
         self.x[taken] = moved[good]
         for name in ("smooth", "missing", "distance", "gradient"):
@@ -222,14 +231,15 @@ class _Descent:
 
     def _valued(self, x: np.ndarray) -> _Value:
         intervals = self.count - 1
-        found = self.model.clearance(x, self.obstacles)
-        missing = np.maximum(self.aim - found.distance, 0.0)
+        nearest = self.model.clearance(x, self.obstacles)
+        missing = np.maximum(self.aim - nearest.distance, 0.0)
         ways = np.diff(x, axis=1)
         bends = np.diff(ways, axis=1)
         squares = intervals * np.einsum("bij,bij->b", ways, ways)
         bend = BEND * intervals**3 * np.einsum("bij,bij->b", bends, bends)
         squared = np.einsum("bi,bi->b", missing, missing) / intervals
-        return _Value(squares + bend, squared, np.array(found.distance), np.array(found.gradient))
+        looks = (np.array(nearest.distance), np.array(nearest.gradient))
+        return _Value(squares + bend, squared, *looks)
 
     def _free(self, x: np.ndarray) -> np.ndarray:
         """Which paths are proved free."""
@@ -238,19 +248,27 @@ class _Descent:
         return np.all(self.model.certify_motion(x[:, :-1], x[:, 1:], self.obstacles).free, axis=1)
 
     def _step(self, k: int, push: float) -> np.ndarray:
-        """The damped Gauss-Newton step (n - 2, nq) of one path."""
-        from scipy.linalg import solveh_banded
-
-        n, size, intervals = self.count - 2, self.size, self.count - 1
-        missing = np.maximum(self.aim - self.now.distance[k, 1:-1], 0.0)
-        g = np.where(missing[:, None] > 0.0, self.now.gradient[k, 1:-1], 0.0)
-        weight = push / intervals
-        pull = weight * missing[:, None] * g - self._slope(self.x[k])
+        """The damped Gauss-Newton step (n - 2, nq) of one path: first with the nearest pair of shapes at each point,
+        then with the planes that this would break."""
+        x, weight = self.x[k, 1:-1], push / (self.count - 1)
+        distance, gradient = self.now.distance[k, 1:-1], self.now.gradient[k, 1:-1]
+        missing = np.maximum(self.aim - distance, 0.0)
+        slope = np.where(missing[:, None] > 0.0, gradient, 0.0)
+        pull = weight * missing[:, None] * slope - self._slope(self.x[k])
         banded = self.stiffness.copy()
         banded[0] += self.damping[k] * self.stiffness[0].mean()
-        row, column, band, place = self.blocks  # of g g' on the diagonal: band j holds entries (c + j, c)
-        banded[band, place] += weight * g[:, row] * g[:, column]
-        return solveh_banded(banded, pull.ravel(), lower=True, check_finite=False).reshape(n, size)
+        self._add_squares(banded, weight, slope)
+        step = _solved(banded, pull)
+        missing, slope = self.planes.broken(k, x, step, (distance, gradient), self.aim)
+        if not slope.any():
+            return step
+        self._add_squares(banded, weight, slope)
+        return _solved(banded, pull + weight * missing[:, None] * slope)
+
+    def _add_squares(self, banded: np.ndarray, weight: float, slope: np.ndarray) -> None:
+        """weight g g' of each point to its block on the diagonal: band j holds entries (c + j, c)."""
+        row, column, band, place = self.blocks
+        banded[band, place] += weight * slope[:, row] * slope[:, column]
 
     def _slope(self, x: np.ndarray) -> np.ndarray:
         """Half the gradient of length squared and bending at the inner points (n - 2, nq)."""
@@ -259,6 +277,12 @@ class _Descent:
         bends = np.diff(ways, axis=0)
         padded = np.concatenate([np.zeros((1, x.shape[1])), bends, np.zeros((1, x.shape[1]))])
         return -intervals * bends + BEND * intervals**3 * np.diff(padded, n=2, axis=0)
+
+
+def _solved(banded: np.ndarray, pull: np.ndarray) -> np.ndarray:
+    from scipy.linalg import solveh_banded
+
+    return solveh_banded(banded, pull.ravel(), lower=True, check_finite=False).reshape(pull.shape)
 
 
 def stiffness(count: int, size: int) -> np.ndarray:

@@ -221,7 +221,9 @@ class PlanPage:
         if not answer.success:
             self.status.content = f"{answer.reason} ({took})"
             return
-        proof = f"proved free, at least {1e3 * answer.clearance:.1f} mm clear" if answer.certified else "not proved"
+        # while something is dragged the bound of the proof, which is there already; then the better one
+        clear = answer.bound if self.law is None else answer.clearance
+        proof = f"proved free, at least {1e3 * clear:.1f} mm clear" if answer.certified else "not proved"
         words = f"length {answer.length:.3f}, {len(answer.path)} waypoints, {proof}, {took}"
         self.status.content = words if self.law is None else f"{words}; fastest motion {self.law.duration:.2f} s"
 
