@@ -19,6 +19,7 @@ from scipy.sparse.csgraph import dijkstra
 import linkwork as lw
 from linkwork.collision import Box, Capsule, CollisionModel, Obstacles, Sphere
 from linkwork.planning import plan
+from linkwork.planning.anytime import patience
 from linkwork.reproduce.paper_06 import LENGTHS, colliding
 from tests.planning.test_roadmap import point
 
@@ -121,6 +122,12 @@ def test_lengths_fall_to_the_known_optimum(name: str, method: str) -> None:
     assert answer.length >= shortest * (1.0 - 1e-9)
     times, lengths = np.array(answer.history).T
     assert (np.diff(times) > 0).all() and (np.diff(lengths) < 0).all() and lengths[-1] == answer.length
+
+
+def test_searches_begin_again_after_the_published_sequence() -> None:
+    """[Luby1993] prints its first fifteen terms."""
+    terms = [patience(turn) for turn in range(1, 16)]
+    assert terms == [1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8]
 
 
 def test_optima_are_those_of_closed_forms_and_of_the_paper_s_digest() -> None:

@@ -2,8 +2,9 @@
 
 Each search has a bound by the best length so far (see rrt_connect.py); what it finds is shortened, and taken if it is
 shorter then, so that lengths fall monotonically. Shortcuts take a third to a half of a first path, so that bounds of up
-to SLACK times the best length find the most; one search in four has the best length itself. Searches draw from shifted
-sequences, each its own, and are given up after ITERATIONS. Source: [Wilson2025], [Gammell2014].
+to SLACK times the best length find the most. Searches draw from shifted sequences, each its own. How long one may take
+nobody knows: they are given up after ITERATIONS times 1, 1, 2, 1, 1, 2, 4, ..., which no other choice beats by much.
+Source: [Wilson2025], [Gammell2014], [Luby1993] (when to begin again).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from linkwork.planning.jobs import SOLVED, Job, PlannerSettings, Search
 from linkwork.planning.questions import length_of
 
 ITERATIONS = 2048
-SLACK = (1.6, 1.3, 1.6, 1.0)
+SLACK = (2.5, 1.6, 1.3)
 MARGIN = 1e-4  # a path must be shorter by this share
 
 
@@ -49,10 +50,20 @@ def improved(
         turn += 1
         job = search.job(*problem, replace(settings, bound=bound), generator.random(len(shift)))
         arena = search.arena(job)
-        if search.go_on(job, ITERATIONS, arena) != SOLVED or job["path_count"] > job["path_rows"]:
+        if search.go_on(job, ITERATIONS * patience(turn), arena) != SOLVED or job["path_count"] > job["path_rows"]:
             continue
         candidate = shorten(job.waypoints)
         if length_of(candidate) < length:
             best, length = candidate, length_of(candidate)
             history.append((time.perf_counter(), length))
     return best, history, job
+
+
+def patience(turn: int) -> int:
+    """How long the search of a turn may take, from 1 on: 1, 1, 2, 1, 1, 2, 4, 1, ... Source: [Luby1993]."""
+    length = 1  # of the smallest part 1 .. 2^k - 1 of the sequence that reaches this turn
+    while length < turn:
+        length = 2 * length + 1
+    if turn == length:
+        return (length + 1) // 2
+    return patience(turn - length // 2)

@@ -82,8 +82,8 @@ def optimise(
     answers: list[Any] = [None] * len(asked)
     for scene in {id(scene): scene for scene, _ in asked}.values():  # paths of one scene side by side
         members = [k for k, (around_k, _) in enumerate(asked) if around_k is scene]
-        begun = [asked[k][1] for k in members]
-        better = _best(model, space, begun, scene, aim, int(points), int(iterations))
+        seeds_of = [asked[k][1] for k in members]
+        better = _best(model, space, seeds_of, scene, aim, int(points), int(iterations))
         for k, answer in zip(members, better, strict=True):
             answers[k] = answer
     return answers[0] if one else Plans(answers, time.perf_counter() - clock)
