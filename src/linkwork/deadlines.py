@@ -22,6 +22,10 @@ from linkwork.arguments import number, shown
 from linkwork.errors import InvalidInput, NotPossible
 
 
+MOST_STEPS = 10**11
+"""Steps of all samples together that a run may take, some hours of work: more is a slip of a number."""
+
+
 @dataclass(frozen=True)
 class _Limit:
     end: float
@@ -65,6 +69,12 @@ def wait(lock: threading.Lock) -> None:
         lock.acquire()
     elif not lock.acquire(timeout=max(0.0, limit.end - time.monotonic())):
         check()
+
+
+def check_steps(steps: float, who: str) -> None:
+    """Refuse a run of more steps than anybody waits for."""
+    if not steps <= MOST_STEPS:
+        raise InvalidInput(f"{who}: {steps:.3g} steps, expected at most {MOST_STEPS:.0e}; set step= or duration=")
 
 
 def check_memory(size: float, what: str, cure: str) -> None:

@@ -263,12 +263,17 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
     # inverse kinematics
 
     def singularity(
-        self, q: ArrayLike, frame: str, length: float | None = None, thresholds: Mapping[str, float] | None = None
+        self,
+        q: ArrayLike,
+        frame: str,
+        length: float | None = None,
+        thresholds: Mapping[str, float] | None = None,
+        time_limit: float | None = None,
     ) -> Singularity:
         """How near configurations are to singular for a frame, and what is lost there. See inverse/singularity.py."""
         from linkwork.inverse import singularity as singularities
 
-        return singularities.singularity(self.subject, q, frame, length, thresholds)
+        return singularities.singularity(self.subject, q, frame, length, thresholds, time_limit)
 
     def inverse_kinematics_all(
         self, target: ArrayLike, frame: str, q0: ArrayLike | None = None, free: ArrayLike | None = None

@@ -12,6 +12,7 @@ import numpy as np
 from casadi import SX
 from numpy.typing import ArrayLike
 
+from linkwork import deadlines
 from linkwork.arguments import finite_doubles
 from linkwork.control.checks import positive, positive_array
 from linkwork.control.drives import Cascade, Inverter, Thermal
@@ -26,6 +27,7 @@ STATE = ("i_d", "i_q", "speed", "angle", "heat")
 """Currents [A peak], shaft speed [rad/s] and angle [rad], temperature above the ambient [K]."""
 KEPT = ("u_a", "u_b", "next_a", "next_b", "w_d", "w_q", "slow", "torque_set", "speed_set")
 """Voltages of the stator that act and that come next, integrals of both PIs, set points of the outer loops."""
+ROW = ("speed", "angle", "torque", "current_d", "current_q", "temperature")
 PARAMETERS = {"machine": 8, "loops": 9, "thermal": 2, "reference": 1, "load": 1}
 
 
@@ -69,12 +71,19 @@ def spin(
     bridge = inverter or Inverter(1e6)
     T = loops.current.period
     h = 0.5 * T if step is None else positive(step, "spin: step")
+    deadlines.check_steps(T / h, "spin")
     each = round(T / h)
     if each < 1 or abs(each * h - T) > 1e-9 * T:
         raise InvalidInput(f"spin: step {h:g} s is no whole part of the current loop's period of {T:g} s")
-    samples = round(positive(duration, "spin: duration") / T)
+    wanted = positive(duration, "spin: duration") / T
     numbers, sources = _numbers(motor, loops, reference, load, inertia, damping, thermal)
     given: dict[str, Any] = dict(numbers)
+    runs = max(1, given["machine"][..., 0].size)
+    deadlines.check_steps(wanted * each * runs, "spin")
+    samples = round(wanted)
+    if record:
+        size = 8.0 * len(ROW) * (samples + 1) * runs
+        deadlines.check_memory(size, f"spin: {(samples + 1) * runs:.3g} rows", "set duration= or record=False")
     run = _loop(loops, bridge, h, each, sources)
     first: dict[str, Any] = {name: np.zeros((*given["machine"].shape[:-1], 1)) for name in (*STATE, *KEPT)}
     count = samples * each
@@ -82,8 +91,7 @@ def spin(
     if done.failed.any():
         raise NotPossible("spin: the currents are no longer finite: these loops are unstable")
     rows = done.record["row"]
-    names = ("speed", "angle", "torque", "current_d", "current_q", "temperature")
-    columns = {name: rows[..., k] for k, name in enumerate(names)}
+    columns = {name: rows[..., k] for k, name in enumerate(ROW)}
     columns["temperature"] = columns["temperature"] + (25.0 if thermal is None else thermal.ambient)
     return Spin(T * np.arange(samples + 1) if record else np.array([0.0, samples * T]), columns)
 

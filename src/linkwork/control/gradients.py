@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwork import deadlines
 from linkwork.arguments import as_doubles, number
 from linkwork.control.checks import positive
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
@@ -31,12 +32,14 @@ def figure_gradient(
     payload: Any = None,
     friction: Any = True,
     method: str = "rk4",
+    time_limit: float | None = None,
 ) -> tuple[float, dict[str, float]]:
     """(figure, {gain: its derivative}) of one run: exact to rounding where the law is smooth along it.
 
     controller   a function of the gains by name that gives a controller, as for `tune`; numbers of the law must follow
                  the gains linearly (they do where a gain is a gain), which is checked
     figure       an integral: squared_error, absolute_error, timed_error, effort, energy (vectors are summed)
+    time_limit   seconds after which it ends with NotPossible; None: as long as it takes
     """
     if figure not in SUMS:
         raise UnknownName(f'figure_gradient: "{figure}" has no derivative{did_you_mean(figure, SUMS)}; of {SUMS}')
@@ -51,13 +54,16 @@ def figure_gradient(
     if start.shape != (plant.nq,) or speed.shape != (plant.nv,):
         raise InvalidInput(f"figure_gradient: q {start.shape}, v {speed.shape}, expected ({plant.nq},), ({plant.nv},)")
     h = positive(step, "figure_gradient: step")
-    steps = round(positive(duration, "figure_gradient: duration") / h)
+    wanted = positive(duration, "figure_gradient: duration") / h
+    deadlines.check_steps(wanted * len(values), "figure_gradient")
+    steps = round(wanted)
     rubbing = friction_of(friction, plant)
     if rubbing.dry:
         raise NotPossible("figure_gradient: dry friction that sticks has no derivative; use Coulomb(level, width=...)")
-    found, slopes = tangent_figures(
-        plant, control, directions, start, speed, metrics.bound(plant), rubbing, h, steps, method
-    )
+    with deadlines.time_limit(time_limit, "figure_gradient"):
+        found, slopes = tangent_figures(
+            plant, control, directions, start, speed, metrics.bound(plant), rubbing, h, steps, method
+        )
     return float(found[figure].sum()), {
         name: float(slope[figure].sum()) for name, slope in zip(values, slopes, strict=True)
     }

@@ -97,12 +97,23 @@ def singularity(
     frame: str,
     length: float | None = None,
     thresholds: Mapping[str, float] | None = None,
+    time_limit: float | None = None,
 ) -> Singularity:
     """How singular configurations q (..., nq) are for a frame; see `Singularity`.
 
-    length: unit of length that makes metres comparable with radians; thresholds: other values for names of THRESHOLDS.
+    length       unit of length that makes metres comparable with radians
+    thresholds   other values for names of THRESHOLDS
+    time_limit   seconds after which it ends with NotPossible; None: as long as it takes
     """
     limits = _thresholds(thresholds)
+    with deadlines.time_limit(time_limit, "singularity"):
+        return _measured(subject, q, frame, length, limits)
+
+
+def _measured(
+    subject: Subject, q: ArrayLike, frame: str, length: float | None, limits: Mapping[str, float]
+) -> Singularity:
+    """The measures, and what is below its limit."""
     J = quantities.evaluate(subject, "jacobian", {"q": q}, frame)
     moving = np.flatnonzero(_moving(subject, frame))
     unit = _length(subject, frame, length)

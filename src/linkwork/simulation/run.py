@@ -35,8 +35,6 @@ Item = TypeVar("Item", EndStop, Event)
 DEFAULT_STEP = 1e-3
 LEAST_TOLERANCE = 1e-14
 MOST_ROWS = 10**8
-MOST_STEPS = 10**11
-"""Steps of all samples together that a run may take, some hours of work: more is a slip of a number."""
 SHORTEST = 1e-100
 """Duration [s] below which squares of steps are no numbers any more."""
 _WHOLE = 1e-6  # a duration may miss a whole number of steps by this part of a step: decimals are not binary
@@ -161,10 +159,7 @@ def _fixed_steps(
     """(step [s], how many, how many of them a row) of a run with fixed steps."""
     h = _positive("step", DEFAULT_STEP if step is None else step)
     steps, every = _whole(duration, h, "duration", "step"), 1
-    if steps * runs > MOST_STEPS:
-        raise InvalidInput(
-            f"simulate: {steps * runs:.3g} steps, expected at most {MOST_STEPS:.0e}; set step= or duration="
-        )
+    deadlines.check_steps(steps * runs, "simulate")
     if sample is not None:
         every = _whole(sample, h, "sample", "step")
         if steps % every:

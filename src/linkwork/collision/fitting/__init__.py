@@ -13,11 +13,15 @@ from linkwork.collision.fitting.spheres import checked_tolerance, covering_balls
 from linkwork.collision.fitting.surface import Surface, triangles
 from linkwork.collision.report import Report, Row
 from linkwork.collision.shapes import SHAPES, Capsule, Convex, HalfSpace, Mesh, Shape, Sphere, TaperedCapsule
+from linkwork.deadlines import counted
 from linkwork.errors import InvalidInput
 
 __all__ = ["fit_capsules", "fit_spheres", "fit_tapered_capsule", "fitted"]
 
 log = logging.getLogger("linkwork")
+
+MOST_CAPSULES = 200
+"""Around one mesh: every one is a search of its own, some hundredths of a second."""
 
 
 def fit_spheres(mesh: Shape, tolerance: float = 0.02) -> tuple[Sphere, ...]:
@@ -31,13 +35,12 @@ def fit_spheres(mesh: Shape, tolerance: float = 0.02) -> tuple[Sphere, ...]:
 
 def fit_capsules(mesh: Shape, count: int = 1) -> tuple[Capsule, ...]:
     """`count` capsules of small volume that cover a mesh, a hull, a box or a cylinder."""
-    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
-        raise InvalidInput(f"fit_capsules: count is {count!r}, expected a whole number above 0")
+    count = counted(count, "fit_capsules: count", 1, MOST_CAPSULES)
     corners = triangles(_fittable(mesh, "fit_capsules"))
     if count == 1:
         found = [capsule_around(corners.reshape(-1, 3))]
     else:
-        found = several_capsules(corners, int(count))
+        found = several_capsules(corners, count)
     return tuple(Capsule(_vector(start), _vector(end), radius) for start, end, radius in found)
 
 
