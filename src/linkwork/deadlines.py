@@ -21,7 +21,6 @@ import numpy as np
 from linkwork.arguments import number, shown
 from linkwork.errors import InvalidInput, NotPossible
 
-
 MOST_STEPS = 10**11
 """Steps of all samples together that a run may take, some hours of work: more is a slip of a number."""
 

@@ -99,6 +99,7 @@ def door(function: Callable[..., Any], who: str, numbers: bool = True) -> Callab
 
     @functools.wraps(function)
     def guarded(*args: Any, **options: Any) -> Any:
+        nonlocal is_quick
         if numbers:
             for value in args:
                 if value.__class__ is float and value != value:
@@ -106,10 +107,16 @@ def door(function: Callable[..., Any], who: str, numbers: bool = True) -> Callab
             for value in options.values():
                 if value.__class__ is float and value != value:
                     raise _no_number(function, who, args, options)
-        nonlocal is_quick
         began = perf_counter()
         try:
-            return function(*args, **options) if is_quick else heard(function, *args, **options)
+            if is_quick:
+                result = function(*args, **options)
+                if perf_counter() - began >= QUICK:
+                    is_quick = False
+            else:
+                result = heard(function, *args, **options)
+                is_quick = perf_counter() - began < QUICK
+            return result
         except LinkworkError:
             raise
         except Exception as error:
@@ -117,8 +124,6 @@ def door(function: Callable[..., Any], who: str, numbers: bool = True) -> Callab
             if told is None:
                 raise
             raise told from error
-        finally:
-            is_quick = perf_counter() - began < QUICK
 
     setattr(guarded, MARK, True)
     return guarded
