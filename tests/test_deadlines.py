@@ -31,6 +31,13 @@ def balls():
     )
 
 
+def raised():
+    """A pose of the tool, half a metre above where it is at rest."""
+    pose = lw.load("ur5e").pose(np.zeros(6), "tool0")
+    pose[2, 3] += 0.5
+    return pose
+
+
 def gradient(duration, **more):
     """Of a spring and a damper on a planar arm that rests."""
     robot = lw.load("rehabilitation-arm")
@@ -57,6 +64,7 @@ STATED = {
     "burmester": lambda n: lw.synthesis.burmester(task(), samples=n),
     "roadmap": lambda n: lw.planning.Roadmap.build(balls(), nodes=n),
     "neighbours": lambda n: lw.planning.Roadmap.build(balls(), nodes=20, neighbours=n),
+    "cartesian": lambda n: lw.planning.cartesian(balls(), raised(), "tool0", np.zeros(6), spacing=1.0 / n),
     "spin": lambda n: lw.control.spin(lw.control.PMSM(0.1, 4, 1.0, 1e-3, 1e-3, 1e-4), duration=float(n)),
     "figure_gradient": lambda n: gradient(float(n)),
     "fit_capsules": lambda n: lw.collision.fit_capsules(lw.collision.Box((1, 1, 1)), count=n),
@@ -102,6 +110,7 @@ def test_a_limit_of_time_ends_loops_in_machine_code_and_in_python():
         lambda s: lw.synthesis.search(task(tolerance=(0.1, 0.1, 0.1)), samples=10**9, time_limit=s),
         lambda s: robot.singularity(np.zeros((200_000, 6)), "tool0", time_limit=s),
         lambda s: gradient(1e7, time_limit=s),
+        lambda s: lw.planning.Roadmap.build(balls(), nodes=20_000, time_limit=s),
     ]
     for call in calls:
         began = time.monotonic()
@@ -122,6 +131,31 @@ def test_the_nearest_of_two_limits_holds_and_a_limit_ends_with_its_call():
     lock.acquire()
     with pytest.raises(NotPossible, match="waiting: not done"), deadlines.time_limit(0.01, "waiting"):
         deadlines.wait(lock)
+
+
+def test_rounds_cover_all_rows_and_look_at_the_clock_before_each(monkeypatch):
+    looks = []
+    monkeypatch.setattr(deadlines, "check", lambda: looks.append(1))
+    for count in (0, 1, 6, 7):
+        looks.clear()
+        slices = list(deadlines.rounds(count, 3))
+        assert [k for some in slices for k in range(count)[some]] == list(range(count))
+        assert len(looks) == len(slices) == max(1, -(-count // 3))
+
+
+def test_large_batches_of_machines_with_loops_look_at_the_clock(monkeypatch):
+    """random(3_000_000) of a four-bar heard Ctrl-C after 17 s."""
+    from linkwork.loops import assembly
+
+    robot = lw.load("four-bar")
+    whole = robot.assemble(robot.random(50, seed=1, assembled=False))
+    looks = []
+    monkeypatch.setattr(assembly, "_ROUND", 8)
+    monkeypatch.setattr(deadlines, "check", lambda: looks.append(1))
+    parts = robot.assemble(robot.random(50, seed=1, assembled=False))
+    assert len(looks) >= 7
+    np.testing.assert_array_equal(parts.q, whole.q)
+    np.testing.assert_array_equal(parts.reason, whole.reason)
 
 
 @pytest.mark.parametrize("seconds", [0.0, -1.0, np.nan, "soon", True])

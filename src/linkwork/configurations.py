@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from linkwork import deadlines
 from linkwork.arguments import finite, whole
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.model import Joint
@@ -83,12 +84,6 @@ def limits(subject: Subject) -> JointLimits:
     return JointLimits(lower, upper, velocity, effort, acceleration)
 
 
-def _rounds(count: int) -> Iterator[slice]:
-    """Samples in rounds, between which Ctrl-C is heard; a generator gives the same numbers in pieces."""
-    for begin in range(0, count, _ROUND):
-        yield slice(begin, min(begin + _ROUND, count))
-
-
 def random(subject: Subject, n: int | None, seed: int | None) -> np.ndarray:
     count = 1 if n is None else whole(n, "random: n", 0, "a whole number of samples or None")
     generator = np.random.default_rng(seed)
@@ -100,9 +95,11 @@ def random(subject: Subject, n: int | None, seed: int | None) -> np.ndarray:
             low, high = bounds.lower[k], bounds.upper[k]
             low = low if np.isfinite(low) else (-reach if not np.isfinite(high) else high - 2 * reach)
             high = high if np.isfinite(high) else max(reach, low + 2 * reach if low > -reach else reach)
-            for some in _rounds(count):
+            for some in deadlines.rounds(count, _ROUND):
                 q[some, k] = generator.uniform(low, high, some.stop - some.start)
-        for some in _rounds(count if joint.nq > joint.nv else 0):
+        if joint.nq == joint.nv:
+            continue
+        for some in deadlines.rounds(count, _ROUND):
             xyzw = generator.normal(size=(some.stop - some.start, 4))
             q[some, at.stop - 4 : at.stop] = xyzw / np.linalg.norm(xyzw, axis=1, keepdims=True)
     return q[0] if n is None else q

@@ -61,6 +61,13 @@ def check() -> None:
         raise NotPossible(f"{limit.who}: not done within time_limit = {limit.seconds:g} s; give more, or ask for less")
 
 
+def rounds(count: int, size: int) -> Iterator[slice]:
+    """Slices of at most `size` that cover `count` rows, at least one: between them Ctrl-C and limits are heard."""
+    for begin in range(0, max(1, count), size):
+        check()
+        yield slice(begin, min(begin + size, count))
+
+
 def wait(lock: threading.Lock) -> None:
     """Wait for a lock, no longer than a limit around this call allows. Ctrl-C ends it at once."""
     limit = _limit.get()

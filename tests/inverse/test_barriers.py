@@ -35,6 +35,20 @@ def test_the_qp_with_inequalities_is_solved_to_its_optimality_conditions(rows: i
     assert active > 10
 
 
+@pytest.mark.parametrize("q", [0.5, True, Q[:3], Q[None], list("abcdef")])
+def test_a_configuration_that_is_none_is_refused(q) -> None:
+    """One number stood for all joints, and other shapes ended in numpy's words (found by knocking)."""
+    robot = lw.load("ur5e")
+    ball = [Sphere((1.0, 0.0, 0.5), 0.1)]
+    rows, slow = CollisionBarrier(model(robot), ball), CollisionBarrier(model(robot), [*ball, Box((1, 1, 1))])
+    for barrier in (rows, slow):
+        with pytest.raises(InvalidInput, match=r"q has (shape|dtype) .*expected"):
+            barrier.distances(q)
+        with pytest.raises(InvalidInput, match=r"q has (shape|dtype) .*expected"):
+            barrier.rows(q, 0.01)
+        np.testing.assert_array_equal(barrier.distances(list(Q))[0], barrier.distances(Q)[0])
+
+
 def model(robot: lw.Robot) -> CollisionModel:
     tool = robot.bodies[-1]
     return CollisionModel(robot, {tool: [Sphere((0, 0, 0), 0.05), Capsule((0, 0, -0.1), (0, 0, 0), 0.04)]}, pairs=[])

@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from linkwork.arguments import finite
 from linkwork.collision.clearance import FAR
 from linkwork.collision.pair_clearances import OUTPUTS, asked_table, clearances, kernel_of, pairs_asked
 from linkwork.collision.tables import RobotTables
 from linkwork.engine.staged import Packed
 
+_DOUBLE = np.dtype(float)
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 6)
 
 
@@ -30,6 +32,7 @@ class PairProbe:
         code, header = kernel.load()
         self._run, self._scratch = _RUN(code.addresses["run"]), header["scratch"]
         self.count, self.nq, self.nv = len(asked.computed), tables.subject.nq, tables.subject.nv
+        self._shape = (self.nq,)
         # one block a call: what goes in, what comes out, and the words that point at both
         values = [float(x) for x in np.ravel(tables.subject.variable_values(None))]
         inputs = [self.nq, *[1] * len(values)]
@@ -50,6 +53,8 @@ class PairProbe:
         self._addresses = np.concatenate([own, np.arange(self._outputs, self._strides)])
 
     def __call__(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if q.__class__ is not np.ndarray or q.shape != self._shape or q.dtype is not _DOUBLE:
+            q = finite(q, self._shape, "probe: q")
         block, scratch = self._template.copy(), np.empty(self._scratch)
         base = block.ctypes.data
         block.view(np.int64)[self._addresses] += base

@@ -11,6 +11,7 @@ import casadi
 import numpy as np
 from numpy.typing import ArrayLike
 
+from linkwork.arguments import finite
 from linkwork.collision import (
     certify,
     checker,
@@ -137,7 +138,7 @@ class Queries:
             return PairProbe(self.tables, around)
 
         def measured(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            every = self.clearances(q, around)
+            every = self.clearances(finite(q, (self.subject.nq,), "probe: q"), around)
             return every.distance, every.gradient
 
         return measured

@@ -142,10 +142,7 @@ def _measured(
 def _decomposed(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Singular value decompositions of matrices (..., m, n), in rounds between which Ctrl-C is heard."""
     flat = A.reshape(-1, *A.shape[-2:])
-    parts = []
-    for begin in range(0, max(1, len(flat)), _ROUND):
-        deadlines.check()
-        parts.append(np.linalg.svd(flat[begin : begin + _ROUND], full_matrices=False))
+    parts = [np.linalg.svd(flat[some], full_matrices=False) for some in deadlines.rounds(len(flat), _ROUND)]
     U, sigma, Vt = (part[0] if len(parts) == 1 else np.concatenate(part) for part in zip(*parts, strict=True))
     batch = A.shape[:-2]
     return U.reshape(*batch, *U.shape[1:]), sigma.reshape(*batch, *sigma.shape[1:]), Vt.reshape(*batch, *Vt.shape[1:])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from casadi import SX
 
-from linkwork import quantities
+from linkwork import deadlines, quantities
 from linkwork.arguments import as_doubles, broadcast, finite_rows, name_list
 from linkwork.configurations import named, neutral, places, random
 from linkwork.errors import NotPossible, UnknownName, did_you_mean
@@ -22,6 +22,7 @@ from linkwork.subject import Subject
 
 CLOSED = 1e-10
 """A loop is closed when every residual is below this [m, rad]: far above rounding, far below any workshop's."""
+_ROUND = 5000  # configurations assembled without a look at the clock
 _STARTS = ("reference", "home", "assembled")
 _NUDGES = (0.05, 0.2, 0.6)
 """Sizes of steps [rad, m] off a start from which no way leads on: links in one line pull no hinge either way."""
@@ -98,6 +99,27 @@ def assemble(
     batch = broadcast({"q0": q.shape[:-1], **{n: x.shape for n, x in zip(subject.live, live, strict=True)}}, "assemble")
     q = np.broadcast_to(q, (*batch, subject.nq)).reshape(-1, subject.nq)
     live = [np.broadcast_to(x, batch).ravel() if np.ndim(x) else x for x in live]
+    parts = [
+        _nudged(subject, q[some], free, iterations, [x[some] if np.ndim(x) else x for x in live])
+        for some in deadlines.rounds(len(q), _ROUND)
+    ]
+    q, r, used = (np.concatenate(part) for part in zip(*parts, strict=True))
+    size = np.abs(r).max(axis=1, initial=0.0)
+    success = size <= CLOSED
+    reasons = [_reason(subject, row, good) for row, good in zip(r, success, strict=True)]
+    return Assembly(
+        q.reshape(*batch, subject.nq),
+        success.reshape(batch),
+        size.reshape(batch),
+        used.reshape(batch),
+        np.array(reasons, dtype=object).reshape(batch),
+    )
+
+
+def _nudged(
+    subject: Subject, q: np.ndarray, free: list[int], iterations: int, live: list[Any]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(q, residuals, iterations) from every row of q (n, nq); rows that stay open begin again beside their start."""
     q, r, used = _closed(subject, q, free, iterations, live)
     generator = np.random.default_rng(7)
     for size in _NUDGES:
@@ -112,16 +134,7 @@ def assemble(
         used[left] += more
         better = np.linalg.norm(r_found, axis=1) < np.linalg.norm(r[left], axis=1)
         q[left[better]], r[left[better]] = nudged[better], r_found[better]
-    size = np.abs(r).max(axis=1, initial=0.0)
-    success = size <= CLOSED
-    reasons = [_reason(subject, row, good) for row, good in zip(r, success, strict=True)]
-    return Assembly(
-        q.reshape(*batch, subject.nq),
-        success.reshape(batch),
-        size.reshape(batch),
-        used.reshape(batch),
-        np.array(reasons, dtype=object).reshape(batch),
-    )
+    return q, r, used
 
 
 def _closed(

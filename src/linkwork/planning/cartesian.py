@@ -20,6 +20,7 @@ from linkwork.results import short_repr
 from linkwork.trajectory.turns import log_of, turned_by
 
 JUMP = 0.35  # [rad, m] between neighbouring points that no continuous motion makes
+MOST_POINTS = 200_000
 NEAR_LIMIT = 1e-6
 SINGULAR = 1e-3  # least singular value of the Jacobian, of the largest
 
@@ -89,7 +90,11 @@ def _between(poses: np.ndarray, spacing: float, turn: float) -> np.ndarray:
     parts = [poses[:1]]
     for a, b in itertools.pairwise(poses):
         way, angle = b[:3, 3] - a[:3, 3], log_of(a[:3, :3].T @ b[:3, :3])
-        count = max(1, int(np.ceil(max(np.linalg.norm(way) / spacing, np.linalg.norm(angle) / turn))))
+        wanted = float(np.ceil(max(np.linalg.norm(way) / spacing, np.linalg.norm(angle) / turn, 1.0)))
+        if not wanted <= MOST_POINTS:
+            told = f"cartesian: {wanted:.3g} points from one pose to the next, expected at most {MOST_POINTS:.0e}"
+            raise InvalidInput(f"{told}: set spacing= or turn=")
+        count = int(wanted)
         s = np.arange(1, count + 1)[:, None] / count
         rows = np.tile(np.eye(4), (count, 1, 1))
         rows[:, :3, :3] = a[:3, :3] @ turned_by(s * angle)

@@ -31,6 +31,7 @@ PROOFS = 200  # motions that may fail their proof before the answer is "no path"
 VERSION = 1
 FIRST = 250  # nodes of the first map
 MOST_NODES = 1_000_000
+_ROUND = 256  # nodes whose neighbours are looked for without a look at the clock
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +58,27 @@ class Roadmap:
         step: float = STEP,
         neighbours: int | None = None,
         spare: float = 0.0,
+        time_limit: float | None = None,
     ) -> Roadmap:
         """A roadmap of free samples.
 
         neighbours   of each node; None: those of PRM*
         spare        share of nodes more that may touch `obstacles`, for maps that are to be `updated`
+        time_limit   seconds after which it ends with NotPossible; None: as long as it takes
         """
+        with deadlines.time_limit(time_limit, "Roadmap.build"):
+            return Roadmap._built(model, obstacles, nodes, seed, step, neighbours, spare)
+
+    @staticmethod
+    def _built(
+        model: CollisionModel,
+        obstacles: Obstacles | Sequence[Any] | None,
+        nodes: int,
+        seed: int,
+        step: float,
+        neighbours: int | None,
+        spare: float,
+    ) -> Roadmap:
         count = deadlines.counted(nodes, "Roadmap.build: nodes", 2, MOST_NODES)
         if not number(step, "Roadmap.build: step") > 0.0:
             raise InvalidInput(f"Roadmap.build: step is {step:g}, expected a positive length [rad or m]")
@@ -238,10 +254,15 @@ def _pairs(space: Space, rows: np.ndarray, k: int) -> np.ndarray:
     box = np.where(turns > 0.0, turns, 0.0)
     wrapped = np.where(turns > 0.0, np.mod(scaled, np.where(turns > 0.0, turns, 1.0)), scaled)
     tree = cKDTree(wrapped, boxsize=box if turns.any() else None)
-    near = np.atleast_2d(tree.query(wrapped, k=min(k + 1, len(rows)))[1])
-    first = np.repeat(np.arange(len(rows)), near.shape[1])
-    both = np.sort(np.stack([first, near.ravel()], axis=1), axis=1)
-    return np.unique(both[both[:, 0] != both[:, 1]], axis=0)
+    count = len(rows)
+    asked = min(k + 1, count)
+    near = [tree.query(wrapped[some], k=asked)[1] for some in deadlines.rounds(count, _ROUND)]
+    first = np.repeat(np.arange(count), asked)
+    both = np.sort(np.stack([first, np.concatenate(near).ravel()], axis=1), axis=1)
+    deadlines.check()
+    different = both[both[:, 0] != both[:, 1]]
+    keys = np.unique(different[:, 0] * count + different[:, 1])  # numbers sort ten times as fast as rows
+    return np.stack(np.divmod(keys, count), axis=1)
 
 
 def _shortest(count: int, edges: np.ndarray, lengths: np.ndarray, start: int, ends: np.ndarray) -> np.ndarray | None:
