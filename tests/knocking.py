@@ -11,10 +11,13 @@ import importlib
 import inspect
 import io
 import logging
+import math
 import pathlib
 import pkgutil
 import random
 import signal
+import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -182,16 +185,53 @@ class TooLong(BaseException):
     """A call that took more processor time than it may."""
 
 
+class _Watch:
+    """Ends a call of the main thread that takes too long, however it waits.
+
+    A timer of the process may wake a worker instead, and the main thread, which waits for it, hears nothing; and CasADi
+    swallows what is raised in it. So a thread looks at the clock, and speaks to the main thread until it is heard.
+    """
+
+    EVERY = 0.2  # seconds
+    IDLE = 10  # looks without a call, after which the thread goes
+
+    def __init__(self) -> None:
+        self.end = math.inf
+        self.thread: threading.Thread | None = None
+
+    @contextlib.contextmanager
+    def watched(self) -> Iterator[None]:
+        signal.signal(signal.SIGPROF, self._late)  # and stays: a signal that comes late would end the process
+        if self.thread is None or not self.thread.is_alive():
+            self.thread = threading.Thread(target=self._look, daemon=True)
+            self.thread.start()
+        self.end = time.process_time() + SECONDS
+        try:
+            yield
+        finally:
+            self.end = math.inf
+
+    def _late(self, *_: Any) -> None:
+        if self.end < math.inf:
+            raise TooLong
+
+    def _look(self) -> None:
+        main, idle = threading.main_thread().ident, 0
+        while idle < self.IDLE:
+            time.sleep(self.EVERY)
+            idle = idle + 1 if self.end == math.inf else 0
+            if time.process_time() > self.end:
+                signal.pthread_kill(main, signal.SIGPROF)
+
+
+_watch = _Watch()
+
+
 def knock(door: Door, args: list[Any], options: dict[str, Any], refused: bool = True) -> str:
     """ "" where a call is answered or, with `refused`, refused in our words; else what happened."""
 
-    def late(*_: Any) -> None:
-        raise TooLong
-
-    before = signal.signal(signal.SIGPROF, late)
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
-        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        with _watch.watched(), warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")
             door.call(*args, **options)
     except LinkworkError as error:
@@ -207,9 +247,6 @@ def knock(door: Door, args: list[Any], options: dict[str, Any], refused: bool = 
         if _is_the_callers(error):
             return ""
         return f"{type(error).__name__}: {str(error)[:200]}"
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0.0)
-        signal.signal(signal.SIGPROF, before)
     return ""
 
 
