@@ -158,6 +158,34 @@ def test_large_batches_of_machines_with_loops_look_at_the_clock(monkeypatch):
     np.testing.assert_array_equal(parts.reason, whole.reason)
 
 
+CHAIN = [-6 - 4j, -4 + 3j, 1 + 1j]
+FIVE = (np.array([0j, 1 + 1j, 2 + 1j, 3 + 2j, 3 + 1j]), np.array([0.0, 0.3, 0.5, 0.9, 1.2]))
+LIMITED = {
+    "optimise": lambda s: lw.planning.optimise(balls(), np.stack([np.zeros(6), np.full(6, 0.3)]), time_limit=s),
+    "fit_spheres": lambda s: lw.collision.fit_spheres(lw.collision.Box((1, 1, 1)), 0.2, time_limit=s),
+    "fit_capsules": lambda s: lw.collision.fit_capsules(lw.collision.Box((1, 1, 1)), time_limit=s),
+    "excitation": lambda s: lw.studies.excitation(
+        lw.load("rehabilitation-arm"), 2.0, 2, 20.0, velocity=1.0, acceleration=5.0, time_limit=s
+    ),
+    "solution_map": lambda s: lw.synthesis.solution_map(task(), samples=8, time_limit=s),
+    "six_bars": lambda s: lw.synthesis.six_bars(lw.synthesis.PlanarTask(*FIVE), CHAIN, time_limit=s),
+    "balance": lambda s: lw.studies.balance(
+        lw.load("charmie", live=["torso_spring"]),
+        lw.load("charmie").motions["validation"].commands([0.0])[0],
+        time_limit=s,
+    ),
+    "cell_layouts": lambda s: lw.studies.cell_layouts(
+        balls(), raised()[None], "tool0", np.zeros(6), np.zeros((1, 3)), time_limit=s
+    ),
+}
+
+
+@pytest.mark.parametrize("call", LIMITED)
+def test_searches_take_a_limit_of_time(call):
+    with pytest.raises(NotPossible, match=rf"{call}: not done within time_limit = 1e-06 s"):
+        LIMITED[call](1e-6)
+
+
 @pytest.mark.parametrize("seconds", [0.0, -1.0, np.nan, "soon", True])
 def test_a_limit_is_a_number_of_seconds(seconds):
     if seconds is True:

@@ -6,21 +6,23 @@ looks at the clock, and searches in Python look between their steps.
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from linkwork.arguments import number, shown
 from linkwork.errors import InvalidInput, NotPossible
 
+Search = TypeVar("Search", bound=Callable[..., Any])
 MOST_STEPS = 10**11
 """Steps of all samples together that a run may take, some hours of work: more is a slip of a number."""
 
@@ -52,6 +54,17 @@ def time_limit(seconds: Any, who: str) -> Iterator[None]:
         check()
     finally:
         _limit.reset(token)
+
+
+def limited(function: Search) -> Search:
+    """A search with an option time_limit: all that it does ends with NotPossible after so many seconds."""
+
+    @functools.wraps(function)
+    def within(*args: Any, **options: Any) -> Any:
+        with time_limit(options.get("time_limit"), function.__name__):
+            return function(*args, **options)
+
+    return cast(Search, within)
 
 
 def check() -> None:

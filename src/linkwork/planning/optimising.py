@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwork import deadlines
 from linkwork.arguments import number, whole
 from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidInput, NotPossible
@@ -40,6 +41,7 @@ ENOUGH = 5e-4  # a share of the objective: steps that gain less are the last
 TIRED = 3  # of them in a row
 
 
+@deadlines.limited
 def optimise(
     model: CollisionModel,
     paths: Any,
@@ -49,6 +51,8 @@ def optimise(
     points: int = POINTS,
     iterations: int = ITERATIONS,
     seed: int = 0,
+    *,
+    time_limit: float | None = None,
 ) -> Any:
     """Smoother and shorter paths, certified at every step, from paths that are free.
 
@@ -58,6 +62,7 @@ def optimise(
                  between its ends; the best is taken
     clearance    [m] that is aimed at where there is room
     points       of an answer, even in time; iterations: at most; seed: of the planner
+    time_limit   seconds after which it ends with NotPossible; None: as long as it takes
     Gives a Plan, or Plans for several; `path` (points, nq), `certified`. A path that cannot be improved comes back.
     """
     around = obstacles if obstacles is None or isinstance(obstacles, Obstacles) else Obstacles(obstacles)
@@ -201,6 +206,7 @@ class _Descent:
                 active = np.flatnonzero(self.proved & (self.tired < TIRED) & (self.damping < MOST_DAMPING))
                 if not len(active):
                     break
+                deadlines.check()
                 self._iterate(active, push)
                 steps += 1
         return steps

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from casadi import SX
 
+from linkwork import deadlines
 from linkwork.actuation.conversion import from_actuators
 from linkwork.actuation.implicit import followed
 from linkwork.actuation.layout import layout_of
@@ -50,6 +51,7 @@ class Balance:
         return 1.0 - after / before if before else 0.0
 
 
+@deadlines.limited
 def balance(
     robot: RobotLike,
     commands: Any,
@@ -57,11 +59,14 @@ def balance(
     variables: Sequence[str] | None = None,
     bounds: Mapping[str, tuple[float, float]] | None = None,
     weights: Mapping[str, float] | None = None,
+    *,
+    time_limit: float | None = None,
 ) -> Balance:
     """Best values of live variables for a set of poses at rest.
 
     robot      loaded with the variables live;  commands (poses, nc): where its motors and actuators stand
     actuators  whose effort counts (all), with weights;  variables: which live ones may change (all), with bounds [SI]
+    time_limit: seconds after which it ends with NotPossible; None: as long as it takes
     """
     subject = subject_of(robot, "balance")
     names, free = _checked(subject, actuators, variables)
@@ -82,6 +87,7 @@ def balance(
     poses = _Poses(subject, c, free)
 
     def efforts(x: np.ndarray) -> np.ndarray:
+        deadlines.check()
         return effort(x, c, poses(x)).reshape(len(c), len(names))
 
     before = efforts(x0)

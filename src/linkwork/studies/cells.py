@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork import configurations
+from linkwork import configurations, deadlines
 from linkwork.arguments import finite, finite_doubles
 from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidInput
@@ -54,6 +54,7 @@ class CellLayouts:
         return self.designs[int(row)], self.bases[int(column)]
 
 
+@deadlines.limited
 def cell_layouts(
     models: Mapping[str, CollisionModel] | CollisionModel,
     targets: ArrayLike,
@@ -63,6 +64,8 @@ def cell_layouts(
     obstacles: Obstacles | Sequence[Any] | None = None,
     speeds: ArrayLike | None = None,
     seed: int = 0,
+    *,
+    time_limit: float | None = None,
 ) -> CellLayouts:
     """Which places of a cell each robot reaches from each base, along which motions, and how long they take.
 
@@ -72,6 +75,7 @@ def cell_layouts(
     bases       (m, 3) positions or (m, 4, 4) poses of the robot's base in the cell
     obstacles   of the cell, in its axes
     speeds      [rad/s, m/s], one number or (nq,); left out, those of the robot
+    time_limit  seconds after which it ends with NotPossible; None: as long as it takes
     """
     clock = time.perf_counter()
     named = {"": models} if isinstance(models, CollisionModel) else dict(models)
@@ -87,6 +91,7 @@ def cell_layouts(
         rates = _speeds(model, speeds)
         start = finite(home, (model.subject.nq,), "cell_layouts: home")
         for column, base in enumerate(places):
+            deadlines.check()
             back = np.linalg.inv(base)
             scene = _moved(around, back)
             goals = _goals(model, start, back @ poses, frame, scene, seed)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork import quantities
+from linkwork import deadlines, quantities
 from linkwork.arguments import as_doubles, number
 from linkwork.configurations import limits
 from linkwork.errors import InvalidInput, NotPossible
@@ -73,6 +73,7 @@ class Excitation(Tabular):
         return columns
 
 
+@deadlines.limited
 def excitation(
     robot: RobotLike,
     duration: float = 10.0,
@@ -85,6 +86,7 @@ def excitation(
     share: float = 0.9,
     allowed: Callable[[np.ndarray], ArrayLike] | None = None,
     seed: int = 0,
+    time_limit: float | None = None,
 ) -> Excitation:
     """A periodic motion for identification, with a condition number that random search and descent made small.
 
@@ -93,6 +95,7 @@ def excitation(
     velocity, acceleration   largest ones (nv,) or a number; by default the description's, where it has them
     share          of all these limits that may be used
     allowed        q (n, nq) -> (n,) booleans: where the robot may be (lw.collision.model(robot).check, for instance)
+    time_limit     seconds after which it ends with NotPossible; None: as long as it takes
     """
     subject = subject_of(robot, "excitation")
     without_loops(subject, "excitation")
@@ -222,6 +225,7 @@ def _searched(
     best, least = sets[int(np.argmin(worth))], float(worth.min())
     step, brood = 0.3, 8
     for _ in range(ROUNDS):
+        deadlines.check()
         tries = best + step * np.abs(best).mean() * rng.normal(size=(brood, *shape))
         worth = cost(tries)
         better = np.count_nonzero(worth < least)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwork import deadlines
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.synthesis import graphs
 from linkwork.synthesis.dyads import Dyads, dyads
@@ -82,9 +83,11 @@ def _two_links(pivots: np.ndarray, wrist: np.ndarray, who: str) -> list[Frames]:
     return [Frames(first, A - A * first), Frames(second, elbow - B * second)]
 
 
-def six_bars(task: PlanarTask, chain: Any, most: int = 200) -> list[Linkage]:
+@deadlines.limited
+def six_bars(task: PlanarTask, chain: Any, most: int = 200, *, time_limit: float | None = None) -> list[Linkage]:
     """Every six-bar that carries the tracer through five poses.
 
+    time_limit: seconds after which it ends with NotPossible; None: as long as it takes
     chain   three pivots at position 1: on the ground, elbow, wrist on the tracer's body; complex or (3, 2)
 
     The first dyad closes two bodies of the chain, the second two bodies of what then exists, its new link included.
@@ -99,7 +102,8 @@ def six_bars(task: PlanarTask, chain: Any, most: int = 200) -> list[Linkage]:
     return _closed(task, bodies, pins, 2, most)
 
 
-def eight_bars(task: PlanarTask, chain: Any, most: int = 200) -> list[Linkage]:
+@deadlines.limited
+def eight_bars(task: PlanarTask, chain: Any, most: int = 200, *, time_limit: float | None = None) -> list[Linkage]:
     """Eight-bars by the same way: a chain of four pivots, closed by three dyads. See `six_bars`."""
     who = "eight_bars"
     task = _task(task, who)
@@ -127,6 +131,7 @@ def _closed(task: PlanarTask, bodies: dict, pins: list, left: int, most: int) ->
     seen: set[tuple] = set()
 
     def add(bodies: dict, pins: list, left: int) -> None:
+        deadlines.check()
         if len(found) >= most:
             return
         if left == 0:

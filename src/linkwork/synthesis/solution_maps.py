@@ -112,8 +112,12 @@ class SolutionMap:
         return found
 
 
-def solution_map(task: PlanarTask, samples: int = 120) -> SolutionMap:
-    """All pairs of dyads of a task of four poses, `samples` of them along the curve; `svg()` draws it."""
+@deadlines.limited
+def solution_map(task: PlanarTask, samples: int = 120, *, time_limit: float | None = None) -> SolutionMap:
+    """All pairs of dyads of a task of four poses, `samples` of them along the curve; `svg()` draws it.
+
+    time_limit: seconds after which it ends with NotPossible; None: as long as it takes.
+    """
     who = "solution_map"
     curves = burmester(task, deadlines.counted(samples, f"{who}: samples", 8, MOST_SAMPLES))
     size = float(task.size)

@@ -13,7 +13,7 @@ from linkwork.collision.fitting.spheres import checked_tolerance, covering_balls
 from linkwork.collision.fitting.surface import Surface, triangles
 from linkwork.collision.report import Report, Row
 from linkwork.collision.shapes import SHAPES, Capsule, Convex, HalfSpace, Mesh, Shape, Sphere, TaperedCapsule
-from linkwork.deadlines import counted
+from linkwork.deadlines import counted, limited
 from linkwork.errors import InvalidInput
 
 __all__ = ["fit_capsules", "fit_spheres", "fit_tapered_capsule", "fitted"]
@@ -24,17 +24,23 @@ MOST_CAPSULES = 200
 """Around one mesh: every one is a search of its own, some hundredths of a second."""
 
 
-def fit_spheres(mesh: Shape, tolerance: float = 0.02) -> tuple[Sphere, ...]:
+@limited
+def fit_spheres(mesh: Shape, tolerance: float = 0.02, *, time_limit: float | None = None) -> tuple[Sphere, ...]:
     """Spheres that cover a mesh, a hull, a box or a cylinder, and stick out of it by at most `tolerance` [m].
 
     The cover is proved, not sampled. An open mesh is taken for its convex hull, with a warning.
+    time_limit: seconds after which it ends with NotPossible; None: as long as it takes.
     """
     corners = triangles(_fittable(mesh, "fit_spheres"))
     return _spheres(corners, tolerance, "fit_spheres")[0]
 
 
-def fit_capsules(mesh: Shape, count: int = 1) -> tuple[Capsule, ...]:
-    """`count` capsules of small volume that cover a mesh, a hull, a box or a cylinder."""
+@limited
+def fit_capsules(mesh: Shape, count: int = 1, *, time_limit: float | None = None) -> tuple[Capsule, ...]:
+    """`count` capsules of small volume that cover a mesh, a hull, a box or a cylinder.
+
+    time_limit: seconds after which it ends with NotPossible; None: as long as it takes.
+    """
     count = counted(count, "fit_capsules: count", 1, MOST_CAPSULES)
     corners = triangles(_fittable(mesh, "fit_capsules"))
     if count == 1:

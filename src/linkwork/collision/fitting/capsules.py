@@ -12,6 +12,7 @@ import numpy as np
 
 from linkwork.collision.fitting.frame import own_frame
 from linkwork.collision.fitting.surface import pieces
+from linkwork.deadlines import check
 
 _GROW = 1.0 + 1e-12  # of a radius: rounding of the distances
 
@@ -105,6 +106,7 @@ def _searched(size: Callable[[np.ndarray], float], starts: list[np.ndarray]) -> 
     for start in starts:
         x = start
         for _ in range(2):
+            check()
             found = minimize(size, x, method="Nelder-Mead", options={"maxfev": 600, "xatol": 1e-7, "fatol": 1e-12})
             x = found.x
         if found.fun < least:

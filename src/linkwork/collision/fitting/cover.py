@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from linkwork.deadlines import check
+
 _ROWS = 4_000_000  # distances computed at once
 
 
@@ -35,6 +37,7 @@ def prove(corners: np.ndarray, centers: np.ndarray, radii: np.ndarray, resolutio
     left = []
     rest = corners
     while len(rest):
+        check()
         owner, farthest = _owners(rest, centers, radii)
         held = owner >= 0
         np.maximum.at(needed, owner[held], farthest[held])
@@ -93,6 +96,7 @@ def greedy(holds: np.ndarray) -> list[int]:
     gain = holds.sum(axis=0, dtype=np.int64)
     chosen: list[int] = []
     while left.any():
+        check()
         k = int(gain.argmax())
         assert gain[k] > 0, "every point lies in the ball around itself"
         new = np.flatnonzero(left & holds[:, k])
