@@ -161,16 +161,25 @@ def read_xml(path: str | os.PathLike[str], content: bool = False) -> Element:
 
 
 @collected_later
-def parse_xml(document: str | bytes, source: str, deepest: int = DEEPEST, content: bool = False) -> Element:
+def parse_xml(
+    document: str | bytes,
+    source: str,
+    deepest: int = DEEPEST,
+    content: bool = False,
+    tags: set[str] | None = None,
+    most: int = MOST_ELEMENTS,
+) -> Element:
     """The root element of XML text; `source` is what errors call it, `deepest` how far elements may be nested.
 
     content   True: elements get the text between their tags
+    tags      gets every tag of the text, so that nobody looks through all elements for what is not there
+    most      elements that the text may have
     """
     if len(document) > LARGEST:
         raise InvalidFile(f"{source}: is {len(document) / 2**20:.0f} MB, expected at most {LARGEST / 2**20:.0f} MB")
     if not document.strip():
         raise InvalidFile(f"{source}: is empty, expected XML")
-    builder = _Builder(source, deepest, content)
+    builder = _Builder(source, deepest, content, most)
     try:
         builder.parser.Parse(_declared_first(document), True)
     except expat.ExpatError as error:
@@ -181,6 +190,8 @@ def parse_xml(document: str | bytes, source: str, deepest: int = DEEPEST, conten
             raise
         raise InvalidFile(f"{source}: has an encoding that cannot be read: {error}") from None
     assert builder.root is not None  # expat refuses a document without an element
+    if tags is not None:
+        tags |= builder.tags
     return builder.root
 
 
@@ -217,11 +228,13 @@ def _declared_first(content: str | bytes) -> str | bytes:
 class _Builder:
     """Collects elements from expat's calls and refuses what no description needs."""
 
-    def __init__(self, source: str, deepest: int, content: bool = False) -> None:
+    def __init__(self, source: str, deepest: int, content: bool, most: int) -> None:
         self.source = source
         self.deepest = deepest
+        self.most = most
         self.root: Element | None = None
         self.open: list[Element] = []
+        self.tags: set[str] = set()
         self.count = 0
         self.parser = expat.ParserCreate()
         self.parser.StartElementHandler = self.start
@@ -237,8 +250,9 @@ class _Builder:
         self.count += 1
         if len(self.open) >= self.deepest:
             self.refuse(f"elements are nested deeper than {self.deepest}")
-        if self.count > MOST_ELEMENTS:
-            self.refuse(f"more than {MOST_ELEMENTS} elements")
+        if self.count > self.most:
+            self.refuse(f"more than {self.most} elements")
+        self.tags.add(tag)
         parent = self.open[-1] if self.open else None
         element = Element(tag, attributes, self.parser.CurrentLineNumber, self.source, parent)
         if parent is None:

@@ -59,14 +59,20 @@ class _Part:
     joints: tuple[tuple[Element, int], ...]
 
 
-def assembled(content: bytes | str, source: str, folders: Folders, work: _Work | None = None) -> Element:
-    """The root of an MJCF text, includes and attached models in their places, every word known."""
-    root = expanded(content, source, folders)
+def assembled(
+    content: bytes | str, source: str, folders: Folders, work: _Work | None = None
+) -> tuple[Element, CompilerSettings]:
+    """The root of an MJCF text and its settings: includes, attached models and copies in their places, words known."""
+    tags: set[str] = set()
+    root = expanded(content, source, folders, tags)
     check_words(root)
-    models = [each for section in root.all("asset") for each in section.all("model")]
-    if models or any(each.tag == "attach" for section in root.all("worldbody") for each in below(section)):
+    if "attach" in tags or "model" in tags:
+        models = [each for section in root.all("asset") for each in section.all("model")]
         _attach_all(root, models, folders, work or _Work())
-    return root
+    found = settings(root)
+    if "replicate" in tags:
+        replicate(root, found)
+    return root, found
 
 
 def _attach_all(root: Element, models: list[Element], folders: Folders, work: _Work) -> None:
@@ -101,9 +107,7 @@ def _read(model: Element, folders: Folders, work: _Work) -> _Part:
     if len(work.above) >= DEEPEST:
         raise model.error(f"stands deeper than {DEEPEST} models in one another")
     inside = _Work((*work.above, path), work.made)
-    root = assembled(read_bounded(path), path, folders.beside(Path(path).parent), inside)
-    found = settings(root)
-    replicate(root, found)
+    root, found = assembled(read_bounded(path), path, folders.beside(Path(path).parent), inside)
     work.count(model, 1 + sum(1 for _ in below(root)))
     defaults = Defaults(root)
     bodies = described_bodies(root, defaults, found)

@@ -18,17 +18,19 @@ MOST_ELEMENTS = 40_000
 """How many elements a file may have, with what it includes: a shape costs 0.2 ms, and hostile files seconds at most."""
 
 
-def expanded(content: bytes | str, source: str, folders: Folders) -> Element:
+def expanded(content: bytes | str, source: str, folders: Folders, tags: set[str]) -> Element:
     """The root of an MJCF text with every <include file=.../> replaced by what stands inside that file's root.
 
-    A name is looked for beside the main file first, then beside the including one. No file is included twice, as in
-    MuJoCo, so that nothing includes itself.
+    `tags` gets every tag of the text and of what it includes. A name is looked for beside the main file first, then
+    beside the including one. No file is included twice, as in MuJoCo, so that nothing includes itself.
     """
-    root = parse_xml(content, source, DEEPEST)
+    root = parse_xml(content, source, DEEPEST, tags=tags, most=MOST_ELEMENTS)
     if root.tag != "mujoco":
         other = {"robot": " (this is URDF)", "sdf": " (this is SDF)", "mujocoinclude": " (a part to include)"}
         what = f"the root element is <{root.tag[:60]}>{other.get(root.tag, '')}, expected <mujoco>"
         raise InvalidFile(f"{source}:{root.line}: {what}")
+    if "include" not in tags:
+        return root
     seen: dict[str, Element] = {}
     count = 1
     stack = [(root, 1)]  # those that hold others
@@ -36,7 +38,7 @@ def expanded(content: bytes | str, source: str, folders: Folders) -> Element:
         element, depth = stack.pop()
         if depth >= DEEPEST:
             raise element.children[0].error(f"is nested deeper than {DEEPEST}")
-        element.children = _with_includes(element, folders, seen)
+        element.children = _with_includes(element, folders, seen, tags)
         count += len(element.children)
         if count > MOST_ELEMENTS:
             raise element.error(f"makes more than {MOST_ELEMENTS} elements, with what the file includes")
@@ -44,7 +46,7 @@ def expanded(content: bytes | str, source: str, folders: Folders) -> Element:
     return root
 
 
-def _with_includes(element: Element, folders: Folders, seen: dict[str, Element]) -> list[Element]:
+def _with_includes(element: Element, folders: Folders, seen: dict[str, Element], tags: set[str]) -> list[Element]:
     """The children of an element, includes replaced by what they include, as often as that includes more."""
     if "include" not in [child.tag for child in element.children]:
         for child in element.children:
@@ -55,14 +57,14 @@ def _with_includes(element: Element, folders: Folders, seen: dict[str, Element])
     while waiting:
         child = waiting.pop()
         if child.tag == "include":
-            waiting.extend(reversed(_included(child, folders, seen)))
+            waiting.extend(reversed(_included(child, folders, seen, tags)))
         else:
             child.parent = element
             children.append(child)
     return children
 
 
-def _included(include: Element, folders: Folders, seen: dict[str, Element]) -> list[Element]:
+def _included(include: Element, folders: Folders, seen: dict[str, Element], tags: set[str]) -> list[Element]:
     name = include.text("file")
     beside = [Path(os.path.dirname(include.source))] if os.path.isabs(include.source) else []
     path = folders.find(name, [*folders.open[:1], *beside, *folders.open[1:]])
@@ -72,4 +74,4 @@ def _included(include: Element, folders: Folders, seen: dict[str, Element]) -> l
         first = f"{seen[path].source}:{seen[path].line}"
         raise include.error(f'includes "{name}" a second time (first at {first}); MJCF includes a file once')
     seen[path] = include
-    return parse_xml(read_bounded(path), path, DEEPEST).children
+    return parse_xml(read_bounded(path), path, DEEPEST, tags=tags).children

@@ -61,6 +61,16 @@ def quaternion(words: Words, attribute: str) -> Matrix:
 
 def from_euler_sequence(angles: tuple[float, ...], settings: CompilerSettings) -> Matrix:
     """Three turns in the order of eulerseq: about moving axes (small letters, R = R R_k) or fixed ones (R = R_k R)."""
+    if settings.euler_sequence == "xyz":  # nearly every file's: the two products written out
+        sx, sy, sz = (math.sin(angle * settings.angle) for angle in angles)
+        cx, cy, cz = (math.cos(angle * settings.angle) for angle in angles)
+        return snapped(
+            (
+                (cy * cz, -cy * sz, sy),
+                (sx * sy * cz + cx * sz, cx * cz - sx * sy * sz, -sx * cy),
+                (sx * sz - cx * sy * cz, cx * sy * sz + sx * cz, cx * cy),
+            )
+        )
     R: Matrix | None = None
     for letter, angle in zip(settings.euler_sequence, angles):
         turn = about(letter.lower(), angle * settings.angle)

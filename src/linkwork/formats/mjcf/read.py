@@ -25,8 +25,7 @@ from linkwork.formats.mjcf.joints import Chain, chain
 from linkwork.formats.mjcf.keyframes import configurations
 from linkwork.formats.mjcf.marks import Marks, marks
 from linkwork.formats.mjcf.orientation import between, placement
-from linkwork.formats.mjcf.replicate import replicate
-from linkwork.formats.mjcf.settings import CompilerSettings, settings
+from linkwork.formats.mjcf.settings import CompilerSettings
 from linkwork.formats.mjcf.springs import springs
 from linkwork.formats.options import Reading, ReadOptions
 from linkwork.formats.strictness import Passed
@@ -88,8 +87,8 @@ def read_mjcf_text(
 @collected_later
 def _model(content: str | bytes, source: str, stem: str, options: ReadOptions, folders: Folders) -> Model:
     passed = Passed(options.strict, source)
-    root = assembled(content, source, folders)
-    reader = _Reader(root, options, folders, passed)
+    root, said = assembled(content, source, folders)
+    reader = _Reader(root, said, options, folders, passed)
     model = reader.model(root.text("model", "") or stem)
     passed.say()
     return model
@@ -98,10 +97,10 @@ def _model(content: str | bytes, source: str, stem: str, options: ReadOptions, f
 class _Reader:
     """The parts of one file, in the order in which they need each other."""
 
-    def __init__(self, root: Element, options: ReadOptions, folders: Folders, passed: Passed) -> None:
-        self.root, self.options, self.passed = root, options, passed
-        self.settings: CompilerSettings = settings(root)
-        replicate(root, self.settings)
+    def __init__(
+        self, root: Element, settings: CompilerSettings, options: ReadOptions, folders: Folders, passed: Passed
+    ) -> None:
+        self.root, self.settings, self.options, self.passed = root, settings, options, passed
         self.defaults = Defaults(root)
         self.assets = Assets(root, self.defaults, self.settings, folders, passed, options.visuals)
         self.marks: Marks = marks(root)

@@ -98,12 +98,12 @@ class _Composer:
         parent: Node | None = None
         anchor: str | None = None
         key: str | None = None  # of `parent`, where it is a map: a key that waits for its value
-        get_event = self.loader.get_event
+        get_event, scalar, mapping = self.loader.get_event, yaml.ScalarEvent, yaml.MappingStartEvent  # asked often
         while True:
             event = get_event()
             kind = type(event)
-            if kind is yaml.ScalarEvent:
-                if parent is not None and key is None and parent.keys is not None and event.anchor is None:
+            if kind is scalar:
+                if key is None and parent is not None and parent.keys is not None and event.anchor is None:
                     key = self._key(event, parent)
                     continue
                 node = self._node(event, "text", event.value)
@@ -111,16 +111,18 @@ class _Composer:
                     node.quoted = event.style in ("'", '"')
                 if event.anchor is not None:
                     self.anchors[event.anchor] = node
-            elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
+                if key is not None and parent is not None:  # as `_put` does, for nearly every value of a file
+                    parent.size += 1
+                    parent.height = parent.height or 1
+                    parent.value[key] = node
+                    key = None
+                    continue
+            elif kind is mapping or kind is yaml.SequenceStartEvent:
                 if parent is not None:
                     if parent.keys is not None and key is None:
                         self._refuse(event, "a key is a list or mapping, expected a name")
                     around.append((parent, anchor, key))
-                parent, anchor, key = (
-                    self._opened(event, kind is yaml.MappingStartEvent, len(around)),
-                    event.anchor,
-                    None,
-                )
+                parent, anchor, key = self._opened(event, kind is mapping, len(around)), event.anchor, None
                 continue
             elif kind is yaml.AliasEvent:
                 node = self._aliased(event, len(around) + (parent is not None))

@@ -6,7 +6,7 @@ import keyword
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from linkwork.errors import did_you_mean
 from linkwork.formats.expressions import RESERVED, ExpressionError
@@ -21,8 +21,7 @@ _NUMBER = Number(None)
 _ENTRY = Record("variable", {"value": _NUMBER, "unit": Name(), **REMARKS}, ("value",))
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(NamedTuple):
     """A number in the file's unit of its dimension, or an expression of other variables; `notes` say whence."""
 
     place: Place
@@ -32,8 +31,7 @@ class Variable:
     written: Written | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(NamedTuple):
     """How a variable that is a number stands in the file: its text, where, and the unit of that text."""
 
     text: str
