@@ -69,10 +69,11 @@ truth: .venv/installed-test
 	    tests/inverse/test_analytic_peers.py tests/synthesis/test_many.py tests/synthesis/test_verdicts.py \
 	    tests/planning/test_many_problems.py
 
-# Hostile calls and files for as long as it takes: about 250 000 calls, 20 000 files of each of five formats, bombs. The
-# tests run the same with a small budget.
+# Hostile calls and files for as long as it takes: about 390 000 calls, 20 000 files of each of five formats, bombs, forks.
+# The tests run the same with a small budget.
 fuzz: .venv/installed-test
-	@LINKWORK_FUZZ=430 $(BIN)/python -m pytest -q -n $(WORKERS) tests/test_knocking.py tests/formats -k "knock or fuzz or answers"
+	@LINKWORK_FUZZ=430 $(BIN)/python -m pytest -q -n $(WORKERS) tests/test_knocking.py tests/formats \
+	    tests/engine/test_forks.py -k "knock or fuzz or answers or forks"
 	@$(BIN)/python -m tests.formats.fuzzing 100000
 	@$(BIN)/python -m tests.formats.bombs 0.5
 
