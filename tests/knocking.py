@@ -154,16 +154,33 @@ FILLINGS: tuple[Any, ...] = (0.5, [0.5, 0.5, 0.5], 1, [0.1] * 6)
 """Arguments tried where a parameter's name says nothing."""
 
 
-def with_nan(door: Door, good: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Calls that would be answered, but for one number that is none: the parameter's name, and the arguments."""
+HUGE: dict[str, tuple[Any, ...]] = {"int": (10**12,), "float": (1e12, 1e-12)}
+"""Numbers that a parameter of that annotation takes, and that may stand for work without end."""
+
+
+def answered(door: Door, good: dict[str, Any]) -> tuple[list[inspect.Parameter], dict[str, Any]] | None:
+    """The parameters of a door and arguments with which it answers; None where none are known."""
     known = [p for p in door.parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
     needed = [p.name for p in known if p.default is p.empty]
     for filling in FILLINGS:
         right = {name: good.get(name, filling) for name in needed}
         if _is_answered(door, right):
-            break
-    else:
-        return
+            return known, right
+    return None
+
+
+def with_huge(door: Door, good: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Calls that would be answered, but for one number that asks for work without end."""
+    known, right = answered(door, good) or ([], {})
+    for p in known:
+        values = [x for kind, some in HUGE.items() if kind in str(p.annotation).split(" | ") for x in some]
+        for value in values:
+            yield f"{p.name}={value:g}", {**right, p.name: value}
+
+
+def with_nan(door: Door, good: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Calls that would be answered, but for one number that is none: the parameter's name, and the arguments."""
+    known, right = answered(door, good) or ([], {})
     for p in known:
         if "float" not in str(p.annotation) and "ArrayLike" not in str(p.annotation):
             continue

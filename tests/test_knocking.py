@@ -5,9 +5,11 @@ LINKWORK_FUZZ=200 knocks two hundred times on each door (`make fuzz`); by defaul
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import random
+import resource
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +20,7 @@ import linkwork as lw
 from linkwork import rooms
 from linkwork.doors import MARK
 from linkwork.errors import InvalidInput, LinkworkError
-from tests.knocking import ASIDE, Raises, Shy, doors, draw, kinds, knock, quiet, with_nan
+from tests.knocking import ASIDE, Raises, Shy, doors, draw, kinds, knock, quiet, with_huge, with_nan
 from tests.knocking_objects import by_room, usual
 
 TIMES = int(os.environ.get("LINKWORK_FUZZ", "3"))
@@ -43,6 +45,17 @@ def right() -> Callable[[str], dict[str, Any]]:
 @functools.cache
 def all_doors() -> list:
     return doors(robot())
+
+
+@contextlib.contextmanager
+def little_memory():
+    """At most 8 GB: what a call asks for beyond is refused by the system, as where a machine has no more."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 def test_there_are_fifty_kinds_of_argument_and_many_doors():
@@ -77,6 +90,21 @@ def test_a_number_that_is_none_is_never_answered(tmp_path, monkeypatch):
                     answered.append(f"{one.name}: {name}")
     assert not answered, answered
     assert asked > 100
+
+
+@pytest.mark.skipif("LINKWORK_FUZZ" not in os.environ, reason="a minute: `make fuzz`")
+def test_no_number_asks_for_work_without_end(tmp_path, monkeypatch):
+    """A count of 1e12, a duration of 1e12 s, a step of 1e-12: answered or refused, soon."""
+    monkeypatch.chdir(tmp_path)
+    endless, asked = [], 0
+    with quiet(), np.errstate(all="ignore"), little_memory():
+        for one in all_doors():
+            for label, options in with_huge(one, right()(one.name)):
+                asked += 1
+                if words := knock(one, [], options):
+                    endless.append(f"{one.name} ({label}): {words}")
+    assert not endless, "\n".join(endless)
+    assert asked > 300
 
 
 def test_every_room_opens_its_doors():
