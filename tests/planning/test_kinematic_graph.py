@@ -89,6 +89,70 @@ def test_clusters_and_edges_are_those_of_a_plain_search(sizes, kinds, seed, goin
         assert steps == grid.edge_count
 
 
+@cache
+def planar_chain(lengths):
+    rows = [{"a": a, "d": 0.0, "alpha": 0.0, "theta": 0.0, "joint": "revolute"} for a in lengths]
+    return lw.Robot.from_dh(rows, check="any", name=f"planar {lengths}")
+
+
+CHAINS = ((0.5, 0.4), (0.31, 0.57), (0.41, 0.33, 0.22))
+
+
+@given(
+    st.sampled_from(CHAINS),
+    st.integers(5, 11),
+    st.floats(0.07, 0.5),
+    st.floats(0.0, 0.5),
+    st.integers(0, 2**32 - 1),
+)
+@settings(max_examples=40, deadline=None)
+def test_laws_of_every_graph(lengths, values, voxel, share, seed):
+    """Digest 5.4: partition, witnesses, mirror, restored obstacles, A* as Dijkstra, free refined ways."""
+    robot = planar_chain(lengths)
+    generator = np.random.default_rng(seed)
+    ends = np.sort(generator.uniform(-3.0, 3.0, (len(lengths), 2)), axis=1)
+    ends[:, 1] += 0.5
+    resolution = (ends[:, 1] - ends[:, 0]) / (values - 1)
+    whole = KinematicGraph.build(robot, robot.bodies[-1], resolution, voxel, ranges=ends)
+    assert whole.grid.size == values ** len(lengths)
+    assert np.isfinite(whole.vertex_costs(whole.nodes[0])).all()  # the box is connected
+    # elbow up for elbow down: the same graph, but for nodes on faces of voxels
+    mirrored = KinematicGraph.build(robot, robot.bodies[-1], resolution, voxel, ranges=-ends[:, ::-1])
+    if np.abs(np.abs(whole.positions / voxel % 1.0) - 0.5).min() > 1e-9:
+        sizes = [np.sort(each.vertices.count) for each in (whole, mirrored)]
+        np.testing.assert_array_equal(*sizes)
+        assert len(whole.edges) == len(mirrored.edges)
+
+    blocked = generator.random(whole.grid.size) < share
+    graph_ = whole.without_nodes(blocked)
+    owner = graph_.vertex_of_node
+    assert ((owner < 0) == blocked).all()
+    assert graph_.vertices.count.sum() == (~blocked).sum() >= len(graph_.vertices)
+    pairs = np.unique(np.stack([owner, graph_.voxel_of_node], axis=1)[~blocked], axis=0)
+    assert len(pairs) == len(graph_.vertices) >= len(np.unique(pairs[:, 1]))  # a vertex, a voxel
+    places = np.stack(np.unravel_index(np.arange(whole.grid.size), whole.grid.shape), axis=1)
+    for first, second in graph_.edges[:: max(1, len(graph_.edges) // 8)]:
+        assert first != second
+        apart = places[owner == first][:, None] - places[owner == second][None]
+        assert (np.abs(apart).max(axis=2) == 1).any()  # a pair of nodes that touch
+    back = graph_.without_nodes(np.zeros(whole.grid.size, dtype=bool))
+    np.testing.assert_array_equal(back.vertex_of_node, whole.vertex_of_node)
+    np.testing.assert_array_equal(back.edges, whole.edges)
+    if blocked.all():
+        return
+    start, goal = (whole.nodes[k] for k in generator.choice(np.flatnonzero(~blocked), 2))
+    for cost in ("task", "joint", "manipulability"):
+        way = graph_.plan(start, goal, cost, goal_is="configuration")
+        expected = graph_.vertex_costs(start, cost)[graph_.vertex_of(goal)]
+        assert way.success == np.isfinite(expected)
+        if not way.success:
+            continue
+        assert way.certified_optimal and way.cost == pytest.approx(expected, rel=1e-9, abs=1e-12)
+        cells = np.rint((way.path - ends[:, 0]) / resolution).astype(int)
+        assert np.abs(np.diff(cells, axis=0)).max(initial=0) <= 1
+        assert not blocked[np.ravel_multi_index(cells.T, whole.grid.shape)].any()
+
+
 @pytest.mark.parametrize(
     ("degrees", "voxel", "sizes"),
     [
@@ -233,6 +297,23 @@ def test_five_reasons_for_no_way():
         np.abs(graph().nodes[:, 0] - math.radians(15.0)) < 0.03
     )
     assert "no way" in graph().without_nodes(wall).plan(start, GOAL).reason
+
+
+def test_a_goal_of_three_numbers_is_a_position_unless_it_is_said_to_be_a_configuration():
+    arm = spatial_arm()
+    ranges = np.radians([(-180.0, 180.0), (0.0, 180.0), (-150.0, 150.0)])
+    coarse = KinematicGraph.build(arm, arm.bodies[-1], math.radians(30.0), 0.2, ranges=ranges)
+    start, goal = np.radians([[0.0, 30.0, 30.0], [90.0, 60.0, -60.0]])
+    there = coarse.plan(start, goal, goal_is="configuration")
+    np.testing.assert_allclose(there.path[-1], goal, atol=1e-12)
+    at = arm.pose(goal, arm.bodies[-1])[:3, 3]
+    ends = [coarse.plan(start, at, goal_is=meaning).path[-1] for meaning in (None, "position")]
+    for q in ends:
+        assert np.abs(arm.pose(q, arm.bodies[-1])[:3, 3] - at).max() < 0.2
+    outside = coarse.plan(start, [0.0, -1.0, 0.0], goal_is="configuration")
+    assert outside.reason.startswith("goal lies outside the ranges of the graph: joint 1 is -1")
+    with pytest.raises(InvalidInput, match="goal_is is 'pose', expected one of"):
+        coarse.plan(start, goal, goal_is="pose")
 
 
 def test_what_is_refused_in_words():

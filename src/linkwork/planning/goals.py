@@ -36,14 +36,14 @@ class PoseGoal:
     frame       a body or frame of the robot
     poses       (4, 4) or (k, 4, 4), world axes; with task "position" also (3,) or (k, 3)
     tolerance   how exactly [m, rad], one number or (position, rotation)
-    axes        which of x y z rx ry rz count, in axes of the target; None: all
+    axes        names of those of x y z rx ry rz that count, in axes of the target; None: all
     starts      from how many configurations the numeric solver begins where there is no closed form
     """
 
     frame: str
     poses: Any
     tolerance: Any = 1e-6
-    axes: Sequence[str] | None = None
+    axes: Any = None
     starts: int = STARTS
 
     def __post_init__(self) -> None:
@@ -62,6 +62,12 @@ class PoseGoal:
         if number(self.starts, "PoseGoal: starts") < 1:
             raise InvalidInput(f"PoseGoal: starts is {self.starts}, expected at least 1")
         object.__setattr__(self, "poses", rows)
+        object.__setattr__(self, "axes", Goal(self.frame, self.task, self.axes).axes)
+
+    @property
+    def task(self) -> str:
+        """What of the frame counts: "pose" or "position"."""
+        return "pose" if self.poses.shape[-2:] == (4, 4) else "position"
 
     def configurations(
         self, space: Space, start: np.ndarray, seed: int = 0, constraints: Sequence[Constraint] = ()
@@ -77,7 +83,7 @@ class PoseGoal:
         if pose.shape == (4, 4) and self.axes is None and space.free.all():
             closed = self._closed(subject, pose, start)
             if closed is not None:
-                return [q for q in (_within(space, each) for each in closed) if q is not None]
+                return _all_within(space, closed)
         begin = np.concatenate([start[None], configurations.random(subject, int(self.starts) - 1, seed)])
         begin = np.where(space.free, begin, start)
         targets = np.broadcast_to(pose, (len(begin), *pose.shape)).copy()
@@ -87,7 +93,7 @@ class PoseGoal:
         answer = inverse_kinematics(subject, targets, self.frame, begin, "numeric", options)
         rows = answer.q[answer.success]
         held = (np.abs(rows - start) <= 1e-9) | space.free
-        return [q for q in (_within(space, each) for each in rows[held.all(axis=1)]) if q is not None]
+        return _all_within(space, rows[held.all(axis=1)])
 
     def _keeping(
         self, constraints: Sequence[Constraint], subject: Subject, space: Space, pose: np.ndarray, start: Any, seed: int
@@ -117,8 +123,7 @@ class _GoalTask:
     gain, damping = 1.0, 0.0
 
     def __init__(self, goal: PoseGoal, pose: np.ndarray) -> None:
-        axes = None if goal.axes is None else tuple(goal.axes)
-        self.goal = Goal(goal.frame, "pose" if pose.shape == (4, 4) else "position", axes)
+        self.goal = Goal(goal.frame, goal.task, goal.axes)
         self.pose = pose
 
     @property
@@ -148,6 +153,12 @@ def sorted_apart(space: Space, rows: np.ndarray, start: np.ndarray) -> np.ndarra
         if len(kept) == MOST:
             break
     return np.array(kept).reshape(-1, rows.shape[1])
+
+
+def _all_within(space: Space, rows: np.ndarray) -> list[np.ndarray]:
+    """Those of some configurations that are within the limits, moved by whole turns where that helps."""
+    moved = (_within(space, q) for q in rows)
+    return [q for q in moved if q is not None]
 
 
 def _within(space: Space, q: np.ndarray) -> np.ndarray | None:

@@ -28,11 +28,13 @@ from linkwork.arguments import choice, finite, finite_rows, number
 from linkwork.errors import InvalidInput
 from linkwork.planning import graph_files
 from linkwork.planning.clusters import BLOCKED, clusters, touching
+from linkwork.planning.graph_goals import GoalIs, goals_of
 from linkwork.planning.graph_plan import Cost, GraphPlan, Heuristic, Vertices
 from linkwork.planning.joint_grid import JointGrid
 from linkwork.planning.sampling import (
     MOST_MEMORY,
     all_positions,
+    cells_of,
     chunks,
     distinct_cells,
     joint_grid,
@@ -46,7 +48,6 @@ from linkwork.results import short_repr
 from linkwork.subject import RobotLike, Subject, subject_of
 
 log = logging.getLogger(__name__)
-TIE = 1e-9
 """A position this near to a voxel's face (in voxels) is on it, and belongs to the lower index."""
 COSTS = ("task", "joint", "manipulability")
 
@@ -103,7 +104,7 @@ class KinematicGraph:
                 raise InvalidInput(f"build: voxel_size is {size}, expected a length > 0 m")
             refuse_too_large(grid, most_memory)
             positions = all_positions(subject, point, grid, columns)
-            voxels, voxel_of_node = distinct_cells(np.ceil(positions / size - 0.5 - TIE).astype(np.int64))
+            voxels, voxel_of_node = distinct_cells(cells_of(positions, size))
             empty = np.empty((0, 2), dtype=np.int64)
             graph = cls(subject, point, grid, columns, size, positions, voxel_of_node, voxels, voxel_of_node, empty)
             graph._warn_of_holes()
@@ -154,16 +155,16 @@ class KinematicGraph:
 
     def vertex_of(self, q: ArrayLike) -> int:
         """The vertex that holds the grid node nearest to q (nq,) or (d,)."""
-        node = self._node(q, "vertex_of: q")
+        node = self.node_of(q, "vertex_of: q")
         vertex = int(self.vertex_of_node[node])
         if vertex < 0:
-            raise InvalidInput(f"vertex_of: the configuration {self._shown(node)} is blocked by an obstacle")
+            raise InvalidInput(f"vertex_of: the configuration {self.shown(node)} is blocked by an obstacle")
         return vertex
 
     def vertices_at(self, position: ArrayLike) -> np.ndarray:
         """All vertices whose voxel holds a position (3,): the branches that reach it."""
-        cell = np.ceil(finite(position, (3,), "vertices_at: position") / self.voxel_size - 0.5 - TIE)
-        which = np.flatnonzero((self.voxels == cell.astype(np.int64)).all(axis=1))
+        cell = cells_of(finite(position, (3,), "vertices_at: position"), self.voxel_size)
+        which = np.flatnonzero((self.voxels == cell).all(axis=1))
         return np.flatnonzero(self.vertices.voxel == which[0]) if len(which) else np.empty(0, dtype=np.int64)
 
     @cached_property
@@ -183,7 +184,7 @@ class KinematicGraph:
         known = set(map(tuple, self.voxels.tolist()))
         for rows in chunks(finer.size):
             at = positions_of(self.subject, self.point, finer.nodes(np.arange(*rows)), self.columns)
-            cells = np.unique(np.ceil(at / self.voxel_size - 0.5 - TIE).astype(np.int64), axis=0)
+            cells = np.unique(cells_of(at, self.voxel_size), axis=0)
             reached |= set(map(tuple, cells.tolist()))
         return np.array(sorted(reached - known), dtype=np.int64).reshape(-1, 3)
 
@@ -195,11 +196,11 @@ class KinematicGraph:
 
     def node_costs(self, start: ArrayLike, cost: str = "task") -> np.ndarray:
         """(N,): least cost along grid steps from the node nearest to a configuration to every node."""
-        node, free = self._node(start, "node_costs: start"), self.vertex_of_node >= 0
+        node, free = self.node_of(start, "node_costs: start"), self.vertex_of_node >= 0
         costs = np.full(self.grid.size, math.inf)
         if free[node]:
-            own = int(np.count_nonzero(free[:node]))
-            costs[free] = costs_from(self._node_graph(free, cost), own)
+            first = int(np.count_nonzero(free[:node]))
+            costs[free] = costs_from(self._node_graph(free, cost), first)
         return costs
 
     def plan(
@@ -210,19 +211,21 @@ class KinematicGraph:
         heuristic: Heuristic | None = None,
         tolerance: float = 0.0,
         certify: bool = True,
+        goal_is: GoalIs | None = None,
     ) -> GraphPlan:
         """The cheapest way from a configuration (nq,) to a position (3,) of the point, or to a configuration (nq,).
 
+        goal_is     "position" or "configuration"; None: by the shape of the goal, a position where nq is 3
         tolerance   goal vertices are all whose mean position is this near to the goal [m], beside those of its voxel
         certify     with obstacles: every step is proved free; steps that are not are planned around
         """
         begin = finite_rows(start, self.subject.nq, "plan: start")
-        if outside := self._outside(begin):
+        if outside := self.outside(begin):
             return GraphPlan(False, f"start lies outside the ranges of the graph: {outside}")
-        first = self._node(begin, "plan: start")
+        first = self.node_of(begin, "plan: start")
         if self.vertex_of_node[first] < 0:
-            return GraphPlan(False, f"start {self._shown(first)} collides")
-        goals, reason, last = self._goals(goal, number(tolerance, "plan: tolerance"))
+            return GraphPlan(False, f"start {self.shown(first)} collides")
+        goals, reason, last = goals_of(self, goal, number(tolerance, "plan: tolerance"), goal_is)
         if not len(goals):
             return GraphPlan(False, reason)
         graph, vertices = self._graph(cost), self.vertices
@@ -239,10 +242,12 @@ class KinematicGraph:
             return GraphPlan(False, reason, expanded=way.expanded, explored=share, certified_optimal=sure)
         measure = cost if isinstance(cost, str) else "joint"
         path, path_cost, free = self._refined(first, last, way.vertices, measure, certify)
-        found = GraphPlan(True, "", way.vertices, way.cost, path, path_cost, way.expanded, share, sure, free)
+        costs = (way.cost, path, path_cost, way.expanded, share, sure, free)
+        answer = GraphPlan(True, "", way.vertices, *costs)
         if free is False:
-            return replace(found, success=False, reason="every way inside these vertices touches between its nodes")
-        return found
+            reason = "every way inside these vertices touches between its nodes"
+            return replace(answer, success=False, reason=reason)
+        return answer
 
     # obstacles
 
@@ -338,28 +343,6 @@ class KinematicGraph:
                 off[..., k] = (off[..., k] + math.pi) % (2 * math.pi) - math.pi
         return np.linalg.norm(off, axis=-1)
 
-    def _goals(self, goal: ArrayLike, tolerance: float) -> tuple[np.ndarray, str, int | None]:
-        """(goal vertices, why there are none, the node of a goal that is a configuration)."""
-        at = np.asarray(goal, dtype=float)
-        if at.shape == (self.subject.nq,) and self.subject.nq != 3:
-            node = self._node(at, "plan: goal")
-            vertex = int(self.vertex_of_node[node])
-            reason = f"goal {self._shown(node)} collides"
-            return (np.array([vertex]), "", node) if vertex >= 0 else (np.empty(0, dtype=np.int64), reason, node)
-        found = self.vertices_at(at)
-        if tolerance > 0.0:
-            near = np.linalg.norm(self.vertices.position - at, axis=1) <= tolerance
-            found = np.union1d(found, np.flatnonzero(near))
-        if len(found):
-            return found, "", None
-        centers = self.voxels * self.voxel_size
-        cell = np.ceil(at / self.voxel_size - 0.5 - TIE).astype(np.int64)
-        if (self.voxels == cell).all(axis=1).any():
-            return found, f"goal {at.tolist()} is blocked: every configuration of its voxel collides", None
-        nearest = centers[np.argmin(np.linalg.norm(centers - at, axis=1))]
-        reason = f"goal {at.tolist()} lies in a voxel that no sample reaches; the nearest is at {nearest.tolist()}"
-        return found, reason, None
-
     def _refined(
         self, first: int, last: int | None, way: tuple[int, ...], cost: str, certify: bool
     ) -> tuple[np.ndarray, float, bool | None]:
@@ -372,17 +355,17 @@ class KinematicGraph:
         place[numbers] = np.arange(len(numbers))
         ends = place[np.flatnonzero(self.vertex_of_node == way[-1])] if last is None else place[[last]]
         while True:
-            found = cheapest_to(graph, int(place[first]), ends)
-            if not found.vertices:
+            cheapest = cheapest_to(graph, int(place[first]), ends)
+            if not cheapest.vertices:
                 return np.empty((0, self.subject.nq)), math.inf, False
-            path = self._whole(self.grid.nodes(numbers[list(found.vertices)]))
+            path = self._whole(self.grid.nodes(numbers[list(cheapest.vertices)]))
             if self.obstacles is None or not certify or len(path) < 2:
-                return path, found.cost, None if self.obstacles is None else False if certify else None
+                return path, cheapest.cost, None if self.obstacles is None else False if certify else None
             model, obstacles = self.obstacles
             free = np.asarray(model.certify_motion(path[:-1], path[1:], obstacles).free)
             if free.all():
-                return path, found.cost, True
-            graph = without_steps(graph, np.array(found.vertices), ~free)
+                return path, cheapest.cost, True
+            graph = without_steps(graph, np.array(cheapest.vertices), ~free)
 
     def _corridor(self, way: tuple[int, ...]) -> np.ndarray:
         """Flags (n + 1,) of the way's vertices and all that touch them; the last flag is for blocked nodes."""
@@ -410,13 +393,15 @@ class KinematicGraph:
             apart = np.linalg.norm(self.positions[a] - self.positions[b], axis=1)
         return adjacency(np.stack([place[a], place[b]], axis=1), apart, apart, len(numbers))
 
-    def _node(self, q: ArrayLike, who: str) -> int:
+    def node_of(self, q: ArrayLike, who: str) -> int:
+        """The node nearest to a configuration, or to the values of its joints on the grid."""
         values = np.asarray(q, dtype=float)
         if values.shape == (self.subject.nq,):
             values = values[list(self.columns)]
         return self.grid.nearest(finite(values, (len(self.columns),), who))
 
-    def _outside(self, q: np.ndarray) -> str:
+    def outside(self, q: np.ndarray) -> str:
+        """Which joint of a configuration lies outside the ranges, or nothing."""
         for k, (column, values, wrap) in enumerate(zip(self.columns, self.grid.values, self.grid.wraps, strict=True)):
             slack = (values[1] - values[0]) / 2 if len(values) > 1 else math.inf
             if not wrap and not values[0] - slack <= q[column] <= values[-1] + slack:
@@ -426,7 +411,8 @@ class KinematicGraph:
     def _whole(self, q: np.ndarray) -> np.ndarray:
         return whole_configurations(self.subject, q, self.columns)
 
-    def _shown(self, node: int) -> str:
+    def shown(self, node: int) -> str:
+        """The joint values of a node, in words."""
         return np.array2string(self.grid.nodes(np.array([node]))[0], precision=4)
 
     @cached_property

@@ -121,7 +121,7 @@ def goals_of(
     if isinstance(goal, PoseGoal):
         rows = goal.configurations(space, start, seed, () if manifold is None else manifold.constraints)
         if not len(rows):
-            return rows, f'goal out of reach: no configuration brings "{goal.frame}" to {len(goal.poses)} pose(s)'
+            return rows, _out_of_reach(goal)
     else:
         rows = np.atleast_2d(space.configuration(goal, "plan: goal"))
         if rows.ndim != 2 or not len(rows):
@@ -149,7 +149,18 @@ def goals_of(
         return free, ""
     if len(rows) == 1:
         return rows, goal_touches(model, rows[0], obstacles)
-    return rows, f"all goals blocked: each of {len(rows)} configurations touches something"
+    told = touch_of(model, rows[0], obstacles)
+    count = len(rows)
+    return rows, f"all goals blocked: each of {count} configurations touches something; in the first {told}"
+
+
+def _out_of_reach(goal: PoseGoal) -> str:
+    """A sentence about a frame that no configuration brings to its poses."""
+    count = len(goal.poses)
+    first = goal.poses[0][:3, 3] if goal.task == "pose" else goal.poses[0]
+    where = ", ".join(f"{x:.3g}" for x in first)
+    poses = f"its pose at ({where}) m" if count == 1 else f"any of {count} poses, the first at ({where}) m"
+    return f'goal out of reach: no configuration brings "{goal.frame}" to {poses}'
 
 
 def start_touches(model: CollisionModel, q: np.ndarray, obstacles: Obstacles | None) -> str:

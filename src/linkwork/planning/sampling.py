@@ -115,6 +115,14 @@ def positions_of(subject: Subject, point: str, q: np.ndarray, columns: tuple[int
     return quantities.evaluate(subject, "pose", {"q": whole_configurations(subject, q, columns)}, point)[:, :3, 3]
 
 
+TIE = 1e-9  # of a voxel: a point that is no further above a face belongs below it
+
+
+def cells_of(positions: np.ndarray, size: float) -> np.ndarray:
+    """(..., 3) whole numbers: the voxels of positions [m], centred at multiples of their size; faces belong below."""
+    return np.ceil(positions / size - 0.5 - TIE).astype(np.int64)
+
+
 def distinct_cells(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(different cells (m, 3), which one each is (n,)), by one key a cell: rows are slow to compare."""
     low = cells.min(axis=0)
