@@ -127,10 +127,14 @@ def test_a_stepper_is_the_same_law_sample_by_sample(name) -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
+        (
+            lambda path: export_c(Sampled(PD(1.0, 1.0, GOAL), 1e-3), arm(), path / "x.c", period=2e-3),
+            "period is 0.002 s, but Sampled has 0.001 s",
+        ),
         (lambda path: export_c(PD(1.0, 1.0, GOAL), arm(), path / "x.c"), "period is None"),
         (lambda path: export_c(Sampled(PD(1.0, 1.0, GOAL), 1e-3), arm(), path / "x.txt"), "ends in .c"),
         (lambda path: export_c(Sampled(PD(1.0, 1.0, GOAL), 1e-3), arm(), path / "my-law.c"), "no C identifier"),
-        (lambda path: export_c(Sampled(PD(1.0, 1.0, GOAL), 1e-3, delay=1e-3), arm(), path / "x.c"), "delay belongs"),
+        (lambda path: export_c(Sampled(PD(1.0, 1.0, GOAL), 1e-3, delay=1e-3), arm(), path / "x.c"), "delay of 0.001 s"),
         (lambda path: export_c(Sampled(PD(np.ones((3, 2)), 1.0, GOAL), 1e-3), arm(), path / "x.c"), "choose one"),
         (
             lambda path: export_c(lambda t, q, v: arm().gravity_torque(q), arm(), path / "x.c", period=1e-3),
@@ -141,3 +145,9 @@ def test_a_stepper_is_the_same_law_sample_by_sample(name) -> None:
 def test_refusals_name_the_number(call, words: str, tmp_path) -> None:
     with pytest.raises(errors.LinkworkError, match=words):
         call(tmp_path)
+
+
+def test_the_file_names_its_law_its_period_and_its_units(tmp_path) -> None:
+    law = Sampled(GravityCompensation() + PD(1.0, 1.0, GOAL), 1e-3, limit=5.0)
+    text = export_c(law, arm(), tmp_path / "held.c").with_suffix(".h").read_text()
+    assert text.startswith("/* Saturated(GravityCompensation + PD), sampled every 0.001 s; q, v [rad, m; rad/s, m/s]")

@@ -10,6 +10,7 @@ import pytest
 import linkwork as lw
 from linkwork import errors
 from linkwork.control import compare, judge, tune
+from linkwork.control.tuning import _around
 from linkwork.simulation import PD, GravityCompensation, Metrics, Sampled, simulate
 
 
@@ -88,6 +89,24 @@ def test_tuning_finds_the_damping_with_the_least_squared_error() -> None:
         **OPTIONS,
     )
     assert limited.figures["max_error"][limited.best] <= 0.51
+    free = limited.pareto("squared_error", "effort")
+    most = float(np.median(limited.figures["effort"][free]))
+    options = {"samples": 100, "constraints": {"effort": most}, "method": "grid", **OPTIONS}
+    bounded = tune(arm(), controller, bounds, [0.0], Metrics(GOAL), **options)
+    allowed = bounded.figures["effort"] <= most
+    assert 0 < allowed[free].sum() < len(free)
+    kept = bounded.pareto("squared_error", "effort")
+    assert sorted(kept) == sorted(free[allowed[free]])  # sets that break a constraint are no choice
+
+
+def test_a_round_draws_along_the_ridge_of_the_best() -> None:
+    """Gains that go together are searched together: samples have the mean and the covariance of the elite."""
+    along = np.linspace(-0.2, 0.2, 40)
+    elite = 0.5 + np.stack([along, 0.5 * along + 0.005 * np.sin(40 * along)], axis=-1)
+    drawn = _around(elite, np.random.default_rng(0), 4000)
+    np.testing.assert_allclose(drawn.mean(axis=0), elite.mean(axis=0), atol=0.01)
+    np.testing.assert_allclose(np.cov(drawn.T), np.cov(elite.T), rtol=0.1)
+    assert np.corrcoef(drawn.T)[0, 1] > 0.99
 
 
 def test_unstable_sets_are_data() -> None:

@@ -15,12 +15,13 @@ from linkwork.control import (
     SlidingMode,
     Surface,
     check_target,
+    closed_loop,
     compare,
     disturbance_bound,
     fractional_weights,
     judge,
 )
-from linkwork.control.commands import control
+from linkwork.control.commands import control, stability
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.simulation import PD, GravityCompensation, Sampled, simulate
 from linkwork.view import write_control_report
@@ -124,3 +125,16 @@ def test_the_command_follows_a_file_and_writes_a_page(tmp_path: Path) -> None:
         control("rehabilitation-arm", q="0,0", motion=str(file))
     with pytest.raises(InvalidInput, match="runs of one motion each"):
         write_control_report(arm(), {}, [0.0, 0.0], page)
+
+
+def test_the_command_tells_the_margins_of_a_robot_before_it_moves() -> None:
+    law = Sampled(GravityCompensation(arm()) + PD(20.0, 2.0, [0.3, 0.8]), 1e-3, 1e-3)
+    loop = closed_loop(arm(), law, [0.3, 0.8], payload=lw.Payload("hand", 0.4))
+    options = {"kp": 20.0, "q": "0.3 0.8", "delay": 1, "payload": 0.4}
+    answer = stability("rehabilitation-arm", kd=2.0, **options)
+    assert answer.facts["radius"] == pytest.approx(loop.radius, rel=1e-9)
+    margin = loop.loop_gain("theta2").margins().gain
+    assert answer.facts["margins"]["theta2"]["gain"] == pytest.approx(margin, rel=1e-6)
+    assert "UNSTABLE" in str(stability("rehabilitation-arm", kd=60.0, **options).shown[-1])
+    with pytest.raises(InvalidInput, match="18 kg come without a stiffness"):
+        stability("18")

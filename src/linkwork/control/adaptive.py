@@ -54,23 +54,23 @@ class _Regressed:
 
 
 class _BoundAdaptive(Bound):
-    def __init__(self, given: Adaptive, plant: Plant, prefix: str) -> None:
+    def __init__(self, law: Adaptive, plant: Plant, prefix: str) -> None:
         super().__init__()
         if not isinstance(plant, RobotPlant) or has_constraints(plant.subject):
             raise NotPossible(f"Adaptive: {plant.who} has no regressor: it needs a robot whose joints are free")
         self.prefix = prefix
         for name in ("slope", "damping"):
-            self._number(f"{prefix}_{name}", getattr(given, name), plant.nv, f"Adaptive: {name}")
+            self._number(f"{prefix}_{name}", getattr(law, name), plant.nv, f"Adaptive: {name}")
         self.states = 10 * len(plant.subject.model.bodies)
-        self._number(f"{prefix}_rate", given.rate, self.states, "Adaptive: rate")
-        self.target = tracked(self, given.target, plant, f"{prefix}_target", "Adaptive")
-        self.model = None if given.model is None else OwnModel(given.model, plant, "Adaptive")
+        self._number(f"{prefix}_rate", law.rate, self.states, "Adaptive: rate")
+        self.target = tracked(self, law.target, plant, f"{prefix}_target", "Adaptive")
+        self.model = None if law.model is None else OwnModel(law.model, plant, "Adaptive")
 
     def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
         x, xd, xdd = reference(self.target, plant, t, v, p)
         slope = p[f"{self.prefix}_slope"]
         v_r, a_r = xd + slope * plant.difference(q, x), xdd + slope * (xd - v)
         error = v_r - v
-        found = model_or_plant(self.model, plant).compute(_Regressed(), q, v, v_r, a_r, s, error)
-        tau = found[: plant.nv] + p[f"{self.prefix}_damping"] * error
-        return tau, p[f"{self.prefix}_rate"] * found[plant.nv :]
+        regressed = model_or_plant(self.model, plant).compute(_Regressed(), q, v, v_r, a_r, s, error)
+        tau = regressed[: plant.nv] + p[f"{self.prefix}_damping"] * error
+        return tau, p[f"{self.prefix}_rate"] * regressed[plant.nv :]

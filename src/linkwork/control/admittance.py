@@ -81,28 +81,28 @@ class _Followed:
 
 
 class _BoundAdmittance(Bound):
-    def __init__(self, given: Admittance, plant: Plant, prefix: str) -> None:
+    def __init__(self, law: Admittance, plant: Plant, prefix: str) -> None:
         super().__init__()
         if not plant.flat:
             raise NotPossible(f"Admittance: {plant.who} has quaternions; joints that follow are plain ones")
-        if given.at.shape != (plant.nq,):
-            raise InvalidInput(f"Admittance: at has shape {given.at.shape}, expected ({plant.nq},): {plant.who}")
-        self.prefix, self.space, self.m = prefix, given.space, len(given.space.axes)
-        self.target = Signal(given.target, given.space.sizes, f"{prefix}_target")
-        self.force = Signal(given.force, (self.m,), f"{prefix}_force")
+        if law.at.shape != (plant.nq,):
+            raise InvalidInput(f"Admittance: at has shape {law.at.shape}, expected ({plant.nq},): {plant.who}")
+        self.prefix, self.space, self.m = prefix, law.space, len(law.space.axes)
+        self.target = Signal(law.target, law.space.sizes, f"{prefix}_target")
+        self.force = Signal(law.force, (self.m,), f"{prefix}_force")
         for signal in (self.target, self.force):
             self.parameters |= signal.parameters
             self.sequences |= signal.sequences
             if signal.python is not None:
                 self.python = f"{signal.source.who}: {signal.python.why_not}"
-        light = np.linalg.inv(given.mass)
+        light = np.linalg.inv(law.mass)
         self.parameters[f"{prefix}_light"] = light.ravel()
-        self.parameters[f"{prefix}_spring"] = given.stiffness.ravel()
-        self.parameters[f"{prefix}_damper"] = given.damping.ravel()
-        self.parameters[f"{prefix}_at"] = given.at
+        self.parameters[f"{prefix}_spring"] = law.stiffness.ravel()
+        self.parameters[f"{prefix}_damper"] = law.damping.ravel()
+        self.parameters[f"{prefix}_at"] = law.at
         for name in ("kp", "kd"):
-            self._number(f"{prefix}_{name}", getattr(given, name), plant.nv, f"Admittance: {name}")
-        self.model = None if given.model is None else OwnModel(given.model, plant, "Admittance")
+            self._number(f"{prefix}_{name}", getattr(law, name), plant.nv, f"Admittance: {name}")
+        self.model = None if law.model is None else OwnModel(law.model, plant, "Admittance")
         self.states = 2 * self.m + plant.nv
 
     def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:

@@ -143,31 +143,31 @@ class Shaped:
 class _BoundImpedance(BoundTaskLaw):
     of_a_run: ClassVar[tuple[str, ...]] = ("parameters", "sequences", "inertia")
 
-    def __init__(self, given: CartesianImpedance, plant: Plant, prefix: str) -> None:
-        super().__init__(given.space, given.target, given.model, plant, prefix, "CartesianImpedance")
+    def __init__(self, law: CartesianImpedance, plant: Plant, prefix: str) -> None:
+        super().__init__(law.space, law.target, law.model, plant, prefix, "CartesianImpedance")
         self.changing = self.wrench = None
-        if given.changing is None:
-            self.parameters[f"{prefix}_stiffness"] = given.stiffness
+        if law.changing is None:
+            self.parameters[f"{prefix}_stiffness"] = law.stiffness
         else:
-            self.changing = self._signal(given.changing, f"{prefix}_stiffness")
-        self.gains("damping", given.damping if given.ratio is None else self._designed(given, given.ratio, plant))
-        if given.wrench is not None:
-            self.wrench = self._signal(given.wrench, f"{prefix}_wrench")
-        self.shaped = given.inertia is not None
-        self.inertia = given.inertia
-        if given.inertia is not None:
-            self.parameters[f"{prefix}_light"] = np.linalg.inv(given.inertia).ravel()
+            self.changing = self._signal(law.changing, f"{prefix}_stiffness")
+        self.gains("damping", law.damping if law.ratio is None else self._designed(law, law.ratio, plant))
+        if law.wrench is not None:
+            self.wrench = self._signal(law.wrench, f"{prefix}_wrench")
+        self.shaped = law.inertia is not None
+        self.inertia = law.inertia
+        if law.inertia is not None:
+            self.parameters[f"{prefix}_light"] = np.linalg.inv(law.inertia).ravel()
         self.rates = None
-        if given.rates is not None:
-            self.rates = BoundRates(given.rates, self.space, self.target.size, prefix, self.wrench is not None)
+        if law.rates is not None:
+            self.rates = BoundRates(law.rates, self.space, self.target.size, prefix, self.wrench is not None)
             self.parameters |= self.rates.numbers
             self.memory, self.past = self.rates.memory, True
-        self.posture = given.nullspace is not None
-        if given.nullspace is not None:
-            rest = given.nullspace.rest
+        self.posture = law.nullspace is not None
+        if law.nullspace is not None:
+            rest = law.nullspace.rest
             self._number(f"{prefix}_rest", rest, plant.nq, "Posture: rest", positive=False)
-            self._number(f"{prefix}_posture_stiffness", given.nullspace.stiffness, plant.nv, "Posture: stiffness")
-            self._number(f"{prefix}_posture_damping", given.nullspace.damping, plant.nv, "Posture: damping")
+            self._number(f"{prefix}_posture_stiffness", law.nullspace.stiffness, plant.nv, "Posture: stiffness")
+            self._number(f"{prefix}_posture_damping", law.nullspace.damping, plant.nv, "Posture: damping")
 
     def _signal(self, source: Source, name: str) -> Signal:
         """A vector over time, one number an axis."""
@@ -178,14 +178,14 @@ class _BoundImpedance(BoundTaskLaw):
             self.python = f"{source.who}: {signal.python.why_not}"
         return signal
 
-    def _designed(self, given: CartesianImpedance, ratio: float, plant: Plant) -> np.ndarray:
+    def _designed(self, law: CartesianImpedance, ratio: float, plant: Plant) -> np.ndarray:
         """The damping (m, m) of a ratio, for the inertia asked for or the arm's own."""
-        m, mass, mechanism = len(self.space.axes), given.inertia, getattr(plant, "subject", None)
+        m, mass, mechanism = len(self.space.axes), law.inertia, getattr(plant, "subject", None)
         if mass is None:
             if mechanism is None:
                 raise InvalidInput(f"CartesianImpedance: ratio needs a robot, {plant.who} has no frames")
-            mass = cartesian_mass(mechanism, given.at, self.space.frame, self.space.axes)
-        damping = damping_for(mass, given.stiffness.reshape(-1, m, m)[0], ratio)
+            mass = cartesian_mass(mechanism, law.at, self.space.frame, self.space.axes)
+        damping = damping_for(mass, law.stiffness.reshape(-1, m, m)[0], ratio)
         return 0.5 * (damping + damping.T)
 
     def _wanted(self, t: Any, p: Mapping[str, Any]) -> dict[str, Any]:
@@ -194,11 +194,11 @@ class _BoundImpedance(BoundTaskLaw):
         target, rate, faster = self.target.with_rates(t, p)
         if self.target.size == 16:  # a pose as a target has no rates
             rate = faster = 0.0 * target[:m]
-        found = {"target": target, "rate": rate, "faster": faster}
-        found["stiffness"] = p[f"{self.prefix}_stiffness"] if self.changing is None else self._rows(t, p)
+        wanted = {"target": target, "rate": rate, "faster": faster}
+        wanted["stiffness"] = p[f"{self.prefix}_stiffness"] if self.changing is None else self._rows(t, p)
         if self.wrench is not None:
-            found["wrench"] = self.wrench.at(t, p)[0]
-        return found
+            wanted["wrench"] = self.wrench.at(t, p)[0]
+        return wanted
 
     def _rows(self, t: Any, p: Mapping[str, Any]) -> Any:
         """A stiffness that changes with time, as a matrix in rows."""
@@ -221,7 +221,7 @@ class _BoundImpedance(BoundTaskLaw):
         return self._force(plant, t, q, v, p, wanted | now), kept
 
     def _force(self, plant: Plant, t: Any, q: Any, v: Any, p: Mapping[str, Any], wanted: Mapping[str, Any]) -> Any:
-        m, own = len(self.space.axes), self.believed(plant)
+        m, model = len(self.space.axes), self.believed(plant)
         e, jacobian = self.space.split(plant.compute(self.space, q, wanted["target"]), plant.nv)
         force = times(wanted["stiffness"], m, e)
         force = force + times(p[f"{self.prefix}_damping"], m, wanted["rate"] - jacobian @ v)
@@ -229,13 +229,13 @@ class _BoundImpedance(BoundTaskLaw):
             force = force + wanted["wrench"]
         if self.shaped:
             u = wanted["faster"] + times(p[f"{self.prefix}_light"], m, force)
-            tau = own.compute(Shaped(self.space), q, v, u) + own.gravity(q, t)
+            tau = model.compute(Shaped(self.space), q, v, u) + model.gravity(q, t)
         else:
-            tau = transposed_times(jacobian, force) + own.gravity(q, t)
+            tau = transposed_times(jacobian, force) + model.gravity(q, t)
         if self.posture:
             wish = p[f"{self.prefix}_posture_stiffness"] * plant.difference(q, p[f"{self.prefix}_rest"])
             wish = wish - p[f"{self.prefix}_posture_damping"] * v
-            tau = tau + own.compute(Projected(self.space), q, wish)
+            tau = tau + model.compute(Projected(self.space), q, wish)
         return tau
 
     def foresee(self, plant: Plant, q: np.ndarray, period: float, delay: float) -> str:

@@ -40,16 +40,16 @@ def within(x: Any, who: str, low: float, high: float, closed: tuple[bool, bool] 
 
 def definite(x: Any, n: int, who: str, semi: bool = False) -> np.ndarray:
     """A symmetric positive (semi)definite matrix (n, n) from a number, a vector (n,) or a matrix."""
-    given = finite_doubles(x, who)
-    if given.ndim == 0:
-        matrix = np.eye(n) * given
-    elif given.shape == (n,):
-        matrix = np.diag(given)
-    elif given.shape == (n, n):
-        matrix = given
+    entries = finite_doubles(x, who)
+    if entries.ndim == 0:
+        matrix = np.eye(n) * entries
+    elif entries.shape == (n,):
+        matrix = np.diag(entries)
+    elif entries.shape == (n, n):
+        matrix = entries
     else:
         expected = f"a number, {n} numbers or a ({n}, {n}) matrix"
-        raise InvalidInput(f"{who} has shape {given.shape}, expected {expected}")
+        raise InvalidInput(f"{who} has shape {entries.shape}, expected {expected}")
     scale = np.abs(matrix).max(initial=0.0)
     kind = "symmetric positive semidefinite" if semi else "symmetric positive definite"
     skew = np.abs(matrix - matrix.T)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,6 +23,7 @@ from linkwork.control import (
     SlidingMode,
     Surface,
     check_target,
+    closed_loop,
     judge,
     sampled_stability,
 )
@@ -31,21 +33,32 @@ from linkwork.simulation import PD, ComputedTorque, GravityCompensation, Metrics
 from linkwork.simulation.controllers import Controller
 
 LAWS = ("pd", "computed-torque", "sliding", "sliding-exponential", "sliding-power")
+SMOOTH = ("pd", "computed-torque")
+"""Laws that have a linear loop, and so margins."""
 SHOWN = ("rms", "max_error", "steady_error", "overshoot", "settling", "peak", "variation")
 
+Weight = Annotated[float, typer.Option("--payload", help="Mass at the last frame that the law does not know [kg].")]
 
-def _law(name: str, goal: Any, kp: float, kd: float) -> Controller:
+
+def _law(name: str, goal: Any, kp: float, kd: float, model: lw.Robot) -> Controller:
     """The law of a name; for sliding modes kp is the slope [1/s] and kd the gain [rad/s^2]."""
     if name == "pd":
-        return GravityCompensation() + PD(kp, kd, goal)
+        return GravityCompensation(model) + PD(kp, kd, goal)
     if name == "computed-torque":
-        return ComputedTorque(kp, kd, goal)
+        return ComputedTorque(kp, kd, goal, model)
     laws = {
         "sliding": ConstantRate(kd),
         "sliding-exponential": ExponentialReaching(kd, 0.1, 2.0, 0.5),
         "sliding-power": PowerExponential(kd, 0.1, 2.0, 0.5, 0.25),
     }
-    return SlidingMode(Surface(kp), laws[name], goal)
+    return SlidingMode(Surface(kp), laws[name], goal, model)
+
+
+def _carried(robot: lw.Robot, mass: float) -> lw.Payload | None:
+    """A point mass at the last named frame, or at the last body."""
+    if not mass:
+        return None
+    return lw.Payload(robot.model.frames[-1].name if robot.model.frames else robot.bodies[-1], mass)
 
 
 def control(
@@ -67,6 +80,7 @@ def control(
         float | None, typer.Option(help="How long [s]; left out: 1 s, or as long as the motion.")
     ] = None,
     step: Annotated[float, typer.Option(help="Step of the integrator [s].")] = 1e-3,
+    payload: Weight = 0.0,
     report: Annotated[
         Path | None, typer.Option(help="A page (.html) with figures, margins, errors and forces of all laws.")
     ] = None,
@@ -75,7 +89,7 @@ def control(
 
     Example:  linkwork control rehabilitation-arm --law pd,sliding --kp 40 --kd 5 --duration 2 --report laws.html
     """
-    names = [choice(each.strip(), LAWS, "control: --law") for each in law.split(",")]
+    names = [choice(word.strip(), LAWS, "control: --law") for word in law.split(",")]
     loaded = lw.load(robot)
     if loaded.nq != loaded.nv:
         raise InvalidInput(f'control: robot "{loaded.name}" has quaternions; the command is for arms with plain joints')
@@ -87,16 +101,23 @@ def control(
     if motion is not None:
         length, rows, target = _followed(loaded, motion, duration, step)
         goal, speed = rows[0], target.velocity[0]
-    found, runs, laws = {}, {}, {}
+    figures_by_law, runs, laws = {}, {}, {}
     for name in names:
-        controller = Sampled(_law(name, target, kp, kd), period, delay)
+        controller = Sampled(_law(name, target, kp, kd, loaded), period, delay)
         runs[name] = lw.simulate(
-            loaded, goal + offset, speed, duration=length, step=step, control=controller, energy_tolerance=np.inf
+            loaded,
+            goal + offset,
+            speed,
+            duration=length,
+            step=step,
+            control=controller,
+            payload=_carried(loaded, payload),
+            energy_tolerance=np.inf,
         )
-        found[name] = judge(runs[name], rows)
-        laws[name] = controller if motion is None else Sampled(_law(name, rows[-1], kp, kd), period, delay)
+        figures_by_law[name] = judge(runs[name], rows)
+        laws[name] = controller if motion is None else Sampled(_law(name, rows[-1], kp, kd, loaded), period, delay)
     shown: list[Table | str] = []
-    for name, figures in found.items():
+    for name, figures in figures_by_law.items():
         columns = [key for key in SHOWN if key in figures]
         cells = [[joint, *[tidy(figures[key])[k] for key in columns]] for k, joint in enumerate(loaded.joints)]
         shown.append(Table(f"{loaded.name} under {name}, every {period:g} s", ("joint", *columns), cells))
@@ -106,18 +127,18 @@ def control(
         from linkwork.view.control_report import write_control_report
 
         written.append(write_control_report(loaded, runs, rows, report, laws))
-    return Answer({"robot": loaded.name, "laws": found}, shown, written)
+    return Answer({"robot": loaded.name, "laws": figures_by_law}, shown, written)
 
 
 def _followed(robot: lw.Robot, motion: str, duration: float | None, step: float) -> tuple[float, np.ndarray, PerStep]:
     """(how long [s], rows (T, nq) at every step, what a law follows) of a motion; refused outside joint ranges."""
     sampled: Callable[..., tuple[np.ndarray, ...]]
-    name, given = motion_of(robot, motion, "control")
-    if isinstance(given, str):
-        own = robot.motions[given]
-        first, last, sampled = 0.0, float(own.duration), own.sample
+    name, source = motion_of(robot, motion, "control")
+    if isinstance(source, str):
+        path = robot.motions[source]
+        first, last, sampled = 0.0, float(path.duration), path.sample
     else:
-        first, last, sampled = float(given["time"][0]), float(given["time"][-1]), _spline(given)
+        first, last, sampled = float(source["time"][0]), float(source["time"][-1]), _spline(source)
     steps = int(np.floor((last - first if duration is None else duration) / step + 1e-6))
     if steps < 1:
         raise InvalidInput(f"control: motion {name!r} is shorter than a step of {step:g} s")
@@ -127,11 +148,11 @@ def _followed(robot: lw.Robot, motion: str, duration: float | None, step: float)
     return steps * step, q, PerStep(q, v, a)
 
 
-def _spline(given: Mapping[str, np.ndarray]) -> Callable[[np.ndarray], tuple[np.ndarray, ...]]:
+def _spline(rows: Mapping[str, np.ndarray]) -> Callable[[np.ndarray], tuple[np.ndarray, ...]]:
     """A file's rows as functions of time, smooth to the second derivative."""
     from scipy.interpolate import CubicSpline
 
-    curve = CubicSpline(given["time"], given["q"])
+    curve = CubicSpline(rows["time"], rows["q"])
     return lambda t: (curve(t), curve(t, 1), curve(t, 2))
 
 
@@ -150,6 +171,7 @@ def tune(
     rounds: Annotated[int, typer.Option(help="Rounds: each draws around the best of those before.")] = 2,
     period: Annotated[float, typer.Option(help="Sample time of the law [s].")] = 1e-3,
     duration: Annotated[float, typer.Option(help="How long [s].")] = 1.0,
+    payload: Weight = 0.0,
 ) -> Answer:
     """Gains of a law by thousands of runs at once.
 
@@ -159,9 +181,9 @@ def tune(
     loaded = lw.load(robot)
     goal = configuration(loaded, q)
     bounds = {"kp": _bounds(kp, "--kp"), "kd": _bounds(kd, "--kd")}
-    found = tuned(
+    tried = tuned(
         loaded,
-        lambda kp, kd: Sampled(_law(law, goal, kp, kd), period),
+        lambda kp, kd: Sampled(_law(law, goal, kp, kd, loaded), period),
         bounds,
         goal + offset,
         Metrics(goal),
@@ -171,33 +193,71 @@ def tune(
         rounds=rounds,
         duration=duration,
         step=min(1e-3, period),
+        payload=_carried(loaded, payload),
     )
-    stable = f"{int(found.stable.sum())} of {len(found.stable)} sets are stable"
-    front = found.pareto("squared_error", "effort")[:12]
-    columns = [*found.sets.values(), found.figures["squared_error"], found.figures["effort"]]
+    stable = f"{int(tried.stable.sum())} of {len(tried.stable)} sets are stable"
+    front = tried.pareto("squared_error", "effort")[:12]
+    columns = [*tried.sets.values(), tried.figures["squared_error"], tried.figures["effort"]]
     rows = [list(tidy(np.array([column[k] for column in columns]))) for k in front]
     table = Table(f"{loaded.name}, {law}: error against effort", (*bounds, "squared error", "effort"), rows)
-    best = f"best: kp {found.gains['kp']:.5g}, kd {found.gains['kd']:.5g} ({stable})"
-    facts = {"robot": loaded.name, "gains": found.gains, figure: found.score[found.best], "stable": stable}
+    best = f"best: kp {tried.gains['kp']:.5g}, kd {tried.gains['kd']:.5g} ({stable})"
+    facts = {"robot": loaded.name, "gains": tried.gains, figure: tried.score[tried.best], "stable": stable}
     return Answer(facts, [table, best])
 
 
 def stability(
-    mass: Annotated[float, typer.Argument(help="Mass that the frame shows [kg].")],
-    stiffness: Annotated[float, typer.Argument(help="Stiffness [N/m].")],
-    damping: Annotated[float, typer.Option(help="Damping on the differenced error [N s/m].")] = 0.0,
-    half_damping: Annotated[float, typer.Option(help="Half-order damping [N s^1/2/m].")] = 0.0,
+    subject: Annotated[str, typer.Argument(help="A mass [kg] that the frame shows, or a robot.")],
+    stiffness: Annotated[float | None, typer.Argument(help="Stiffness [N/m] that holds the mass.")] = None,
+    damping: Annotated[float, typer.Option(help="Damping on the differenced error of the mass [N s/m].")] = 0.0,
+    half_damping: Annotated[float, typer.Option(help="Half-order damping of the mass [N s^1/2/m].")] = 0.0,
+    law: Annotated[str, typer.Option(help=f"Law of the robot: one of {', '.join(SMOOTH)}.")] = "pd",
+    q: Configuration = None,
+    kp: Annotated[float, typer.Option(help="Stiffness of the law, 1/s^2 for computed torque.")] = 100.0,
+    kd: Annotated[float, typer.Option(help="Damping of the law, 1/s for computed torque.")] = 20.0,
     period: Annotated[float, typer.Option(help="Sample time [s].")] = 1e-3,
     delay: Annotated[int, typer.Option(help="Whole periods from measuring to acting.")] = 0,
+    payload: Weight = 0.0,
 ) -> Answer:
-    """Whether a sampled spring with damping holds a mass, and how much damping it bears.
+    """Whether a sampled spring holds a mass, or a sampled law a robot, before anything moves; and how much is left.
 
     Example:  linkwork stability 18.3 8000 --damping 7600 --period 0.005
+    Example:  linkwork stability rehabilitation-arm --law pd --kp 20 --kd 2 --delay 1
     """
-    found = sampled_stability(mass, stiffness, damping, half_damping, period, delay=delay)
-    facts = {"radius": found.radius, "stable": found.stable, "largest_damping": found.largest_damping}
-    more = f"spectral radius {found.radius:.5f}, largest damping {found.largest_damping:.1f} N s/m"
-    return Answer(facts, [str(found), more])
+    try:
+        mass = float(subject)
+    except ValueError:
+        robot = lw.load(subject)
+        choice(law, SMOOTH, "stability: --law")
+        goal = configuration(robot, q)
+        return _margins(robot, law, Sampled(_law(law, goal, kp, kd, robot), period, delay * period), goal, payload)
+    if stiffness is None:
+        raise InvalidInput(f"stability: {mass:g} kg come without a stiffness; say both, or name a robot")
+    verdict = sampled_stability(mass, stiffness, damping, half_damping, period, delay=delay)
+    facts = {"radius": verdict.radius, "stable": verdict.stable, "largest_damping": verdict.largest_damping}
+    more = f"spectral radius {verdict.radius:.5f}, largest damping {verdict.largest_damping:.1f} N s/m"
+    return Answer(facts, [str(verdict), more])
+
+
+def _margins(robot: lw.Robot, law: str, control: Sampled, goal: np.ndarray, mass: float) -> Answer:
+    """The loop of a robot about a configuration: its spectral radius, and the margins of every joint's loop."""
+    loop = closed_loop(robot, control, goal, payload=_carried(robot, mass))
+    margins = {joint: loop.loop_gain(joint).margins() for joint in loop.joints}
+    cells = [
+        [joint, *tidy(np.array([m.gain, np.rad2deg(m.phase), 1e3 * m.delay, m.crossover, m.sensitivity]))]
+        for joint, m in margins.items()
+    ]
+    columns = ("joint", "gain", "phase [deg]", "delay [ms]", "crossover [rad/s]", "sensitivity")
+    stable = bool(loop.radius < 1)
+    told = f"{robot.name} under {law} every {control.period:g} s"
+    verdict = f"{told} is {'stable' if stable else 'UNSTABLE'}: spectral radius {loop.radius:.5f}"
+    facts = {
+        "robot": robot.name,
+        "radius": float(loop.radius),
+        "stable": stable,
+        "margins": {joint: asdict(m) for joint, m in margins.items()},
+    }
+    table = Table(f"margins of {told}", columns, cells)
+    return Answer(facts, [table, verdict] if stable else [verdict])  # an unstable loop has no margins
 
 
 def _bounds(text: str, name: str) -> tuple[float, float]:

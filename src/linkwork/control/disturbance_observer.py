@@ -64,9 +64,9 @@ class Residual:
     drift: Any
 
     @staticmethod
-    def of(own: Plant, q: Any, v: Any, memory: Any, gain: Any) -> Residual:
-        n = own.nv
-        both = own.compute(_Momentum(), q, v)
+    def of(model: Plant, q: Any, v: Any, memory: Any, gain: Any) -> Residual:
+        n = model.nv
+        both = model.compute(_Momentum(), q, v)
         momentum, drift = both[:n], both[n:]
         first = where(memory[0] < 0.5, momentum, part(memory, 1, 1 + n))
         so_far = part(memory, 1 + n, 1 + 2 * n)
@@ -78,14 +78,14 @@ class Residual:
 
 
 class _BoundObserver(Bound):
-    def __init__(self, given: DisturbanceObserver, plant: Plant, prefix: str) -> None:
+    def __init__(self, law: DisturbanceObserver, plant: Plant, prefix: str) -> None:
         super().__init__()
         check_momentum(plant, "DisturbanceObserver")
-        self.inner, self.prefix, n = given.controller.bound(plant, prefix), prefix, plant.nv
+        self.inner, self.prefix, n = law.controller.bound(plant, prefix), prefix, plant.nv
         absorb(self, [self.inner])
-        self._number(f"{prefix}_observer", given.gain, n, "DisturbanceObserver: gain")
-        self._number(f"{prefix}_share", given.share, n, "DisturbanceObserver: share")
-        self.model = None if given.model is None else OwnModel(given.model, plant, "DisturbanceObserver")
+        self._number(f"{prefix}_observer", law.gain, n, "DisturbanceObserver: gain")
+        self._number(f"{prefix}_share", law.share, n, "DisturbanceObserver: share")
+        self.model = None if law.model is None else OwnModel(law.model, plant, "DisturbanceObserver")
         # kept after the inner law's: whether it has begun, p0, the integral
         self.memory, self.states, self.past = self.inner.kept + 1 + 2 * n, 0, True
 
@@ -96,8 +96,8 @@ class _BoundObserver(Bound):
     def sample(
         self, plant: Plant, t: Any, q: Any, v: Any, m: Any, p: Mapping[str, Any], period: Any
     ) -> tuple[Any, Any]:
-        at, own = self.inner.kept, model_or_plant(self.model, plant)
-        found = Residual.of(own, q, v, part(m, at, self.memory), p[f"{self.prefix}_observer"])
+        at, model = self.inner.kept, model_or_plant(self.model, plant)
+        residual = Residual.of(model, q, v, part(m, at, self.memory), p[f"{self.prefix}_observer"])
         wanted, after = self.inner.sample(plant, t, q, v, part(m, 0, at), p, period)
-        tau = wanted - p[f"{self.prefix}_share"] * found.r
-        return tau, joined([after, found.after(tau, period)])
+        tau = wanted - p[f"{self.prefix}_share"] * residual.r
+        return tau, joined([after, residual.after(tau, period)])

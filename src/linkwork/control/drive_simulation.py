@@ -72,22 +72,22 @@ def spin(
     T = loops.current.period
     h = 0.5 * T if step is None else positive(step, "spin: step")
     deadlines.check_steps(T / h, "spin")
-    each = round(T / h)
-    if each < 1 or abs(each * h - T) > 1e-9 * T:
+    substeps = round(T / h)
+    if substeps < 1 or abs(substeps * h - T) > 1e-9 * T:
         raise InvalidInput(f"spin: step {h:g} s is no whole part of the current loop's period of {T:g} s")
     wanted = positive(duration, "spin: duration") / T
     numbers, sources = _numbers(motor, loops, reference, load, inertia, damping, thermal)
-    given: dict[str, Any] = dict(numbers)
-    runs = max(1, given["machine"][..., 0].size)
-    deadlines.check_steps(wanted * each * runs, "spin")
+    inputs: dict[str, Any] = dict(numbers)
+    runs = max(1, inputs["machine"][..., 0].size)
+    deadlines.check_steps(wanted * substeps * runs, "spin")
     samples = round(wanted)
     if record:
         size = 8.0 * len(ROW) * (samples + 1) * runs
         deadlines.check_memory(size, f"spin: {(samples + 1) * runs:.3g} rows", "set duration= or record=False")
-    run = _loop(loops, bridge, h, each, sources)
-    first: dict[str, Any] = {name: np.zeros((*given["machine"].shape[:-1], 1)) for name in (*STATE, *KEPT)}
-    count = samples * each
-    done = run(**given, **first, steps=count + 1, every=each if record else count)
+    run = _loop(loops, bridge, h, substeps, sources)
+    first: dict[str, Any] = {name: np.zeros((*inputs["machine"].shape[:-1], 1)) for name in (*STATE, *KEPT)}
+    count = samples * substeps
+    done = run(**inputs, **first, steps=count + 1, every=substeps if record else count)
     if done.failed.any():
         raise NotPossible("spin: the currents are no longer finite: these loops are unstable")
     rows = done.record["row"]
@@ -148,17 +148,17 @@ def _torque(p: Mapping[str, SX], i_d: SX, i_q: SX) -> SX:
     return 1.5 * n * (psi + (L_d - L_q) * i_d) * i_q
 
 
-def _loop(loops: Cascade, bridge: Inverter, h: float, each: int, sources: tuple[Any, Any]) -> Scan:
+def _loop(loops: Cascade, bridge: Inverter, h: float, substeps: int, sources: tuple[Any, Any]) -> Scan:
     if sources == (None, None):
         plan = (loops.velocity.every, loops.position.every if loops.position else 0, loops.current.delay)
-        return _plain(plan, bridge, h, each)
+        return _plain(plan, bridge, h, substeps)
     plan = (loops.velocity.every, loops.position.every if loops.position else 0, loops.current.delay)
-    return _made(plan, bridge, h, each, sources)
+    return _made(plan, bridge, h, substeps, sources)
 
 
 @cache
-def _plain(plan: tuple[int, int, int], bridge: Inverter, h: float, each: int) -> Scan:
-    return _made(plan, bridge, h, each, (None, None))
+def _plain(plan: tuple[int, int, int], bridge: Inverter, h: float, substeps: int) -> Scan:
+    return _made(plan, bridge, h, substeps, (None, None))
 
 
 @dataclass(frozen=True)
@@ -172,13 +172,13 @@ class _Drive:
     plan: tuple[int, int, int]
     bridge: Inverter
     h: float
-    each: int
+    substeps: int
     sources: tuple[UserFunction | None, UserFunction | None]
 
     @property
     def period(self) -> float:
         """Of the current loop [s]."""
-        return self.h * self.each
+        return self.h * self.substeps
 
     def signal(self, name: str, p: Mapping[str, SX], t: SX) -> tuple[SX, SX]:
         """(value, its rate)."""
@@ -230,7 +230,7 @@ class _Drive:
         gain, share, limit = (p["loops"][j] for j in (5, 6, 7))
         speed = share * rate + gain * (wanted - s["angle"])
         return {
-            "due": casadi.fmod(k, self.each * max(self.plan[1], 1)) < 0.5,
+            "due": casadi.fmod(k, self.substeps * max(self.plan[1], 1)) < 0.5,
             "speed_set": casadi.fmax(casadi.fmin(speed, limit), -limit),
         }
 
@@ -244,7 +244,7 @@ class _Drive:
         most = casadi.fmin(limit, _torque(p, SX(0), p["loops"][4]))
         torque = casadi.fmax(casadi.fmin(torque, most), -most)
         slow = s["slow"] + self.period * plan[0] * alpha * (torque - known)
-        return {"due": casadi.fmod(k, self.each * plan[0]) < 0.5, "torque_set": torque, "slow": slow}
+        return {"due": casadi.fmod(k, self.substeps * plan[0]) < 0.5, "torque_set": torque, "slow": slow}
 
     def current(self, k: SX, **s: SX) -> dict[str, SX]:
         """The loop that asks for voltages, which act at once or a period later."""
@@ -260,7 +260,7 @@ class _Drive:
         u_a, u_b = self.bridge.held(c * u_d - z * u_q, z * u_d + c * u_q)
         got_d, got_q = c * u_a + z * u_b - known_d, c * u_b - z * u_a - known_q
         observed = {
-            "due": casadi.fmod(k, self.each) < 0.5,
+            "due": casadi.fmod(k, self.substeps) < 0.5,
             "w_d": s["w_d"] + T * (alpha * got_d - w_e * got_q),
             "w_q": s["w_q"] + T * (alpha * got_q + w_e * got_d),
         }
@@ -273,11 +273,11 @@ def _made(
     plan: tuple[int, int, int],
     bridge: Inverter,
     h: float,
-    each: int,
+    substeps: int,
     sources: tuple[UserFunction | None, UserFunction | None],
 ) -> Scan:
     """Machine, bridge and loops as one scan."""
-    drive = _Drive(plan, bridge, h, each, sources)
+    drive = _Drive(plan, bridge, h, substeps, sources)
     stages = [*([drive.position] if plan[1] else []), drive.velocity, drive.current]
     state = dict.fromkeys((*STATE, *KEPT), 1)
     return keyed_scan(None, [drive.step], state, PARAMETERS, record={"row": 6}, name="spin", stages=stages)

@@ -34,9 +34,14 @@ def traced_step(controller: Any, robot: Any, period: float | None) -> tuple[casa
     """(the function of one sample, the reference that the controller has, its period [s])."""
     law = as_controller(controller)
     if isinstance(law, Sampled):
-        if law.delay or (period is not None and abs(period - law.period) > 1e-12):
+        if law.delay:
             raise InvalidInput(
-                "export_c: a delay belongs to the machine, and the period is that of Sampled; leave them out"
+                f"export_c: Sampled has a delay of {law.delay:g} s, which the machine itself makes; "
+                f"export Sampled(law, {law.period:g}) without it"
+            )
+        if period is not None and abs(period - law.period) > 1e-12:
+            raise InvalidInput(
+                f"export_c: period is {period:g} s, but Sampled has {law.period:g} s; leave the period out"
             )
         period, law = law.period, law.controller
     if period is None:
@@ -97,7 +102,7 @@ def export_c(controller: Any, robot: Any, path: str | Path, period: float | None
     generated.add(function)
     body = re.sub(r"\blaw(?=\(|_)", f"{name}_law", generated.dump())
     sizes = (function.sz_arg(), function.sz_res(), function.sz_iw(), function.sz_w())
-    about = f"{type(law).__name__}, sampled every {T:g} s; q, v [rad, m; rad/s, m/s], tau [N m, N]"
+    about = f"{_named(law)}, sampled every {T:g} s; q, v [rad, m; rad/s, m/s], tau [N m, N]"
     write_atomically(
         place.with_suffix(".h"),
         _HEADER.format(name=name, NAME=name.upper(), about=about, nq=nq, nv=nv, nr=len(reference), kept=max(kept, 1)),
@@ -120,6 +125,15 @@ def export_c(controller: Any, robot: Any, path: str | Path, period: float | None
     )
     write_atomically(place.with_name(f"{name}_vectors.csv"), _vectors(function, T, vectors, reference))
     return place
+
+
+def _named(law: Any) -> str:
+    """A law by the names of its parts: Saturated(GravityCompensation + PD)."""
+    parts = getattr(law, "parts", None)
+    if parts is not None:
+        return " + ".join(_named(part) for part in parts)
+    inner = getattr(law, "controller", None)
+    return type(law).__name__ if inner is None else f"{type(law).__name__}({_named(inner)})"
 
 
 def stepped(function: casadi.Function, q: Any, v: Any, period: float, reference: Any = ()) -> np.ndarray:

@@ -156,25 +156,25 @@ def _force(law: Any, gains: Mapping[str, Any], errors: Any, rate: Any, period: A
 class _BoundFractional(BoundTaskLaw):
     past = True
 
-    def __init__(self, given: FractionalImpedance, plant: Plant, prefix: str) -> None:
-        super().__init__(given.space, given.target, given.model, plant, prefix, "FractionalImpedance")
+    def __init__(self, law: FractionalImpedance, plant: Plant, prefix: str) -> None:
+        super().__init__(law.space, law.target, law.model, plant, prefix, "FractionalImpedance")
         for name in ("stiffness", "damping", "half_damping"):
-            self.parameters[f"{prefix}_{name}"] = getattr(given, name)
-        self.order, self.compensate = given.order, given.compensate
-        self.weights = given.weights
-        self.velocity, self.balances = given.velocity, given.balances
-        self.memory = given.memory * len(self.space.axes)
+            self.parameters[f"{prefix}_{name}"] = getattr(law, name)
+        self.order, self.compensate = law.order, law.compensate
+        self.weights = law.weights
+        self.velocity, self.balances = law.velocity, law.balances
+        self.memory = law.memory * len(self.space.axes)
 
     def sample(
         self, plant: Plant, t: Any, q: Any, v: Any, m: Any, p: Mapping[str, Any], period: Any
     ) -> tuple[Any, Any]:
-        own, n = self.believed(plant), len(self.space.axes)
+        model, n = self.believed(plant), len(self.space.axes)
         e, jacobian, moving = self.errors(plant, t, q, p)
         past = [m[k * n : (k + 1) * n] for k in range(self.memory // n)]
         rate = (e - past[0]) / period if self.velocity == "difference" else moving - jacobian @ v
         gains = {name: p[f"{self.prefix}_{name}"] for name in ("stiffness", "damping", "half_damping")}
         tau = transposed_times(jacobian, _force(self, gains, [e, *past], rate, period))
-        return tau + own.gravity(q, t) if self.balances else tau, joined([e, part(m, 0, self.memory - n)])
+        return tau + model.gravity(q, t) if self.balances else tau, joined([e, part(m, 0, self.memory - n)])
 
     def foresee(self, plant: Plant, q: np.ndarray, period: float, delay: float) -> str:
         """Its own exact map, from the stiffness that holds in this run; split laws (scheme C) are not judged."""
@@ -183,15 +183,15 @@ class _BoundFractional(BoundTaskLaw):
             return ""
         memory, late = self.memory // len(self.space.axes), round(delay / period)
         K, D, HD = gains
-        found = SampledStability(mass, K, D, HD, period, memory, late, self.order, self.compensate)
-        if found.radius <= 1.0 + 1e-6:
+        verdict = SampledStability(mass, K, D, HD, period, memory, late, self.order, self.compensate)
+        if verdict.radius <= 1.0 + 1e-6:
             return ""
         if not HD.any():
-            return f"FractionalImpedance: {found}"
+            return f"FractionalImpedance: {verdict}"
         half = float(HD.max())
         return (
             f"FractionalImpedance: half damping {half:g} is unstable at {1e3 * period:g} ms for "
-            f"{np.linalg.eigvalsh(mass)[0]:.4g} kg; limit {found.largest_half_damping:.4g}"
+            f"{np.linalg.eigvalsh(mass)[0]:.4g} kg; limit {verdict.largest_half_damping:.4g}"
         )
 
 
@@ -211,9 +211,9 @@ class TaskSpring(Controller):
 
 
 class _BoundSpring(BoundTaskLaw):
-    def __init__(self, given: TaskSpring, plant: Plant, prefix: str) -> None:
-        super().__init__(given.space, given.target, given.model, plant, prefix, "TaskSpring")
-        self.parameters[f"{prefix}_stiffness"] = given.stiffness
+    def __init__(self, spring: TaskSpring, plant: Plant, prefix: str) -> None:
+        super().__init__(spring.space, spring.target, spring.model, plant, prefix, "TaskSpring")
+        self.parameters[f"{prefix}_stiffness"] = spring.stiffness
 
     def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
         e, jacobian, _ = self.errors(plant, t, q, p)

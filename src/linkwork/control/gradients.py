@@ -61,10 +61,10 @@ def figure_gradient(
     if rubbing.dry:
         raise NotPossible("figure_gradient: dry friction that sticks has no derivative; use Coulomb(level, width=...)")
     with deadlines.time_limit(time_limit, "figure_gradient"):
-        found, slopes = tangent_figures(
+        figures, slopes = tangent_figures(
             plant, control, directions, start, speed, metrics.bound(plant), rubbing, h, steps, method
         )
-    return float(found[figure].sum()), {
+    return float(figures[figure].sum()), {
         name: float(slope[figure].sum()) for name, slope in zip(values, slopes, strict=True)
     }
 
@@ -82,14 +82,14 @@ def _direction(
     """How the law's numbers move with one gain: halves and doubles must lie on one line."""
     width = 0.25 * abs(values[name]) or 0.25
     low, high = (_bound(controller, {**values, name: values[name] + side * width}, plant) for side in (-1, 1))
-    found = {}
+    direction = {}
     for key, x in middle.parameters.items():
         below, above = low.parameters[key], high.parameters[key]
         slope = (above - below) / (2.0 * width)
         if np.abs(above + below - 2.0 * x).max(initial=0.0) > 1e-9 * np.abs(x).max(initial=0.0) + 1e-300:
             raise NotPossible(f'figure_gradient: {key} does not follow "{name}" along a line; give the gain itself')
         if slope.any():
-            found[key] = slope.reshape(-1)
-    if not found:
+            direction[key] = slope.reshape(-1)
+    if not direction:
         raise InvalidInput(f'figure_gradient: the controller does not depend on "{name}"')
-    return found
+    return direction

@@ -123,7 +123,7 @@ def simulate_grip(
     def spread(*parts: Any) -> np.ndarray:
         return np.stack([np.broadcast_to(np.asarray(x, dtype=float), shape) for x in parts], axis=-1)
 
-    given: dict[str, Any] = {
+    inputs: dict[str, Any] = {
         "motor": spread(d.torque_constant, d.back_emf, d.inductance, d.resistance, *d.inertias),
         "train": spread(gripper.finger_ratio, gripper.turn_ratio, gripper.finger_length, k_plant),
         "contact": spread(stiffness, damping),
@@ -133,9 +133,9 @@ def simulate_grip(
         "profile": spread(start, np.sign(angle), distance, np.maximum(top, 1e-12), a),
         "set": spread(f),
     }
-    first: dict[str, Any] = _equilibrium(given)
+    first: dict[str, Any] = _equilibrium(inputs)
     loop = _loop(bool(sampled), tuple(round(p / STEP) for p in d.periods))
-    done = loop(**given, **first, steps=rows * every + 1, every=every)
+    done = loop(**inputs, **first, steps=rows * every + 1, every=every)
     if done.failed.any():
         raise NotPossible("simulate: the force loop is unstable with these gains: its state is no longer finite")
     record = done.record["row"]
@@ -143,15 +143,15 @@ def simulate_grip(
     return GripRun(sample * np.arange(rows + 1), columns, np.broadcast_to(f, shape), np.broadcast_to(angle, shape))
 
 
-def _equilibrium(given: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _equilibrium(inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Holding the force at rest: digest 3.6b, step 2."""
-    motor, train = given["motor"], given["train"]
+    motor, train = inputs["motor"], inputs["train"]
     K_t, R = motor[..., 0], motor[..., 3]
     g_f, g_c, l_f, k = (train[..., j] for j in range(4))
-    f, stiffness = given["set"][..., 0], given["contact"][..., 0]
+    f, stiffness = inputs["set"][..., 0], inputs["contact"][..., 0]
     i1 = f * l_f / (K_t * g_f)
     i2 = k * i1 / g_c
-    turned = i2 / (given["loops"][..., 2] * given["loops"][..., 3])
+    turned = i2 / (inputs["loops"][..., 2] * inputs["loops"][..., 3])
     x = {"i1": i1, "i2": i2, "phi1": g_f * f / (stiffness * l_f) + k * turned, "phi2": -g_c * turned}
     x |= {
         "a1": R * i1,
@@ -159,7 +159,7 @@ def _equilibrium(given: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         "u1": R * i1,
         "u2": R * i2,
         "i_set": i2,
-        "v_set": -given["loops"][..., 3] * turned,
+        "v_set": -inputs["loops"][..., 3] * turned,
     }
     return {name: x.get(name, np.zeros_like(i1))[..., None] for name in (*PLANT, *CONTROL)}
 
@@ -270,8 +270,8 @@ def _loop(sampled: bool, periods: tuple[int, ...]) -> Scan:
         u1, u2, e1, e2, eps = voltages(x, c, p, k * STEP)
         h = periods[0] * STEP
         ratio = p["loops"][0] / p["loops"][1]
-        found = {"u1": u1, "u2": u2, "a1": c["a1"] + h * ratio * e1, "a2": c["a2"] + h * ratio * e2}
-        return {"due": casadi.fmod(k, periods[0]) < 0.5, **found, "ad": c["ad"] + h * eps / p["loops"][4]}
+        next_state = {"u1": u1, "u2": u2, "a1": c["a1"] + h * ratio * e1, "a2": c["a2"] + h * ratio * e2}
+        return {"due": casadi.fmod(k, periods[0]) < 0.5, **next_state, "ad": c["ad"] + h * eps / p["loops"][4]}
 
     stages = [position, velocity, current] if sampled else []
     return keyed_scan(None, [step], state, PARAMETERS, record={"row": 4}, name="simulate grip", stages=stages)

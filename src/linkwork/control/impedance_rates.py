@@ -73,12 +73,12 @@ class BoundRates:
 
     of_a_run: ClassVar[tuple[str, ...]] = ("numbers",)
 
-    def __init__(self, given: Rates, space: TaskSpace, target_size: int, prefix: str, wrench: bool) -> None:
-        if given.wrench is not None and not wrench:
+    def __init__(self, rates: Rates, space: TaskSpace, target_size: int, prefix: str, wrench: bool) -> None:
+        if rates.wrench is not None and not wrench:
             raise InvalidInput("Rates: wrench is limited, but the law commands none")
         self.space, self.prefix, m = space, prefix, len(space.axes)
-        wanted = {"target": (given.target, target_size), "stiffness": (given.stiffness, m * m)}
-        wanted["wrench"] = (given.wrench, m)
+        wanted = {"target": (rates.target, target_size), "stiffness": (rates.stiffness, m * m)}
+        wanted["wrench"] = (rates.wrench, m)
         self.sizes = {name: size for name, (limit, size) in wanted.items() if limit is not None}
         self.numbers: dict[str, np.ndarray] = {}
         for name in self.sizes:

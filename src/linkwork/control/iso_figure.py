@@ -44,8 +44,8 @@ def iso_figure(
     """
     if len(gains) != 2:
         raise InvalidInput(f"iso_figure: gains has {len(gains)} entries, expected two: values, and bounds")
-    (first, given), (second, bounds) = gains.items()
-    x = np.atleast_1d(as_doubles(given, f"iso_figure: {first}"))
+    (first, fixed), (second, bounds) = gains.items()
+    x = np.atleast_1d(as_doubles(fixed, f"iso_figure: {first}"))
     low, high = (number(b, f"iso_figure: {second}") for b in bounds)
     wanted, n = number(value, "iso_figure: value"), len(x)
     if not low < high:
@@ -55,17 +55,17 @@ def iso_figure(
     def run(a: np.ndarray, b: np.ndarray) -> dict[str, np.ndarray]:
         law = controller(**{first: a[:, None], second: b[:, None]})
         settings = {"energy_tolerance": np.inf} | options
-        found = simulate(robot, q, control=law, metrics=metrics, record=False, failures="keep", **settings)
-        if figure not in found.metrics:
-            raise UnknownName(f'iso_figure: there is no figure "{figure}"{did_you_mean(figure, found.metrics)}')
-        rows = {name: np.array(each, dtype=float) for name, each in found.metrics.items()}
-        for each in rows.values():
-            each[~found.success] = np.inf
+        result = simulate(robot, q, control=law, metrics=metrics, record=False, failures="keep", **settings)
+        if figure not in result.metrics:
+            raise UnknownName(f'iso_figure: there is no figure "{figure}"{did_you_mean(figure, result.metrics)}')
+        rows = {name: np.array(values, dtype=float) for name, values in result.metrics.items()}
+        for values in rows.values():
+            values[~result.success] = np.inf
         return rows
 
     def above(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        found = run(a, b)[figure]
-        return (found if found.ndim == 1 else found.max(axis=-1)) > wanted
+        result = run(a, b)[figure]
+        return (result if result.ndim == 1 else result.max(axis=-1)) > wanted
 
     trials = np.linspace(low, high, count)
     high_side = above(np.repeat(x, count), np.tile(trials, n)).reshape(n, count)
@@ -78,6 +78,6 @@ def iso_figure(
         left, right = np.where(same, middle, left), np.where(same, right, middle)
     gain = np.where(change.any(axis=1), 0.5 * (left + right), np.nan)
     figures = run(x, np.where(np.isfinite(gain), gain, low))
-    for each in figures.values():
-        each[~np.isfinite(gain)] = np.nan
+    for values in figures.values():
+        values[~np.isfinite(gain)] = np.nan
     return IsoFigure(gain, figures)

@@ -85,11 +85,11 @@ class JointCascade:
 
 
 class _Servo(Controller):
-    def __init__(self, given: JointCascade) -> None:
-        self.given = given
+    def __init__(self, cascade: JointCascade) -> None:
+        self.cascade = cascade
 
     def bound(self, plant: Plant, prefix: str = "control") -> Bound:
-        return _BoundServo(self.given, plant, prefix)
+        return _BoundServo(self.cascade, plant, prefix)
 
 
 class _Loop(Controller):
@@ -105,15 +105,15 @@ class _Loop(Controller):
 class _BoundServo(Bound):
     """Three sampled loops, the outermost first: each reads what the one before it holds."""
 
-    def __init__(self, given: JointCascade, plant: Plant, prefix: str) -> None:
+    def __init__(self, cascade: JointCascade, plant: Plant, prefix: str) -> None:
         super().__init__()
-        loops = given.cascade
+        loops = cascade.cascade
         assert loops.position is not None
         T = loops.current.period
         parts = [
-            (f"{prefix}_position", _Position(given, plant, f"{prefix}_position"), loops.position.every * T, 0.0),
-            (f"{prefix}_velocity", _Velocity(given, plant, prefix), loops.velocity.every * T, 0.0),
-            (f"{prefix}_current", _Current(given, plant, prefix), T, loops.current.delay * T),
+            (f"{prefix}_position", _Position(cascade, plant, f"{prefix}_position"), loops.position.every * T, 0.0),
+            (f"{prefix}_velocity", _Velocity(cascade, plant, prefix), loops.velocity.every * T, 0.0),
+            (f"{prefix}_current", _Current(cascade, plant, prefix), T, loops.current.delay * T),
         ]
         self.loops = [BoundSampled(Sampled(_Loop(made), T, late), plant, name) for name, made, T, late in parts]
         absorb(self, list(self.loops))
@@ -129,14 +129,14 @@ class _BoundServo(Bound):
 
 
 class _Position(Bound):
-    def __init__(self, given: JointCascade, plant: Plant, name: str) -> None:
+    def __init__(self, cascade: JointCascade, plant: Plant, name: str) -> None:
         super().__init__()
-        loop = given.cascade.position
+        loop = cascade.cascade.position
         assert loop is not None
         self.name, self.past = name, True
-        self.target = tracked(self, given.target, plant, f"{name}_target", "JointCascade")
+        self.target = tracked(self, cascade.target, plant, f"{name}_target", "JointCascade")
         numbers = {"gain": loop.gain, "share": loop.feed_forward, "limit": min(loop.limit, ENDLESS)}
-        for key, x in (numbers | {"ratio": given.drives.ratios}).items():
+        for key, x in (numbers | {"ratio": cascade.drives.ratios}).items():
             self._number(f"{name}_{key}", x, plant.nv, f"JointCascade: position {key}")
 
     def sample(
@@ -148,23 +148,23 @@ class _Position(Bound):
 
 
 class _Velocity(Bound):
-    def __init__(self, given: JointCascade, plant: Plant, prefix: str) -> None:
+    def __init__(self, cascade: JointCascade, plant: Plant, prefix: str) -> None:
         super().__init__()
-        loop, n, drives = given.cascade.velocity, plant.nv, given.drives
+        loop, n, drives = cascade.cascade.velocity, plant.nv, cascade.drives
         self.name, self.past, self.asked = f"{prefix}_velocity", True, f"{prefix}_position_sampled_held"
         constant = drives.each("torque_constant", n)
-        peak = np.minimum(drives.each("peak_current", n), given.cascade.current.limit)
+        peak = np.minimum(drives.each("peak_current", n), cascade.cascade.current.limit)
         numbers = {
             "alpha": loop.bandwidth,
-            "inertia": _inertia(given, plant),
+            "inertia": _inertia(cascade, plant),
             "limit": np.minimum(np.minimum(loop.limit, constant * peak), ENDLESS),
             "ratio": drives.ratios,
         }
         for key, x in numbers.items():
             self._number(f"{self.name}_{key}", x, n, f"JointCascade: velocity {key}")
         self.elastic, self.fed = drives.stiffness is not None, None
-        if given.torque is not None:
-            self.fed = given.torque.bound(plant, f"{prefix}_fed")
+        if cascade.torque is not None:
+            self.fed = cascade.torque.bound(plant, f"{prefix}_fed")
             absorb(self, [self.fed])
             self.states = 0
         self.memory = n + (0 if self.fed is None else self.fed.kept)
@@ -185,12 +185,12 @@ class _Velocity(Bound):
 
 
 class _Current(Bound):
-    def __init__(self, given: JointCascade, plant: Plant, prefix: str) -> None:
+    def __init__(self, cascade: JointCascade, plant: Plant, prefix: str) -> None:
         super().__init__()
-        n, drives = plant.nv, given.drives
+        n, drives = plant.nv, cascade.drives
         self.name, self.past, self.asked = f"{prefix}_current", True, f"{prefix}_velocity_sampled_held"
         numbers = {
-            "alpha": given.cascade.current.bandwidth,
+            "alpha": cascade.cascade.current.bandwidth,
             "inductance": drives.each("inductance", n),
             "constant": drives.each("torque_constant", n),
             "voltage": np.minimum(drives.voltage, ENDLESS),
@@ -216,13 +216,13 @@ def _drives(p: Mapping[str, Any]) -> Any:
     return p["drive_state"]
 
 
-def _inertia(given: JointCascade, plant: Plant) -> np.ndarray:
+def _inertia(cascade: JointCascade, plant: Plant) -> np.ndarray:
     """What the velocity loop of each joint is designed for (nv,), at the motor [kg m^2]."""
-    asked = given.cascade.velocity.inertia if given.inertia is None else given.inertia
+    asked = cascade.cascade.velocity.inertia if cascade.inertia is None else cascade.inertia
     if asked is not None:
         return np.broadcast_to(positive_array(asked, "JointCascade: inertia"), (plant.nv,))
     if not isinstance(plant, RobotPlant):
         raise InvalidInput(f"JointCascade: inertia is missing, expected what a motor of {plant.who} turns [kg m^2]")
     M = quantities.evaluate(plant.subject, "mass_matrix", {"q": plant.neutral()})
-    rotors = given.drives.each("inertia", plant.nv) if given.drives.stiffness is not None else 0.0
-    return np.diag(M) / given.drives.ratios**2 + rotors
+    rotors = cascade.drives.each("inertia", plant.nv) if cascade.drives.stiffness is not None else 0.0
+    return np.diag(M) / cascade.drives.ratios**2 + rotors

@@ -93,26 +93,26 @@ class JointDrives:
 class BoundDrives(Bound):
     """Drives in a run."""
 
-    def __init__(self, given: JointDrives, plant: Plant) -> None:
+    def __init__(self, drives: JointDrives, plant: Plant) -> None:
         super().__init__()
         n = plant.nv
-        if len(given.motors) not in (1, n):
-            raise InvalidInput(f"JointDrives: {len(given.motors)} motors, expected one or {n}: {plant.who}")
+        if len(drives.motors) not in (1, n):
+            raise InvalidInput(f"JointDrives: {len(drives.motors)} motors, expected one or {n}: {plant.who}")
         numbers = {
-            "torque": given.each("torque_constant", n),
-            "emf": given.each("emf", n),
-            "resistance": given.each("resistance", n),
-            "inductance": given.each("inductance", n),
-            "ratio": given.ratios,
-            "bandwidth": given.bandwidth,
-            "peak": np.minimum(given.each("peak_current", n), 1e15),
-            "voltage": np.minimum(given.voltage, 1e15),
+            "torque": drives.each("torque_constant", n),
+            "emf": drives.each("emf", n),
+            "resistance": drives.each("resistance", n),
+            "inductance": drives.each("inductance", n),
+            "ratio": drives.ratios,
+            "bandwidth": drives.bandwidth,
+            "peak": np.minimum(drives.each("peak_current", n), 1e15),
+            "voltage": np.minimum(drives.voltage, 1e15),
         }
-        self.elastic = given.stiffness is not None
-        if given.stiffness is not None:
-            numbers |= {"inertia": given.each("inertia", n), "stiffness": given.stiffness}
-            numbers |= {"gear_damping": given.gear_damping, "half": 0.5 * given.backlash}
-        self.play, self.direct = bool(given.backlash.any()), given.commanded == "voltage"
+        self.elastic = drives.stiffness is not None
+        if drives.stiffness is not None:
+            numbers |= {"inertia": drives.each("inertia", n), "stiffness": drives.stiffness}
+            numbers |= {"gear_damping": drives.gear_damping, "half": 0.5 * drives.backlash}
+        self.play, self.direct = bool(drives.backlash.any()), drives.commanded == "voltage"
         for name, x in numbers.items():
             self._number(f"drive_{name}", x, n, f"JointDrives: {name}")
         self.states = n * (3 if self.elastic else 1)

@@ -54,20 +54,20 @@ class JointImpedance(Controller):
 
 
 class _BoundJointImpedance(Bound):
-    def __init__(self, given: JointImpedance, plant: Plant, prefix: str) -> None:
+    def __init__(self, law: JointImpedance, plant: Plant, prefix: str) -> None:
         super().__init__()
         self.prefix, n = prefix, plant.nv
-        damping = given.damping
-        if given.ratio is not None:
+        damping = law.damping
+        if law.ratio is not None:
             if not isinstance(plant, RobotPlant):
                 raise InvalidInput(f"JointImpedance: ratio needs a robot, {plant.who} has no mass matrix of its own")
-            M = quantities.evaluate(plant.subject, "mass_matrix", {"q": given.at})
-            found = damping_for(M, definite(given.stiffness, n, "JointImpedance: stiffness", semi=True), given.ratio)
-            damping = 0.5 * (found + found.T)
-        self.parameters[f"{prefix}_stiffness"] = gain_rows(given.stiffness, n, "JointImpedance: stiffness")
+            M = quantities.evaluate(plant.subject, "mass_matrix", {"q": law.at})
+            designed = damping_for(M, definite(law.stiffness, n, "JointImpedance: stiffness", semi=True), law.ratio)
+            damping = 0.5 * (designed + designed.T)
+        self.parameters[f"{prefix}_stiffness"] = gain_rows(law.stiffness, n, "JointImpedance: stiffness")
         self.parameters[f"{prefix}_damping"] = gain_rows(damping, n, "JointImpedance: damping")
-        self.target = tracked(self, given.target, plant, f"{prefix}_target", "JointImpedance")
-        self.model = None if given.model is None else OwnModel(given.model, plant, "JointImpedance")
+        self.target = tracked(self, law.target, plant, f"{prefix}_target", "JointImpedance")
+        self.model = None if law.model is None else OwnModel(law.model, plant, "JointImpedance")
 
     def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
         x, xd, _ = reference(self.target, plant, t, v, p)

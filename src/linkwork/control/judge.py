@@ -46,7 +46,7 @@ def judge(
     size = np.abs(e[..., :-1, :])
     weight = h[:, None]
     span = t[-1] - t[0]
-    found = {
+    figures = {
         "squared_error": (e[..., :-1, :] ** 2 * weight).sum((-1, -2)),
         "absolute_error": (size * weight).sum(-2),
         "timed_error": (size * (t[:-1, None] - t[0]) * weight).sum(-2),
@@ -59,13 +59,15 @@ def judge(
         "variation": np.abs(np.diff(run.tau, axis=-2)).sum(-2) / span,
     }
     if np.ptp(wanted, axis=-2).max() == 0.0:
-        found |= _step_figures(e, t)
+        figures |= _step_figures(e, t)
     if slope is not None:
         if frame is not None:
             raise InvalidInput("judge: slope is of joints, expected no frame with it")
         rate = run.v - np.gradient(wanted, t, axis=-2)
-        found |= _sliding_figures(rate - positive_array(slope, "judge: slope") * e, t, positive(width, "judge: width"))
-    return {name: np.asarray(x) for name, x in found.items()}
+        figures |= _sliding_figures(
+            rate - positive_array(slope, "judge: slope") * e, t, positive(width, "judge: width")
+        )
+    return {name: np.asarray(x) for name, x in figures.items()}
 
 
 def _sliding_figures(nu: np.ndarray, t: np.ndarray, width: float) -> dict[str, np.ndarray]:
@@ -123,7 +125,7 @@ def _places(robot: Any, q: np.ndarray, frame: str, axes: Any) -> np.ndarray:
     m = len(space.axes)
     nothing = np.zeros(m)
     flat = q.reshape(-1, q.shape[-1])
-    rows = np.array([-space.split(plant.compute(space, each, nothing), plant.nv)[0] for each in flat])
+    rows = np.array([-space.split(plant.compute(space, row, nothing), plant.nv)[0] for row in flat])
     return rows.reshape(*q.shape[:-1], m)
 
 
@@ -143,9 +145,9 @@ def compare(
     named = (
         dict(laws) if isinstance(laws, Mapping) else {f"{k} {type(law).__name__}": law for k, law in enumerate(laws)}
     )
-    found = {}
+    figures_by_law = {}
     for name, law in named.items():
-        for case, own in ({"": {}} if cases is None else cases).items():
-            run = simulate(robot, q, control=law, **{**options, **own})
-            found[f"{name}, {case}" if cases is not None else name] = judge(run, target)
-    return found
+        for case, changes in ({"": {}} if cases is None else cases).items():
+            run = simulate(robot, q, control=law, **{**options, **changes})
+            figures_by_law[f"{name}, {case}" if cases is not None else name] = judge(run, target)
+    return figures_by_law

@@ -39,11 +39,11 @@ def linearise(
     return StateSpace(A, B, C, np.zeros((n, n)), None, plant.v_names, plant.v_names)
 
 
-def _numbers(given: Any, n: int, who: str) -> np.ndarray:
-    found = as_doubles(given, who)
-    if found.shape != (n,) or not np.isfinite(found).all():
-        raise InvalidInput(f"{who} has shape {found.shape}, expected ({n},) finite numbers")
-    return found
+def _numbers(values: Any, n: int, who: str) -> np.ndarray:
+    numbers = as_doubles(values, who)
+    if numbers.shape != (n,) or not np.isfinite(numbers).all():
+        raise InvalidInput(f"{who} has shape {numbers.shape}, expected ({n},) finite numbers")
+    return numbers
 
 
 def _state(plant: Plant, q: Any, v: Any, who: str) -> tuple[np.ndarray, np.ndarray]:
@@ -72,8 +72,8 @@ class ClosedLoop:
     @property
     def radius(self) -> float:
         """Largest |eigenvalue| a common period; below 1 everything fades. exp(largest real part) where continuous."""
-        found = self.poles
-        return float(np.abs(found).max() if self.period is not None else np.exp(found.real.max()))
+        poles = self.poles
+        return float(np.abs(poles).max() if self.period is not None else np.exp(poles.real.max()))
 
     @property
     def stable(self) -> bool:
@@ -149,15 +149,15 @@ def stability_map(
         shape = np.broadcast_shapes(rows.shape[:-1], traced.sets)
     except ValueError:
         raise InvalidInput(f"stability_map: q {rows.shape[:-1]} and gains {traced.sets} do not broadcast") from None
-    still, found = np.zeros(plant.nv), np.empty(shape)
+    still, radii = np.zeros(plant.nv), np.empty(shape)
     every = np.broadcast_to(rows, (*shape, plant.nq)).reshape(-1, plant.nq)
     sets = np.broadcast_to(np.arange(max(traced.count, 1)).reshape(traced.sets), shape).ravel()
-    flat = found.reshape(-1)
+    flat = radii.reshape(-1)
     places, owner = np.unique(every, axis=0, return_inverse=True)
     for k, place in enumerate(places):
         asked = np.flatnonzero(np.ravel(owner) == k)
         flat[asked] = traced.maps(place, still).radii()[sets[asked] if traced.sets else 0]
-    return found
+    return radii
 
 
 def root_locus(

@@ -35,21 +35,21 @@ class Mechanism:
 
     def __init__(self, plant: Plant, friction: Friction) -> None:
         n, loads, t = plant.nv, Loads(plant), SX(0.0)
-        own = loads.carried
+        carried = loads.carried
         q, d, v, tau = SX.sym("q", plant.nq), SX.sym("d", n), SX.sym("v", n), SX.sym("tau", n)
         lost = SX.zeros(n)
         for k, at in enumerate(friction.viscous):
             lost[at] = float(np.ravel(friction.parameters["friction_viscous"])[k]) * v[at]
-        moved = own.integrate(q, d)
+        moved = carried.integrate(q, d)
         # `pulled` tells how d changes as seen from q at rest, v - [v, d] / 2 to first order; q goes on with v too, and
         # from there the neighbour leaves with v - [v, d]: the same where coordinates are plain numbers
-        leaving = 2 * own.pulled(d, v) - v
-        rates = casadi.vertcat(leaving, own.acceleration(moved, v, tau - lost, t, {}))
+        leaving = 2 * carried.pulled(d, v) - v
+        rates = casadi.vertcat(leaving, carried.acceleration(moved, v, tau - lost, t, {}))
         A = casadi.substitute(casadi.jacobian(rates, casadi.vertcat(d, v)), d, SX.zeros(n))
         B = casadi.substitute(casadi.jacobian(rates, tau), d, SX.zeros(n))
-        given = [q, v, tau, loads.symbols]
-        self._matrices = casadi.Function("matrices", given, [A, B], {"cse": True})
-        holding = own.inverse(q, v, SX.zeros(n), t) + lost
+        inputs = [q, v, tau, loads.symbols]
+        self._matrices = casadi.Function("matrices", inputs, [A, B], {"cse": True})
+        holding = carried.inverse(q, v, SX.zeros(n), t) + lost
         self._holding = casadi.Function("holding", [q, v, loads.symbols], [holding], {"cse": True})
 
     def holding(self, q: np.ndarray, v: np.ndarray, loads: np.ndarray) -> np.ndarray:

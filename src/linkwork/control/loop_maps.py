@@ -69,7 +69,7 @@ class LoopTrace:
         self.loads = Loads.numbers(plant)
 
     def _structure(self) -> tuple[Any, ...]:
-        laws = [type(each).__qualname__ for each in _every(self.bound)]
+        laws = [type(part).__qualname__ for part in _every(self.bound)]
         sizes = {name: x.shape[-1] for name, x in self.bound.parameters.items()}
         return laws, sizes, [s.sizes for s in self.samplers], self.plant.identity, tuple(self.plant.parameters)
 
@@ -94,7 +94,7 @@ class LoopTrace:
         """Derivatives of every law by the state (d, v, s, what sampled laws hold, remember and have under way)."""
         plant, n, bound = self.plant, self.plant.nv, self.bound
         loads = Loads(plant)
-        own = loads.carried
+        carried = loads.carried
         sizes = {"d": n, "v": n, "s": bound.states}
         for sampler, encoder in zip(self.samplers, self.encoders, strict=True):
             sizes |= sampler.sizes
@@ -107,12 +107,12 @@ class LoopTrace:
         known = {name: x[place] if place.stop > place.start else SX(0, 1) for name, place in self.places.items()}
         gains = {name: SX.sym(name, rows.shape[-1]) for name, rows in bound.parameters.items()}
         times = SX.sym("times", len(self.samplers))
-        given = [q, t, x, casadi.vertcat(SX(0, 1), *gains.values()), times, loads.symbols]
+        inputs = [q, t, x, casadi.vertcat(SX(0, 1), *gains.values()), times, loads.symbols]
         p: dict[str, Any] = known | gains
-        moved, v = own.integrate(q, known["d"]), known["v"]
-        tau, rate = bound.law(own, t, moved, v, part(known["s"], 0, bound.states), p)
+        moved, v = carried.integrate(q, known["d"]), known["v"]
+        tau, rate = bound.law(carried, t, moved, v, part(known["s"], 0, bound.states), p)
         rows = [casadi.densify(casadi.jacobian(f, x)) for f in (tau, rate)]
-        self._flow = casadi.Function("flow", given, rows, {"cse": True})
+        self._flow = casadi.Function("flow", inputs, rows, {"cse": True})
         self._samples = []
         for k, (sampler, encoder) in enumerate(zip(self.samplers, self.encoders, strict=True)):
             memory = known.get(f"{sampler.name}_memory", SX(0, 1))
@@ -120,11 +120,11 @@ class LoopTrace:
             if encoder is not None:
                 own_numbers = {name: SX(np.ravel(y)) for name, y in encoder.parameters.items()}
                 kept = known[f"{sampler.name}_sensed"]
-                seen, speed, sensed = encoder.read(own, moved, v, kept, p | own_numbers, times[k])
-            u, after = sampler.inner.sample(own, t, seen, speed, memory, p, times[k])
+                seen, speed, sensed = encoder.read(carried, moved, v, kept, p | own_numbers, times[k])
+            u, after = sampler.inner.sample(carried, t, seen, speed, memory, p, times[k])
             values = [u, after, sensed]
             jacobians = [casadi.densify(casadi.jacobian(f, x)) for f in values]
-            self._samples.append(casadi.Function("sample", given, [*values, *jacobians], {"cse": True}))
+            self._samples.append(casadi.Function("sample", inputs, [*values, *jacobians], {"cse": True}))
 
     def maps(self, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> LoopMaps:
         """The linear maps about (q, v), of every gain set."""
@@ -133,20 +133,20 @@ class LoopTrace:
             np.broadcast_to(x, (*self.sets, x.shape[-1])).reshape(count, -1).T for x in self.bound.parameters.values()
         ]
         numbers = np.concatenate([np.zeros((0, count)), *gains])
-        given = (numbers, np.array([s.timing[0] for s in self.samplers]), self.loads)
-        nominal = self._nominal(q, v, t, given, count)
+        run = (numbers, np.array([s.timing[0] for s in self.samplers]), self.loads)
+        nominal = self._nominal(q, v, t, run, count)
         A, B = mechanism.matrices(q, v, mechanism.holding(q, v, self.loads), self.loads)
-        by_law, by_state = _split(self._flow(q, t, nominal, *given), count)
+        by_law, by_state = _split(self._flow(q, t, nominal, *run), count)
         if np.ptp(by_law, axis=0).max(initial=0.0) == 0.0 and np.ptp(by_state, axis=0).max(initial=0.0) == 0.0:
             by_law, by_state = by_law[:1], by_state[:1]  # what runs continuously is the same for all sets
         n = self.plant.nv
         G = np.zeros((len(by_law), self.size, self.size))
         G[:, : 2 * n, : 2 * n] = A
         G[:, self.places["s"]] = by_state
-        samples = [_split(f(q, t, nominal, *given)[3:], count) for f in self._samples]
+        samples = [_split(f(q, t, nominal, *run)[3:], count) for f in self._samples]
         return LoopMaps(self, G, B, by_law, samples, count)
 
-    def _nominal(self, q: np.ndarray, v: np.ndarray, t: float, given: tuple[Any, ...], count: int) -> np.ndarray:
+    def _nominal(self, q: np.ndarray, v: np.ndarray, t: float, run: tuple[Any, ...], count: int) -> np.ndarray:
         """The states (size, count) with memories as they are after the mechanism has long stood there."""
         x = np.zeros((self.size, count))
         x[self.places["v"]] = v[:, None]
@@ -155,7 +155,7 @@ class LoopTrace:
             if not sampler.inner.kept and encoder is None:
                 continue  # it remembers nothing, and what it holds no law sees
             for _ in range(sampler.inner.kept + 2 + (0 if encoder is None else encoder.memory)):
-                u, after, sensed, *_ = self._samples[k](q, t, x, *given)
+                u, after, sensed, *_ = self._samples[k](q, t, x, *run)
                 for name, value in (("held", u), ("memory", after), ("sensed", sensed)):
                     spot = self.places.get(f"{sampler.name}_{name}")
                     if spot is not None:
@@ -164,12 +164,12 @@ class LoopTrace:
 
 
 def _every(bound: Any) -> list[Any]:
-    return [bound, *[each for inner in bound.inside for each in _every(inner)]]
+    return [bound, *[part for inner in bound.inside for part in _every(inner)]]
 
 
-def _split(found: Any, count: int) -> list[np.ndarray]:
+def _split(stacked: Any, count: int) -> list[np.ndarray]:
     """Matrices (count, rows, columns) from results that CasADi has put side by side."""
-    wide = [np.array(x) for x in found]
+    wide = [np.array(x) for x in stacked]
     return [x.reshape(len(x), count, x.shape[1] // count).transpose(1, 0, 2) for x in wide]
 
 
@@ -201,12 +201,12 @@ class LoopMaps:
         size = trace.size + (cut is not None)
         drift = np.repeat(np.eye(size)[None], len(self.law), axis=0)  # an input stays what it is
         drift[:, : trace.size, : trace.size] = self._drift
-        found = np.eye(size)[None]
+        product = np.eye(size)[None]
         for k in range(trace.common // trace.tick):
-            found = drift @ self._events(k * trace.tick, size, cut, found)
-        return found
+            product = drift @ self._events(k * trace.tick, size, cut, product)
+        return product
 
-    def _events(self, now: int, size: int, cut: int | None, found: np.ndarray) -> np.ndarray:
+    def _events(self, now: int, size: int, cut: int | None, product: np.ndarray) -> np.ndarray:
         """What changes at an instant, sampled laws one after the other."""
         trace, n = self.trace, self.trace.plant.nv
         for sampler, (period, delay, offset), jacobians in zip(trace.samplers, trace.marks, self.samples, strict=True):
@@ -224,12 +224,12 @@ class LoopMaps:
                 step[:, goes, : trace.size], step[:, goes, trace.size :] = jacobians[0], 0.0
                 if cut is not None:
                     step[:, goes.start + cut] = np.eye(size)[-1]
-                found = step @ found
+                product = step @ product
             if queue is not None and (now - offset - delay) % period == 0:
                 acts = np.eye(size)
                 acts[held] = np.eye(size)[queue.stop - n : queue.stop]
-                found = acts @ found
-        return found
+                product = acts @ product
+        return product
 
     def radii(self) -> np.ndarray:
         """Spectral radius (sets,) a common period; exp(largest real part) where nothing is sampled."""
@@ -269,8 +269,8 @@ class LoopMaps:
         return StateSpace(whole[:size, :size], whole[:size, size:], row, nothing, trace.period, name, name)
 
 
-def _ideal(given: Encoder, plant: Plant, name: str, period: float) -> BoundEncoder:
+def _ideal(encoder: Encoder, plant: Plant, name: str, period: float) -> BoundEncoder:
     """The encoder without noise and steps between readings: they have no derivative."""
-    cutoff = given.cutoff if given.velocity == "filtered" else None
-    smooth = Encoder(delay=given.delay, velocity=given.velocity, cutoff=cutoff)
+    cutoff = encoder.cutoff if encoder.velocity == "filtered" else None
+    smooth = Encoder(delay=encoder.delay, velocity=encoder.velocity, cutoff=cutoff)
     return BoundEncoder(smooth, plant, name, period)

@@ -113,11 +113,11 @@ def _flat(plant: Plant, who: str) -> None:
 
 
 class _BoundLevant(_BoundAround):
-    def __init__(self, given: LevantVelocity, plant: Plant, prefix: str) -> None:
+    def __init__(self, law: LevantVelocity, plant: Plant, prefix: str) -> None:
         _flat(plant, "LevantVelocity")
-        super().__init__([given.controller.bound(plant, prefix)], 1 + 2 * plant.nv)
+        super().__init__([law.controller.bound(plant, prefix)], 1 + 2 * plant.nv)
         self.name = f"{prefix}_levant"
-        self._number(self.name, given.largest, plant.nv, "LevantVelocity: bound")
+        self._number(self.name, law.largest, plant.nv, "LevantVelocity: bound")
 
     def sample(
         self, plant: Plant, t: Any, q: Any, v: Any, m: Any, p: Mapping[str, Any], period: Any
@@ -133,12 +133,12 @@ class _BoundLevant(_BoundAround):
 
 
 class _BoundExtended(_BoundAround):
-    def __init__(self, given: ExtendedState, plant: Plant, prefix: str) -> None:
+    def __init__(self, law: ExtendedState, plant: Plant, prefix: str) -> None:
         _flat(plant, "ExtendedState")
-        super().__init__([given.controller.bound(plant, prefix)], 1 + 3 * plant.nv)
-        self.prefix, self.estimated = prefix, given.velocity == "estimated"
+        super().__init__([law.controller.bound(plant, prefix)], 1 + 3 * plant.nv)
+        self.prefix, self.estimated = prefix, law.velocity == "estimated"
         for name in ("bandwidth", "inertia", "share"):
-            self._number(f"{prefix}_eso_{name}", getattr(given, name), plant.nv, f"ExtendedState: {name}")
+            self._number(f"{prefix}_eso_{name}", getattr(law, name), plant.nv, f"ExtendedState: {name}")
 
     def sample(
         self, plant: Plant, t: Any, q: Any, v: Any, m: Any, p: Mapping[str, Any], period: Any
@@ -162,21 +162,21 @@ class _BoundExtended(_BoundAround):
 
 
 class _BoundContact(_BoundAround):
-    def __init__(self, given: ContactReaction, plant: Plant, prefix: str) -> None:
+    def __init__(self, law: ContactReaction, plant: Plant, prefix: str) -> None:
         check_momentum(plant, "ContactReaction")
-        laws = [given.controller.bound(plant, f"{prefix}a"), given.reaction.bound(plant, f"{prefix}b")]
+        laws = [law.controller.bound(plant, f"{prefix}a"), law.reaction.bound(plant, f"{prefix}b")]
         super().__init__(laws, 2 + 2 * plant.nv)
         self.prefix = prefix
-        self._number(f"{prefix}_felt_gain", given.gain, plant.nv, "ContactReaction: gain")
-        self._number(f"{prefix}_felt_threshold", given.threshold, plant.nv, "ContactReaction: threshold")
-        self.model = None if given.model is None else OwnModel(given.model, plant, "ContactReaction")
+        self._number(f"{prefix}_felt_gain", law.gain, plant.nv, "ContactReaction: gain")
+        self._number(f"{prefix}_felt_threshold", law.threshold, plant.nv, "ContactReaction: threshold")
+        self.model = None if law.model is None else OwnModel(law.model, plant, "ContactReaction")
 
     def sample(
         self, plant: Plant, t: Any, q: Any, v: Any, m: Any, p: Mapping[str, Any], period: Any
     ) -> tuple[Any, Any]:
         seen, before = self.own(m), self.laws[0].kept
-        own = model_or_plant(self.model, plant)
-        felt = Residual.of(own, q, v, part(seen, 1, 2 + 2 * plant.nv), p[f"{self.prefix}_felt_gain"])
+        model = model_or_plant(self.model, plant)
+        felt = Residual.of(model, q, v, part(seen, 1, 2 + 2 * plant.nv), p[f"{self.prefix}_felt_gain"])
         touched = seen[0]
         for k in range(plant.nv):
             beyond = absolute(felt.r[k]) > p[f"{self.prefix}_felt_threshold"][k]

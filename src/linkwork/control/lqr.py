@@ -87,7 +87,7 @@ class LQR(Controller):
         if rows[0].ndim != 2 or rows[0].shape[1] != plant.nq:
             raise InvalidInput(f"LQR: motion has shape {rows[0].shape}, expected (steps, {plant.nq})")
         forces = np.array([_holding(plant, x, v, a) for x, v, a in zip(rows[0], rows[1], rows[2], strict=True)])
-        found = cls.__new__(cls)
+        law = cls.__new__(cls)
         last = LQR(robot, rows[0][-1], Q, R, h, payload)
         P, gains = last.cost, []
         for x, v, tau in zip(rows[0][::-1], rows[1][::-1], forces[::-1], strict=True):
@@ -96,11 +96,11 @@ class LQR(Controller):
             P = Q + held.A.T @ P @ (held.A - held.B @ K)
             P = 0.5 * (P + P.T)
             gains.append(K.ravel())
-        found.cost, found.gain = P, np.array(gains[::-1]).reshape(-1, plant.nv, 2 * plant.nv)
-        found.gains = Source(PerStep(np.array(gains[::-1])), "LQR: gain")
-        found.target, found.speed = Source(PerStep(rows[0]), "LQR: q"), Source(PerStep(rows[1]), "LQR: v")
-        found.force = Source(PerStep(forces), "LQR: force")
-        return found
+        law.cost, law.gain = P, np.array(gains[::-1]).reshape(-1, plant.nv, 2 * plant.nv)
+        law.gains = Source(PerStep(np.array(gains[::-1])), "LQR: gain")
+        law.target, law.speed = Source(PerStep(rows[0]), "LQR: q"), Source(PerStep(rows[1]), "LQR: v")
+        law.force = Source(PerStep(forces), "LQR: force")
+        return law
 
     def bound(self, plant: Plant, prefix: str = "control") -> Bound:
         return _BoundLQR(self, plant, prefix)
@@ -122,11 +122,11 @@ def _holding(plant: Plant, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.nd
 
 
 class _BoundLQR(Bound):
-    def __init__(self, given: LQR, plant: Plant, prefix: str) -> None:
+    def __init__(self, law: LQR, plant: Plant, prefix: str) -> None:
         super().__init__()
         n = plant.nv
         sizes = {"gains": 2 * n * n, "target": plant.nq, "speed": n, "force": n}
-        self.parts = {name: Signal(getattr(given, name), (size,), f"{prefix}_{name}") for name, size in sizes.items()}
+        self.parts = {name: Signal(getattr(law, name), (size,), f"{prefix}_{name}") for name, size in sizes.items()}
         for signal in self.parts.values():
             self.parameters |= signal.parameters
             self.sequences |= signal.sequences

@@ -38,12 +38,12 @@ def motor(name: str, path: str | Path | None = None) -> PMSM | DCMotor:
 @cache
 def _sheets(place: Path) -> dict[str, Any]:
     try:
-        found = yaml.safe_load(place.read_text("utf-8"))
+        sheets = yaml.safe_load(place.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise InvalidFile(f"{place}: {error}") from None
-    if not isinstance(found, dict) or not all(isinstance(sheet, dict) for sheet in found.values()):
+    if not isinstance(sheets, dict) or not all(isinstance(sheet, dict) for sheet in sheets.values()):
         raise InvalidFile(f"{place}: expected a mapping of motors, each a mapping of its numbers")
-    return {str(name): sheet for name, sheet in found.items()}
+    return {str(name): sheet for name, sheet in sheets.items()}
 
 
 def _made(sheet: dict[str, Any], who: str) -> PMSM | DCMotor:

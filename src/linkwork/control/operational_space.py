@@ -53,10 +53,10 @@ class OperationalSpace(Controller):
     """
 
     def __init__(self, levels: Sequence[Level] | Level, rest_damping: float = 5.0, model: Any = None) -> None:
-        found = (levels,) if isinstance(levels, Level) else tuple(levels)
-        if not found or not all(isinstance(each, Level) for each in found):
+        stack = (levels,) if isinstance(levels, Level) else tuple(levels)
+        if not stack or not all(isinstance(level, Level) for level in stack):
             raise InvalidInput("OperationalSpace: levels, expected Level(tasks, stiffness, damping), or several")
-        self.levels, self.model = found, model
+        self.levels, self.model = stack, model
         self.rest_damping = positive(rest_damping, "OperationalSpace: rest_damping", zero=True)
 
     def bound(self, plant: Plant, prefix: str = "control") -> Bound:
@@ -109,13 +109,13 @@ class _Stack:
 
 
 class _BoundOperational(Bound):
-    def __init__(self, given: OperationalSpace, plant: Plant, prefix: str) -> None:
+    def __init__(self, law: OperationalSpace, plant: Plant, prefix: str) -> None:
         super().__init__()
         if not isinstance(plant, RobotPlant) or has_constraints(plant.subject):
             raise NotPossible(f"OperationalSpace: {plant.who} needs joints that are free")
         self.prefix, subject = prefix, plant.subject
         tasks, rows, numbers, gains = [], [], [], []
-        for level in given.levels:
+        for level in law.levels:
             several = tuple(level.tasks) if isinstance(level.tasks, (list, tuple)) else (level.tasks,)
             for task in several:
                 if not all(hasattr(task, name) for name in ("rows", "numbers", "costs", "key")):
@@ -131,11 +131,11 @@ class _BoundOperational(Bound):
         self.stack = _Stack(tuple(tasks), tuple(rows), keys)
         self.parameters[f"{prefix}_numbers"] = np.concatenate(numbers)
         self.parameters[f"{prefix}_gains"] = np.array(gains, dtype=float)
-        self.parameters[f"{prefix}_rest"] = np.array([given.rest_damping])
-        self.model = None if given.model is None else OwnModel(given.model, plant, "OperationalSpace")
+        self.parameters[f"{prefix}_rest"] = np.array([law.rest_damping])
+        self.model = None if law.model is None else OwnModel(law.model, plant, "OperationalSpace")
 
     def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
         numbers, gains, rest = (p[f"{self.prefix}_{name}"] for name in ("numbers", "gains", "rest"))
-        own = model_or_plant(self.model, plant)
-        a = own.compute(self.stack, q, v, numbers, gains, rest)
-        return own.inverse(q, v, a, t), s
+        model = model_or_plant(self.model, plant)
+        a = model.compute(self.stack, q, v, numbers, gains, rest)
+        return model.inverse(q, v, a, t), s

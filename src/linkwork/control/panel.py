@@ -20,8 +20,13 @@ PAUSE = 0.5
 """Rest at the end of a run before it begins again [s]."""
 FAR = 1e3
 """Joints of an unstable loop are drawn until here [rad, m]."""
-MARKED = 0.1
-"""Seconds between two pictures of the stability map while a hand moves: they cost as much as the run itself."""
+BESIDE = 10.0
+"""Frames a second of the robot while a hand moves: a browser that draws in software has its time for the curves."""
+MARKED = 0.2
+"""Seconds between two pictures of the stability map and two sentences while a hand moves.
+
+People read no faster; a picture costs as much as the run itself, and new words lay out everything below them anew.
+"""
 VARIES = (0.5, 1.5)
 """Range of a live variable's slider, times its present value."""
 
@@ -52,7 +57,8 @@ class ControlPanel:
         self._asked, self._map_asked = threading.Event(), threading.Event()
         self._running = False
         self._radii = np.zeros((0, 0))
-        self._marked, self._stale = 0.0, False
+        self._marked, self._stale, self._moved_at = 0.0, False, 0.0
+        self._sentence = ""
 
     def show(self, q: np.ndarray) -> None:
         """A person has put the robot elsewhere: the run begins there."""
@@ -203,6 +209,7 @@ class ControlPanel:
         self.gizmo.position = self.robot.pose(self.bench.goal, self.bench.frame)[:3, 3]
 
     def _ask(self, map_too: bool) -> None:
+        self._moved_at = time.perf_counter()
         if map_too:
             self._map_asked.set()
         self._asked.set()
@@ -264,14 +271,14 @@ class ControlPanel:
             self.phase.data = (across, np.degrees(np.unwrap(np.angle(frame.gain))))
         for chart in (self.magnitude, self.phase, self.picture):
             chart.visible = bool(len(frame.gain))
-        self._stale = True
-        if time.perf_counter() - self._marked > MARKED:
-            self._mark()
         labels = [gain.label for gain in LAWS[bench.law].gains]
-        self.words.content = (
+        self._sentence = (
             f"{labels[0]} = {one:.4g}, {labels[1]} = {two:.4g}. {frame.words} "
             f"{DURATION:g} s of the loop in {1e3 * taken:.0f} ms."
         )
+        self._stale = True
+        if time.perf_counter() - self._marked > MARKED:
+            self._mark()
 
     def redraw_map(self) -> None:
         """Where the loop is stable over both gains."""
@@ -290,10 +297,11 @@ class ControlPanel:
         )
 
     def _mark(self) -> None:
-        """The map with the present gains on it; it is the same map while only they move."""
+        """The verdict in words, and the map with the present gains on it: the same map while only they move."""
         bench = self.bench
         assert bench is not None
         self._marked, self._stale = time.perf_counter(), False
+        self.words.content = self._sentence
         if self._radii.size:
             pairs = zip(bench.gains[bench.law], LAWS[bench.law].gains, strict=True)
             at = [float(np.log(now / g.low) / np.log(g.high / g.low)) for now, g in pairs]
@@ -302,7 +310,8 @@ class ControlPanel:
     def _play(self) -> None:
         """The robot goes through the newest run again and again, in its own time."""
         while self._running:
-            time.sleep(1.0 / RATE)
+            moving = time.perf_counter() - self._moved_at < MARKED
+            time.sleep(1.0 / (BESIDE if moving else RATE))
             rows, frame = self._rows, self.last
             if rows is None or frame is None or self.stand.viewer.playing.value:
                 continue

@@ -63,7 +63,7 @@ class Decaying(_Around):
     def _weight(self, t: Any) -> Any:
         if is_symbolic(t):
             return self.weight(t)[0]
-        return np.asarray(self.weight.given(t), dtype=float)  # the function itself: far quicker on one number
+        return np.asarray(self.weight.original(t), dtype=float)  # the function itself: far quicker on one number
 
     @property
     def parity(self) -> float:
@@ -93,7 +93,7 @@ class Decaying(_Around):
         shape = np.broadcast_shapes(x.shape, *[np.shape(v) for v in numbers.values()])
         rows = {name: np.broadcast_to(v, shape).ravel() for name, v in numbers.items()}
         bound = np.broadcast_to(self.law.reaching_time(x), shape).ravel()  # the added term only hurries
-        found = np.zeros(bound.size)
+        times = np.zeros(bound.size)
         for k, nu in enumerate(np.broadcast_to(x, shape).ravel()):
             p = {name: v[k] for name, v in rows.items()}
 
@@ -109,8 +109,8 @@ class Decaying(_Around):
                 least = max(1e-13 * nu, np.finfo(float).tiny)  # a tolerance of 0 would never be met
                 with np.errstate(all="ignore"):
                     run = solve_ivp(rate, span, [nu], "DOP853", events=reached, rtol=1e-11, atol=least)
-                found[k] = (run.t_events[0][0] if len(run.t_events[0]) else run.t[-1]) - start
-        return found.reshape(shape)
+                times[k] = (run.t_events[0][0] if len(run.t_events[0]) else run.t[-1]) - start
+        return times.reshape(shape)
 
     def gain_for(self, time: ArrayLike, nu0: ArrayLike) -> np.ndarray:
         raise NotPossible(

@@ -136,13 +136,13 @@ class RotaryGripper:
     def current(self, force: ArrayLike) -> np.ndarray:
         """Current of M1 [A] for a grip force [N]; beyond the peak current it is refused."""
         wanted = finite_doubles(force, "current: force")
-        found = wanted * self.finger_length / (self.torque_constant * self.finger_ratio)
-        if (np.abs(found) > self.drives.peak_current * (1 + 1e-9)).any():
-            worst = np.abs(found).max()
+        current = wanted * self.finger_length / (self.torque_constant * self.finger_ratio)
+        if (np.abs(current) > self.drives.peak_current * (1 + 1e-9)).any():
+            worst = np.abs(current).max()
             raise InvalidInput(
                 f"RotaryGripper: {np.abs(wanted).max():g} N needs {worst:.4g} A, limit {self.drives.peak_current:g} A"
             )
-        return found
+        return current
 
     def holding_current(self, force: ArrayLike) -> np.ndarray:
         """Current of M2 [A] that keeps the gripper from turning under a grip force [N]."""
@@ -206,10 +206,10 @@ def trapezoid_time(angle: float, velocity: float, acceleration: float) -> float:
 def safe_force(damage: float, error: float, margin: float = 1.5) -> float:
     """The largest set-point [N] for an object that breaks at `damage` [N], with a force error [N] of the gripper."""
     limit = positive(damage, "safe_force: damage") / positive(margin, "safe_force: margin")
-    found = limit - positive(error, "safe_force: error", zero=True)
-    if found <= 0:
+    largest = limit - positive(error, "safe_force: error", zero=True)
+    if largest <= 0:
         raise InvalidInput(f"safe_force: an error of {error:g} N exceeds {damage:g} N / {margin:g}: no safe force")
-    return found
+    return largest
 
 
 class GripForce:
@@ -246,8 +246,8 @@ class GripForce:
         wanted = finite_doubles(force, "GripForce: force")
         self._inside(wanted, self.forces, "force", "N")
         low, high = self.currents[0], self.currents[-1]
-        found = [brentq(lambda x, y=y: float(self._curve(x)) - y, low, high, xtol=1e-14) for y in wanted.ravel()]
-        return np.array(found).reshape(wanted.shape) + self.friction
+        currents = [brentq(lambda x, y=y: float(self._curve(x)) - y, low, high, xtol=1e-14) for y in wanted.ravel()]
+        return np.array(currents).reshape(wanted.shape) + self.friction
 
     def _inside(self, x: np.ndarray, row: np.ndarray, what: str, unit: str) -> None:
         if (x < row[0]).any() or (x > row[-1]).any():

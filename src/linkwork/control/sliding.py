@@ -130,25 +130,25 @@ class SlidingMode(Controller):
 
 
 class _BoundSliding(Bound):
-    def __init__(self, given: SlidingMode, plant: Plant, prefix: str) -> None:
+    def __init__(self, controller: SlidingMode, plant: Plant, prefix: str) -> None:
         super().__init__()
-        self.prefix, self.law_, self.surface = prefix, given.law, given.surface
-        self.implicit = given.discretisation == "implicit"
-        self.past = self.implicit or isinstance(given.law, MemoryLaw)
-        self.target = tracked(self, given.target, plant, f"{prefix}_target", "SlidingMode")
-        self.model = None if given.model is None else OwnModel(given.model, plant, "SlidingMode")
+        self.prefix, self.law_, self.surface = prefix, controller.law, controller.surface
+        self.implicit = controller.discretisation == "implicit"
+        self.past = self.implicit or isinstance(controller.law, MemoryLaw)
+        self.target = tracked(self, controller.target, plant, f"{prefix}_target", "SlidingMode")
+        self.model = None if controller.model is None else OwnModel(controller.model, plant, "SlidingMode")
         n = plant.nv
-        self.surfaces = {} if given.surface is None else given.surface.numbers(n)
-        for name, x in given.law.numbers.items():
+        self.surfaces = {} if controller.surface is None else controller.surface.numbers(n)
+        for name, x in controller.law.numbers.items():
             self._number(f"{prefix}_{name}", x, n, f"SlidingMode: {name}")
         self.parameters |= {f"{prefix}_surface_{name}": x for name, x in self.surfaces.items()}
-        self.numbers = (tuple(given.law.numbers), tuple(self.surfaces))
+        self.numbers = (tuple(controller.law.numbers), tuple(self.surfaces))
         self.surfaces = {}
-        self.limited = given.limit is not None
-        if given.limit is not None:
-            self._number(f"{prefix}_limit", given.limit, n, "SlidingMode: limit")
-        self.integrates = bool(given.surface is not None and given.surface.states)
-        self.twists = isinstance(given.law, MemoryLaw)
+        self.limited = controller.limit is not None
+        if controller.limit is not None:
+            self._number(f"{prefix}_limit", controller.limit, n, "SlidingMode: limit")
+        self.integrates = bool(controller.surface is not None and controller.surface.states)
+        self.twists = isinstance(controller.law, MemoryLaw)
         self.memory = n * (self.integrates + self.twists) if self.past else 0
         self.states = n * self.integrates
 
@@ -173,25 +173,25 @@ class _BoundSliding(Bound):
         """(force, error, next integral of super-twisting, where the force is at its limit)."""
         n = plant.nv
         law_names, surface_names = self.numbers
-        own = {name: p[f"{self.prefix}_{name}"] for name in law_names}
+        gains = {name: p[f"{self.prefix}_{name}"] for name in law_names}
         x, xd, xdd = reference(self.target, plant, t, v, p)
         e, ed = -plant.difference(q, x), v - xd
         first = n * self.integrates
         z, w = (part(m, 0, n) if self.integrates else None), part(m, first, first + n * self.twists)
         twisted = None
         if isinstance(self.law_, Twisting):
-            a = xdd + self.law_.rate(e, ed, own)
+            a = xdd + self.law_.rate(e, ed, gains)
         else:
             assert self.surface is not None
             numbers = {name: p[f"{self.prefix}_surface_{name}"] for name in surface_names}
             nu = self.surface.value(numbers, e, ed, z, n)
             if isinstance(self.law_, MemoryLaw):
                 rule = self.law_.implicit if self.implicit else self.law_.explicit
-                r, twisted = rule(own, nu, w, period)
+                r, twisted = rule(gains, nu, w, period)
             elif self.implicit:
-                r = self.law_.implicit(own, nu, t, period)
+                r = self.law_.implicit(gains, nu, t, period)
             else:
-                r = self.law_.explicit(own, nu, t)
+                r = self.law_.explicit(gains, nu, t)
             a = xdd - self.surface.drift(numbers, e, ed, n) + r
         tau = model_or_plant(self.model, plant).inverse(q, v, a, t)
         if not self.limited:

@@ -174,19 +174,19 @@ def cartesian_mass(robot: Any, q: Any, frame: str, axes: Any, payload: Any = Non
     flat = rows.reshape(-1, plant.nq)
     p = {name: np.reshape(x, (-1,)) for name, x in plant.parameters.items()}
     carried = plant.carrying(p)
-    found = []
-    for each in flat:
-        _, J = space.split(carried.compute(space, each, np.zeros(len(space.axes))), plant.nv)
-        M = carried.compute(_Mass(), each).reshape(plant.nv, plant.nv)
+    masses = []
+    for configuration in flat:
+        _, J = space.split(carried.compute(space, configuration, np.zeros(len(space.axes))), plant.nv)
+        M = carried.compute(_Mass(), configuration).reshape(plant.nv, plant.nv)
         mobility = J @ np.linalg.solve(M, J.T)
         if np.linalg.cond(mobility) > 1e12:
             raise NotPossible(
                 f'cartesian_mass: the Jacobian of "{frame}" along {", ".join(space.axes)} is singular at '
-                f"q = {each.round(4).tolist()}"
+                f"q = {configuration.round(4).tolist()}"
             )
-        found.append(np.linalg.inv(mobility))
+        masses.append(np.linalg.inv(mobility))
     m = len(space.axes)
-    return np.array(found).reshape(*rows.shape[:-1], m, m)
+    return np.array(masses).reshape(*rows.shape[:-1], m, m)
 
 
 @dataclass(frozen=True)

@@ -49,13 +49,13 @@ class StateSpace:
     @property
     def poles(self) -> np.ndarray:
         """Eigenvalues of A, the least stable first."""
-        found = np.linalg.eigvals(self.A)
-        return found[np.argsort(-(found.real if self.period is None else np.abs(found)), kind="stable")]
+        poles = np.linalg.eigvals(self.A)
+        return poles[np.argsort(-(poles.real if self.period is None else np.abs(poles)), kind="stable")]
 
     @property
     def stable(self) -> bool:
-        found = self.poles
-        return bool((found.real < 0).all() if self.period is None else (np.abs(found) < 1).all())
+        poles = self.poles
+        return bool((poles.real < 0).all() if self.period is None else (np.abs(poles) < 1).all())
 
     def frequency_response(self, frequencies: ArrayLike) -> np.ndarray:
         """G (..., outputs, inputs), complex, at frequencies (...,) [rad/s]: C (s - A)^-1 B + D, s = jw or e^(jwT)."""

@@ -31,18 +31,18 @@ class Surface:
     integral: Any
 
     def __init__(self, slope: ArrayLike, integral: ArrayLike | None = None) -> None:
-        for name, given in (("slope", slope), ("integral", integral)):
-            if given is not None and np.ndim(given) < 2:  # matrices and batches are judged where their joints are known
-                positive_array(given, f"Surface: {name}")
+        for name, gain in (("slope", slope), ("integral", integral)):
+            if gain is not None and np.ndim(gain) < 2:  # matrices and batches are judged where their joints are known
+                positive_array(gain, f"Surface: {name}")
         self.slope, self.integral = slope, integral
         self.states = 0 if integral is None else 1  # integrals of e, one a joint
 
     def numbers(self, n: int) -> dict[str, np.ndarray]:
         """Parameters of a run; slopes of several gain sets are (..., n)."""
-        found = {"slope": _rows(self.slope, n, "Surface: slope")}
+        numbers = {"slope": _rows(self.slope, n, "Surface: slope")}
         if self.integral is not None:
-            found["integral"] = _rows(self.integral, n, "Surface: integral")
-        return found
+            numbers["integral"] = _rows(self.integral, n, "Surface: integral")
+        return numbers
 
     def value(self, p: Numbers, e: Any, ed: Any, z: Any, n: int) -> Any:
         """nu; z is the integral of e."""
@@ -51,8 +51,8 @@ class Surface:
 
     def drift(self, p: Numbers, e: Any, ed: Any, n: int) -> Any:
         """What nu' has besides e'': nu' = e'' + drift."""
-        found = times(p["slope"], n, ed)
-        return found if not self.states else found + times(p["integral"], n, e)
+        drift = times(p["slope"], n, ed)
+        return drift if not self.states else drift + times(p["integral"], n, e)
 
 
 class TerminalSurface(Surface):
@@ -69,8 +69,8 @@ class TerminalSurface(Surface):
         self.integral = None
 
     def numbers(self, n: int) -> dict[str, np.ndarray]:
-        found = {"slope": self.slope, "exponent": self.exponent}
-        return {name: np.broadcast_to(x, (*np.shape(x)[:-1], n)) for name, x in found.items()}
+        numbers = {"slope": self.slope, "exponent": self.exponent}
+        return {name: np.broadcast_to(x, (*np.shape(x)[:-1], n)) for name, x in numbers.items()}
 
     def value(self, p: Numbers, e: Any, ed: Any, z: Any, n: int) -> Any:
         return ed + p["slope"] * power(absolute(e), p["exponent"]) * sign(e)
@@ -98,8 +98,8 @@ class NonsingularTerminalSurface(Surface):
         self.integral = None
 
     def numbers(self, n: int) -> dict[str, np.ndarray]:
-        found = {"slope": self.slope, "power": self.power}
-        return {name: np.broadcast_to(x, (*np.shape(x)[:-1], n)) for name, x in found.items()}
+        numbers = {"slope": self.slope, "power": self.power}
+        return {name: np.broadcast_to(x, (*np.shape(x)[:-1], n)) for name, x in numbers.items()}
 
     def value(self, p: Numbers, e: Any, ed: Any, z: Any, n: int) -> Any:
         return e + power(absolute(ed), p["power"]) * sign(ed) / p["slope"]
@@ -115,9 +115,9 @@ class NonsingularTerminalSurface(Surface):
         return share * x ** (1.0 - 1.0 / self.power) * self.slope ** (-1.0 / self.power)
 
 
-def _rows(given: Any, n: int, who: str) -> np.ndarray:
+def _rows(gain: Any, n: int, who: str) -> np.ndarray:
     """(..., n n): a number, n numbers, a symmetric positive matrix, or batches (..., n) of diagonals."""
-    gains = finite_doubles(given, who)
+    gains = finite_doubles(gain, who)
     if gains.ndim < 2 or gains.shape == (n, n):
         return definite(gains, n, who).reshape(n * n)
     if gains.shape[-1] == 1:  # one number for all joints, of several gain sets

@@ -31,12 +31,12 @@ def task_source(target: Any, who: str) -> Source:
     return Source(numbers, f"{who}: target")
 
 
-def gain_rows(given: Any, m: int, who: str) -> np.ndarray:
+def gain_rows(gain: Any, m: int, who: str) -> np.ndarray:
     """Gains (..., m m), row by row, from a number, m numbers, an (m, m) matrix, or batches (..., m), (..., m, m).
 
     Every matrix must be symmetric and positive semidefinite. An (m, m) array is one matrix, not m rows.
     """
-    gains = as_doubles(given, who)
+    gains = as_doubles(gain, who)
     if gains.ndim < 2 or gains.shape == (m, m):
         return definite(gains, m, who, semi=True).reshape(m * m)
     if gains.shape[-2:] == (m, m):
@@ -82,8 +82,8 @@ class BoundTaskLaw(Bound):
         if self.target.python is not None:
             self.python = f"{who}: target: {self.target.python.why_not}"
 
-    def gains(self, name: str, given: Any) -> None:
-        self.parameters[f"{self.prefix}_{name}"] = gain_rows(given, len(self.space.axes), f"{self.who}: {name}")
+    def gains(self, name: str, gain: Any) -> None:
+        self.parameters[f"{self.prefix}_{name}"] = gain_rows(gain, len(self.space.axes), f"{self.who}: {name}")
 
     def believed(self, plant: Plant) -> Plant:
         """What the law computes with."""
@@ -111,8 +111,8 @@ class BoundTaskLaw(Bound):
         mobility = J @ np.linalg.solve(quantities.evaluate(subject, "mass_matrix", {"q": q}), J.T)
         if np.linalg.cond(mobility) > 1e9:
             return None
-        found = np.linalg.inv(mobility)
-        return 0.5 * (found + found.T)
+        mass = np.linalg.inv(mobility)
+        return 0.5 * (mass + mass.T)
 
     @property
     def units(self) -> list[tuple[str, str, str]]:

@@ -29,10 +29,10 @@ class FeedForward(Controller):
 
 
 class _BoundFeedForward(Bound):
-    def __init__(self, given: FeedForward, plant: Plant, prefix: str) -> None:
+    def __init__(self, law: FeedForward, plant: Plant, prefix: str) -> None:
         super().__init__()
-        self.target = tracked(self, given.target, plant, f"{prefix}_target", "FeedForward")
-        self.model = None if given.model is None else OwnModel(given.model, plant, "FeedForward")
+        self.target = tracked(self, law.target, plant, f"{prefix}_target", "FeedForward")
+        self.model = None if law.model is None else OwnModel(law.model, plant, "FeedForward")
 
     def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
         x, xd, xdd = reference(self.target, plant, t, v, p)
@@ -73,13 +73,13 @@ class _Forces:
 
 
 class _BoundPassivity(Bound):
-    def __init__(self, given: Passivity, plant: Plant, prefix: str) -> None:
+    def __init__(self, law: Passivity, plant: Plant, prefix: str) -> None:
         super().__init__()
         self.prefix = prefix
         for name in ("slope", "damping", "stiffness"):
-            self._number(f"{prefix}_{name}", getattr(given, name), plant.nv, f"{type(given).__name__}: {name}")
-        self.target = tracked(self, given.target, plant, f"{prefix}_target", type(given).__name__)
-        self.model = None if given.model is None else OwnModel(given.model, plant, type(given).__name__)
+            self._number(f"{prefix}_{name}", getattr(law, name), plant.nv, f"{type(law).__name__}: {name}")
+        self.target = tracked(self, law.target, plant, f"{prefix}_target", type(law).__name__)
+        self.model = None if law.model is None else OwnModel(law.model, plant, type(law).__name__)
 
     def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
         x, xd, xdd = reference(self.target, plant, t, v, p)

@@ -39,10 +39,10 @@ class Mesh:
 
     def row(self) -> dict[str, Any]:
         """Coefficients of the speeds."""
-        found: dict[str, Any] = {}
+        row: dict[str, Any] = {}
 
         def add(name: str, x: Any) -> None:
-            found[name] = found.get(name, 0) + x
+            row[name] = row.get(name, 0) + x
 
         add(self.a, self.coefficient_a)
         add(self.b, self.coefficient_b)
@@ -50,7 +50,7 @@ class Mesh:
             add(self.carrier, -self.coefficient_a)
             if not self.relative_b:
                 add(self.carrier, -self.coefficient_b)
-        return found
+        return row
 
 
 @dataclass(frozen=True)
@@ -152,10 +152,10 @@ class GearTrain:
     @property
     def shafts(self) -> tuple[str, ...]:
         """Every shaft, in the order of its first mention."""
-        found: dict[str, None] = {}
+        shafts: dict[str, None] = {}
         for mesh in self.meshes:
-            found |= dict.fromkeys(mesh.names)
-        return tuple(found)
+            shafts |= dict.fromkeys(mesh.names)
+        return tuple(shafts)
 
     def _known(self, name: str) -> str:
         if name not in self.shafts:
@@ -170,21 +170,21 @@ class GearTrain:
 
     def matrix(self, inputs: Iterable[str], outputs: Iterable[str] | None = None) -> list[list[Any]]:
         """Exact speeds of outputs (rows; left out: every shaft) for unit speeds of inputs (columns)."""
-        given = [self._known(name) for name in inputs]
+        driven = [self._known(name) for name in inputs]
         wanted = [self._known(name) for name in (self.shafts if outputs is None else outputs)]
-        if self.mobility != len(given):
-            state = "is under-determined" if self.mobility > len(given) else "is locked"
+        if self.mobility != len(driven):
+            state = "is under-determined" if self.mobility > len(driven) else "is locked"
             raise NotPossible(
-                f"GearTrain: the train {state}: it has {self.mobility} degrees of freedom, but {len(given)} inputs: "
-                f"{', '.join(given) or 'none'}"
+                f"GearTrain: the train {state}: it has {self.mobility} degrees of freedom, but {len(driven)} inputs: "
+                f"{', '.join(driven) or 'none'}"
             )
-        free = [name for name in self.shafts if name not in given]
+        free = [name for name in self.shafts if name not in driven]
         rows = [mesh.row() for mesh in self.meshes] + [{name: Fraction(1)} for name in self.grounded]
-        solved, pivots = _reduced(rows, [*free, *given])
-        if any(name in given for name in pivots):
-            raise NotPossible(f"GearTrain: the inputs {', '.join(given)} are tied to each other; others move freely")
+        solved, pivots = _reduced(rows, [*free, *driven])
+        if any(name in driven for name in pivots):
+            raise NotPossible(f"GearTrain: the inputs {', '.join(driven)} are tied to each other; others move freely")
         by_shaft = dict(zip(pivots, solved, strict=True))
-        return [[self._entry(name, source, by_shaft) for source in given] for name in wanted]
+        return [[self._entry(name, source, by_shaft) for source in driven] for name in wanted]
 
     @staticmethod
     def _entry(name: str, source: str, by_shaft: Mapping[str, Mapping[str, Any]]) -> Any:

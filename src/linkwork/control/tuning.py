@@ -15,6 +15,8 @@ from linkwork.results import short_repr
 from linkwork.simulation import Metrics, simulate
 
 MOST_SAMPLES = 1_000_000
+SMALLEST = 1e-3
+"""Standard deviation below which a round does not narrow, as a part of the bounds."""
 
 
 @short_repr
@@ -40,12 +42,15 @@ class Tuned:
         return {name: float(x[self.best]) for name, x in self.sets.items()}
 
     def pareto(self, *names: str) -> np.ndarray:
-        """Indices of the sets that no other beats in all the named figures, by the first of them."""
+        """Indices of the allowed sets that no other one beats in all the named figures, by the first of them.
+
+        Allowed is what is stable and keeps the constraints.
+        """
         columns = np.stack([self._column(name) for name in names], axis=-1)
         order = np.lexsort(columns.T[::-1])
         kept: list[int] = []
         for k in order:
-            if self.stable[k] and not any((columns[j] <= columns[k]).all() for j in kept):
+            if np.isfinite(self.score[k]) and not any((columns[j] <= columns[k]).all() for j in kept):
                 kept.append(int(k))
         return np.array(kept, dtype=int)
 
@@ -78,7 +83,8 @@ def tune(
     gains        {name: (low, high)}; bounds above 0 that span more than a decade are searched by their logarithm
     metrics      Metrics of the run;  figure: which is minimised (the largest element of a vector), or a function
                  of all of them;  constraints: {figure: largest allowed}
-    method       "latin" (hypercube) or "grid";  rounds: each further one draws around the best tenth of those before
+    method       "latin" (hypercube) or "grid";  rounds: each further one draws around the best tenth of those before,
+                 by their covariance (as CMA-ES does: gains that go together are searched together)
     scenarios    options that differ from case to case, as [{"payload": ...}, {"friction": ...}]: every set is judged by
                  its worst case, and stable where it is in all
     options      of lw.simulate: duration, step, payload, friction, disturbance ...
@@ -97,10 +103,8 @@ def tune(
         if not names or (low >= high).any():
             raise InvalidInput(f"tune: gains {dict(gains)} need bounds (low, high) with low below high")
         logs = (low > 0) & (high > 10 * low)
-        a, b = (
-            np.where(logs, np.log(np.where(logs, low, 1)), low),
-            np.where(logs, np.log(np.where(logs, high, 1)), high),
-        )
+        a = np.where(logs, np.log(np.where(logs, low, 1)), low)
+        b = np.where(logs, np.log(np.where(logs, high, 1)), high)
         random = np.random.default_rng(seed)
         units = _grid(len(names), samples) if method == "grid" else _latin(random, samples, len(names))
         tried: list[np.ndarray] = []
@@ -112,7 +116,7 @@ def tune(
             values = a + units * (b - a)
             values = np.where(logs, np.exp(values), values)
             settings = [{**options, **case} for case in cases]
-            runs = [_figures(robot, controller, names, values, q, metrics, each) for each in settings]
+            runs = [_figures(robot, controller, names, values, q, metrics, setting) for setting in settings]
             figures, stable = _worst(runs)
             tried.append(units)
             results.append(figures)
@@ -120,13 +124,12 @@ def tune(
             score = np.concatenate([score, _score(figures, stable, figure, constraints or {})])
             every = np.concatenate(tried)
             elite = every[np.argsort(score)[: max(3, len(every) // 10)]]
-            spread = elite.std(axis=0) + 1e-3
-            units = np.clip(elite.mean(axis=0) + spread * random.standard_normal((samples, len(names))), 0.0, 1.0)
+            units = _around(elite, random, samples)
         if not np.isfinite(score).any():
             raise NotPossible("tune: no gain set is stable and within the constraints; widen the bounds")
         values = a + np.concatenate(tried) * (b - a)
         values = np.where(logs, np.exp(values), values)
-        joined = {name: np.concatenate([found[name] for found in results]) for name in results[0]}
+        joined = {name: np.concatenate([part[name] for part in results]) for name in results[0]}
         return Tuned({name: values[:, k] for k, name in enumerate(names)}, joined, np.concatenate(good), score)
 
 
@@ -151,23 +154,23 @@ def _figures(
     if run.success.shape[:1] != (len(values),):
         raise InvalidInput("tune: the controller does not depend on its gains: expected arrays (n, 1) to reach the law")
     stable = run.success
-    found = {}
+    figures = {}
     for name, x in run.metrics.items():
         x = np.array(x)
         x[~stable] = np.inf
-        found[name] = x
-    return found, stable
+        figures[name] = x
+    return figures, stable
 
 
 def _score(
-    found: Mapping[str, np.ndarray], stable: np.ndarray, figure: Any, constraints: Mapping[str, float]
+    figures: Mapping[str, np.ndarray], stable: np.ndarray, figure: Any, constraints: Mapping[str, float]
 ) -> np.ndarray:
     def column(name: str) -> np.ndarray:
-        if name not in found:
-            raise UnknownName(f'tune: there is no figure "{name}"{did_you_mean(name, found)}')
-        return found[name] if found[name].ndim == 1 else found[name].max(axis=-1)
+        if name not in figures:
+            raise UnknownName(f'tune: there is no figure "{name}"{did_you_mean(name, figures)}')
+        return figures[name] if figures[name].ndim == 1 else figures[name].max(axis=-1)
 
-    score = np.asarray(figure(found), dtype=float) if callable(figure) else column(figure)
+    score = np.asarray(figure(figures), dtype=float) if callable(figure) else column(figure)
     for name, largest in constraints.items():
         score = np.where(column(name) <= largest, score, np.inf)
     return np.where(stable & np.isfinite(score), score, np.inf)
@@ -177,6 +180,14 @@ def _latin(random: np.random.Generator, samples: int, n: int) -> np.ndarray:
     """One sample in each row and column of a hypercube of strata."""
     strata = np.stack([random.permutation(samples) for _ in range(n)], axis=-1)
     return (strata + random.random((samples, n))) / samples
+
+
+def _around(elite: np.ndarray, random: np.random.Generator, samples: int) -> np.ndarray:
+    """Normal samples (samples, n) with the mean and the covariance of the best (m, n), within the unit cube."""
+    n = elite.shape[1]
+    spread = np.atleast_2d(np.cov(elite.T)) + SMALLEST**2 * np.eye(n)
+    steps = random.standard_normal((samples, n)) @ np.linalg.cholesky(spread).T
+    return np.clip(elite.mean(axis=0) + steps, 0.0, 1.0)
 
 
 def _grid(n: int, samples: int) -> np.ndarray:

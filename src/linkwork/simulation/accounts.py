@@ -21,13 +21,13 @@ def energy_kernel_of(plant: Plant) -> Kernel:
 
 
 def _energy_kernel(plant: Plant) -> Kernel:
-    own: dict[str, tuple[int, ...]] = {name: x.shape[-1:] for name, x in plant.parameters.items()}
-    inputs = {"q": (plant.nq,), "v": (plant.nv,), "t": (), **own}
+    shapes: dict[str, tuple[int, ...]] = {name: x.shape[-1:] for name, x in plant.parameters.items()}
+    inputs = {"q": (plant.nq,), "v": (plant.nv,), "t": (), **shapes}
 
     def energy(q: SX, v: SX, t: SX, *parameters: SX) -> SX:
-        return plant.carrying(dict(zip(own, parameters, strict=True))).energy(q, v, t)
+        return plant.carrying(dict(zip(shapes, parameters, strict=True))).energy(q, v, t)
 
-    key = None if plant.key is None else keys.key("energy", plant.key, own)
+    key = None if plant.key is None else keys.key("energy", plant.key, shapes)
     return traced(Signature("energy", tuple(inputs.items()), (("o0", (2,)),)), energy, key)
 
 

@@ -203,7 +203,7 @@ class _Motion:
             return q, v
 
         crossings = []
-        for k, event in enumerate(self.loop.events.given):
+        for k, event in enumerate(self.loop.events.watched):
             if self.loop.events.crossed(k, before[k], after[k]):
                 t, q, v = self.loop.events.located(k, t0, t1, state)
                 crossings.append((event, Crossing(event.name, t, q, v, (self.sample,))))

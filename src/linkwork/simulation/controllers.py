@@ -85,12 +85,12 @@ class Bound:
 
     def samplers(self) -> list[Any]:
         """Every sampled law in it, inner ones first."""
-        inner = [each for part in self.inside for each in part.samplers()]
+        inner = [sampler for part in self.inside for sampler in part.samplers()]
         return [*inner, self] if hasattr(self, "timing") else inner
 
-    def _number(self, name: str, given: Any, n: int, who: str, positive: bool = True) -> None:
+    def _number(self, name: str, value: Any, n: int, who: str, positive: bool = True) -> None:
         """A parameter (..., n): one number for all, or one a coordinate."""
-        array = as_doubles(given, f"{who}")
+        array = as_doubles(value, f"{who}")
         array = np.full(n, array) if array.ndim == 0 else array
         if array.shape[-1] == 1 and array.ndim > 1:  # one number for all joints, of several gain sets
             array = np.broadcast_to(array, (*array.shape[:-1], n))
@@ -190,13 +190,13 @@ class Law(Controller):
         return _BoundLaw(self.function, plant)
 
 
-def as_controller(given: Any) -> Controller:
+def as_controller(law: Any) -> Controller:
     """A controller, or a function (t, q, v) as one."""
-    if isinstance(given, Controller):
-        return given
-    if callable(given):
-        return Law(given)
-    raise InvalidInput(f"simulate: control is {type(given).__name__}, expected a controller or a function (t, q, v)")
+    if isinstance(law, Controller):
+        return law
+    if callable(law):
+        return Law(law)
+    raise InvalidInput(f"simulate: control is {type(law).__name__}, expected a controller or a function (t, q, v)")
 
 
 def tracked(bound: Bound, target: Source, plant: Plant, name: str, who: str) -> Signal:
@@ -226,13 +226,13 @@ def reference(signal: Signal, plant: Plant, t: Any, v: Any, p: Mapping[str, Any]
 
 
 class _BoundPD(Bound):
-    def __init__(self, given: PD | PID | ComputedTorque, plant: Plant, prefix: str) -> None:
+    def __init__(self, law: PD | PID | ComputedTorque, plant: Plant, prefix: str) -> None:
         super().__init__()
-        self.who = who = type(given).__name__
+        self.who = who = type(law).__name__
         self.prefix = prefix
-        self._number(f"{prefix}_kp", given.kp, plant.nv, f"{who}: kp")
-        self._number(f"{prefix}_kd", given.kd, plant.nv, f"{who}: kd")
-        self.target = tracked(self, given.target, plant, f"{prefix}_target", who)
+        self._number(f"{prefix}_kp", law.kp, plant.nv, f"{who}: kp")
+        self._number(f"{prefix}_kd", law.kd, plant.nv, f"{who}: kd")
+        self.target = tracked(self, law.target, plant, f"{prefix}_target", who)
 
     def errors(self, plant: Plant, t: Any, q: Any, v: Any, p: Mapping[str, Any]) -> tuple[Any, Any, Any]:
         """(position error, velocity error, reference acceleration)."""
@@ -251,13 +251,13 @@ class _BoundPD(Bound):
 
 
 class _BoundPID(_BoundPD):
-    def __init__(self, given: PID, plant: Plant, prefix: str) -> None:
-        super().__init__(given, plant, prefix)
+    def __init__(self, law: PID, plant: Plant, prefix: str) -> None:
+        super().__init__(law, plant, prefix)
         self.states = plant.nv
-        self._number(f"{prefix}_ki", given.ki, plant.nv, "PID: ki")
-        self.limited = given.limit is not None
-        if given.limit is not None:
-            self._number(f"{prefix}_limit", given.limit, plant.nv, "PID: limit")
+        self._number(f"{prefix}_ki", law.ki, plant.nv, "PID: ki")
+        self.limited = law.limit is not None
+        if law.limit is not None:
+            self._number(f"{prefix}_limit", law.limit, plant.nv, "PID: limit")
 
     def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
         e, ed, _ = self.errors(plant, t, q, v, p)
@@ -270,9 +270,9 @@ class _BoundPID(_BoundPD):
 
 
 class _BoundComputedTorque(_BoundPD):
-    def __init__(self, given: ComputedTorque, plant: Plant, prefix: str) -> None:
-        super().__init__(given, plant, prefix)
-        self.model = None if given.model is None else OwnModel(given.model, plant, "ComputedTorque")
+    def __init__(self, law: ComputedTorque, plant: Plant, prefix: str) -> None:
+        super().__init__(law, plant, prefix)
+        self.model = None if law.model is None else OwnModel(law.model, plant, "ComputedTorque")
         self.shares = self.model is None
 
     def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -294,15 +294,15 @@ class _BoundGravity(Bound):
 
 
 class _BoundSaturated(Bound):
-    def __init__(self, given: Saturated, plant: Plant, prefix: str) -> None:
+    def __init__(self, law: Saturated, plant: Plant, prefix: str) -> None:
         super().__init__()
-        self.inner, self.name = given.controller.bound(plant, prefix), f"{prefix}_saturation"
-        self._number(self.name, given.limit, plant.nv, "Saturated: limit", positive=given.lower is None)
-        self.lopsided = given.lower is not None
-        if given.lower is not None:
-            self._number(f"{self.name}_lower", given.lower, plant.nv, "Saturated: lower", positive=False)
+        self.inner, self.name = law.controller.bound(plant, prefix), f"{prefix}_saturation"
+        self._number(self.name, law.limit, plant.nv, "Saturated: limit", positive=law.lower is None)
+        self.lopsided = law.lower is not None
+        if law.lower is not None:
+            self._number(f"{self.name}_lower", law.lower, plant.nv, "Saturated: lower", positive=False)
             if (self.parameters[f"{self.name}_lower"] > self.parameters[self.name]).any():
-                raise InvalidInput(f"Saturated: limits are reversed: lower {given.lower!r} above {given.limit!r}")
+                raise InvalidInput(f"Saturated: limits are reversed: lower {law.lower!r} above {law.limit!r}")
         absorb(self, [self.inner])
 
     def law(self, plant: Plant, t: Any, q: Any, v: Any, s: Any, p: Mapping[str, Any]) -> tuple[Any, Any]:

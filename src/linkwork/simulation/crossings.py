@@ -20,7 +20,7 @@ def find_crossings(loop: StepLoop, raw: Raw, kept: Mapping[str, np.ndarray], h: 
         cut = np.inf
         here: list[tuple[float, int, Crossing]] = []
         g = kept["g"][sample]
-        for j, event in enumerate(loop.events.given):
+        for j, event in enumerate(loop.events.watched):
             with np.errstate(invalid="ignore"):
                 hits = np.flatnonzero(loop.events.crossed(j, g[:-1, j], g[1:, j]))
             for k in hits:
@@ -35,8 +35,8 @@ def find_crossings(loop: StepLoop, raw: Raw, kept: Mapping[str, np.ndarray], h: 
                 rows[sample, later] = np.nan
             raw.end[sample] = cut
             raw.failure.pop(sample, None)
-        crossings += [each for each in here if each[0] <= cut]
-    raw.crossings = [crossing for _, _, crossing in sorted(crossings, key=lambda each: each[:2])]
+        crossings += [one for one in here if one[0] <= cut]
+    raw.crossings = [crossing for _, _, crossing in sorted(crossings, key=lambda one: one[:2])]
 
 
 def _located(

@@ -154,15 +154,15 @@ class Environment:
 
     def step(self, actions: Any) -> Step:
         """Move every copy by one period under actions (copies, actuators), cut to -1 .. 1, times `scale`."""
-        given = as_doubles(actions, "Environment: actions")
-        if given.shape != (self.copies, len(self.actions)):
+        chosen = as_doubles(actions, "Environment: actions")
+        if chosen.shape != (self.copies, len(self.actions)):
             raise InvalidInput(
-                f"Environment: actions has shape {given.shape}, expected ({self.copies}, {len(self.actions)}): "
+                f"Environment: actions has shape {chosen.shape}, expected ({self.copies}, {len(self.actions)}): "
                 f"{', '.join(self.actions)}"
             )
-        if not np.isfinite(given).all():
+        if not np.isfinite(chosen).all():
             raise InvalidInput("Environment: actions are not finite")
-        effort = np.clip(given, -1.0, 1.0) * self.scale
+        effort = np.clip(chosen, -1.0, 1.0) * self.scale
         moved = self._loop(q=self.q, v=self.v, effort=effort, steps=self.substeps)
         self.q, self.v = moved.state["q"], moved.state["v"]
         self.count += 1
@@ -290,8 +290,8 @@ class Environment:
         scales = np.ones(len(self.actions))
         limits = configurations.limits(self.subject).effort
         for _, at_cd, _, at_v, _, nv in layout_of(self.subject).direct:
-            own = limits[at_v : at_v + nv]
-            scales[at_cd : at_cd + nv] = np.where(np.isfinite(own), own, 1.0)
+            forces = limits[at_v : at_v + nv]
+            scales[at_cd : at_cd + nv] = np.where(np.isfinite(forces), forces, 1.0)
         elements: Mapping[str, Any] = {getattr(e, "name", ""): e for e in self.subject.model.elements}
         for k, name in enumerate(self.actions):
             force = getattr(elements.get(name), "force", np.inf)

@@ -43,10 +43,10 @@ class Crossing:
 class Events:
     """All events of a run, as one vector of functions."""
 
-    def __init__(self, given: tuple[Event, ...], plant: Plant) -> None:
-        self.given = given
-        names = [event.name for event in given]
-        for event in given:
+    def __init__(self, events: tuple[Event, ...], plant: Plant) -> None:
+        self.watched = events
+        names = [event.name for event in events]
+        for event in events:
             if names.count(event.name) > 1:
                 raise InvalidInput(f'simulate: two events have the name "{event.name}"')
             if not callable(event.function):
@@ -56,7 +56,7 @@ class Events:
             if event.direction not in (-1, 0, 1):
                 raise InvalidInput(f'Event "{event.name}": direction is {event.direction!r}, expected -1, 0 or 1')
         arguments: list[tuple[str, Any]] = [("t", ()), ("q", plant.nq), ("v", plant.nv)]
-        self.functions = [UserFunction(event.function, arguments, f'event "{event.name}"') for event in given]
+        self.functions = [UserFunction(event.function, arguments, f'event "{event.name}"') for event in events]
         self.python = next((f"{f.who} cannot be traced: {f.why_not}" for f in self.functions if f.function is None), "")
 
     def values(self, t: Any, q: Any, v: Any) -> list[Any]:
@@ -65,7 +65,7 @@ class Events:
     def crossed(self, k: int, before: Any, after: Any) -> Any:
         """True (or 1) where event k happened between two values."""
         rising, falling = (before < 0) * (after >= 0), (before > 0) * (after <= 0)
-        direction = self.given[k].direction
+        direction = self.watched[k].direction
         return rising if direction > 0 else falling if direction < 0 else rising + falling
 
     def located(

@@ -38,7 +38,7 @@ def run(
 
     One step more than asked runs, so that the last row has its force too.
     """
-    watch = bool(loop.events.given)
+    watch = bool(loop.events.watched)
     keep = 1 if watch else every
     compiled = _scan_of(loop)
     parts = _pieces(steps + 1, keep, tick)
@@ -93,18 +93,18 @@ def _advance(
         lead = array.shape[: array.ndim - inner]
         return array[alive] if lead and lead[0] == samples and samples > 1 else array
 
-    given: dict[str, Any] = {name: x[alive] for name, x in state.items()}
-    given |= {name: own(x, 1) for name, x in loop.parameters.items()}
+    carried: dict[str, Any] = {name: x[alive] for name, x in state.items()}
+    carried |= {name: own(x, 1) for name, x in loop.parameters.items()}
     for name, x in loop.sequences.items():
         rows = own(x, 2)[..., first : first + count, :]
         missing = count - rows.shape[-2]
-        given[name] = np.concatenate([rows, *[x[..., -1:, :]] * missing], axis=-2) if missing > 0 else rows
+        carried[name] = np.concatenate([rows, *[x[..., -1:, :]] * missing], axis=-2) if missing > 0 else rows
     # Two vectors a lane group hide the latency of a step that waits for itself: 8 to 28 % faster than one.
     wide = 2 * machine.widths()[0]
     width = wide if len(alive) >= wide else None
     if loop.metrics is not None:
-        given["final"] = float(final)
-    return compiled(**given, h=h, start=start, first=float(first), steps=count, every=keep, width=width)
+        carried["final"] = float(final)
+    return compiled(**carried, h=h, start=start, first=float(first), steps=count, every=keep, width=width)
 
 
 def _reduce(raw: Raw, name: str, reduced: np.ndarray, alive: np.ndarray, samples: int) -> None:
@@ -147,8 +147,8 @@ def _control_to_blame(
         q = plant.integrate(state["q"], part * state["v"])
         try:
             known = loop.known(state, p)
-            own = state.get("s", np.zeros(0))[: loop.control.states]
-            loop.control.law(plant, np.asarray(t + part), q, state["v"], own, known)
+            states = state.get("s", np.zeros(0))[: loop.control.states]
+            loop.control.law(plant, np.asarray(t + part), q, state["v"], states, known)
             for sampler in loop.control.samplers():
                 sampler.update(plant, {**state, "q": q}, known, 0, np.asarray(t + part), np.asarray(h))
         except ComputationError as error:
@@ -209,7 +209,7 @@ def build(loop: StepLoop, key: str | None) -> Scan:
     parameters = {name: x.shape[-1:] for name, x in loop.parameters.items()}
     sequences = {name: x.shape[-1:] for name, x in loop.sequences.items()}
     rows = ["q", "v", "tau", "w"] + (
-        [name for name in sizes if name not in ("q", "v", "w")] if loop.events.given else []
+        [name for name in sizes if name not in ("q", "v", "w")] if loop.events.watched else []
     )
 
     def step(plant: Plant, k: SX, h: SX, start: SX, first: SX, final: SX = _NONE, **symbols: SX) -> dict[str, SX]:

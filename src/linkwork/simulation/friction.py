@@ -55,9 +55,9 @@ class Friction:
         """(joint forces lost to the models, rates of their states z)."""
         total, rates, at, n = 0.0 * v, [], 0, v.shape[0]
         for k, model in enumerate(self.models):
-            own = {name: p[f"friction{k}_{name}"] for name in model.names}
+            numbers = {name: p[f"friction{k}_{name}"] for name in model.names}
             size = n * model.states
-            lost, rate = model.force(own, v, part(z, at, at + size))
+            lost, rate = model.force(numbers, v, part(z, at, at + size))
             total, at = total + lost, at + size
             rates += [rate] if model.states else []
         return total, joined(rates)
@@ -116,7 +116,7 @@ def _solved(R: list[list[Any]], b: list[Any]) -> list[Any]:
 def friction_of(wanted: Any, plant: Plant, who: str = "simulate") -> Friction:
     """The friction of a run: that of the robot's description, none, or models of its own."""
     models = (wanted,) if isinstance(wanted, FrictionModel) else wanted
-    if isinstance(models, (tuple, list)) and models and all(isinstance(each, FrictionModel) for each in models):
+    if isinstance(models, (tuple, list)) and models and all(isinstance(model, FrictionModel) for model in models):
         return _of_models(tuple(models), plant.nv, who)
     if not isinstance(wanted, (bool, np.bool_)):
         raise InvalidInput(

@@ -95,10 +95,10 @@ def _spaces(environment: Environment) -> tuple[Box, Box]:
     return Box(-1.0, 1.0, (len(environment.actions),), np.float32), Box(-np.inf, np.inf, (count,), np.float64)
 
 
-def _render_mode(given: str | None) -> str | None:
-    if given not in (None, "rgb_array"):
-        raise InvalidInput(f'to_gymnasium: render_mode is {given!r}, expected None or "rgb_array"')
-    return given
+def _render_mode(mode: str | None) -> str | None:
+    if mode not in (None, "rgb_array"):
+        raise InvalidInput(f'to_gymnasium: render_mode is {mode!r}, expected None or "rgb_array"')
+    return mode
 
 
 def _rendered(environment: Environment, k: int) -> np.ndarray:

@@ -62,10 +62,10 @@ class _BoundAfter(Bound):
 
 
 class _BoundRateLimited(_BoundAfter):
-    def __init__(self, given: RateLimited, plant: Plant, prefix: str) -> None:
-        super().__init__(given.controller.bound(plant, prefix), plant.nv)
+    def __init__(self, law: RateLimited, plant: Plant, prefix: str) -> None:
+        super().__init__(law.controller.bound(plant, prefix), plant.nv)
         self.name = f"{prefix}_slew"
-        self._number(self.name, given.rate, plant.nv, "RateLimited: rate")
+        self._number(self.name, law.rate, plant.nv, "RateLimited: rate")
 
     def sample(
         self, plant: Plant, t: Any, q: Any, v: Any, m: Any, p: Mapping[str, Any], period: Any
@@ -78,9 +78,9 @@ class _BoundRateLimited(_BoundAfter):
 
 
 class _BoundDeadTime(_BoundAfter):
-    def __init__(self, given: DeadTime, plant: Plant, prefix: str) -> None:
-        super().__init__(given.controller.bound(plant, prefix), plant.nv * given.samples)
-        self.samples = given.samples
+    def __init__(self, law: DeadTime, plant: Plant, prefix: str) -> None:
+        super().__init__(law.controller.bound(plant, prefix), plant.nv * law.samples)
+        self.samples = law.samples
 
     def sample(
         self, plant: Plant, t: Any, q: Any, v: Any, m: Any, p: Mapping[str, Any], period: Any

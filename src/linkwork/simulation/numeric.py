@@ -58,19 +58,19 @@ class NumericPlant(Plant):
         return v if self.flat else self._call("pulled", {"d": self.nv, "v": self.nv}, d, v)
 
     def compute(self, what: Callable[..., Any], *arguments: Any) -> Any:
-        given = [np.asarray(x, dtype=float) for x in arguments]
-        key = ("compute", what, *[x.shape for x in given])
+        values = [np.asarray(x, dtype=float) for x in arguments]
+        key = ("compute", what, *[x.shape for x in values])
         kernel = self._kernels.get(key)
         if kernel is None:
-            names, count = tuple(self.parameters), len(given)
+            names, count = tuple(self.parameters), len(values)
 
             def trace(*x: SX) -> SX:
                 return what(self.symbolic.carrying(dict(zip(names, x[count:], strict=True))), *x[:count])
 
-            shapes: dict[str, Any] = {f"x{k}": x.shape for k, x in enumerate(given)}
+            shapes: dict[str, Any] = {f"x{k}": x.shape for k, x in enumerate(values)}
             shapes |= {name: x.shape[-1] for name, x in self.parameters.items()}
             kernel = self._kernels[key] = compiled(trace, shapes, type(what).__name__).caller(Context(self.who))
-        return np.atleast_1d(kernel(*given, *[np.asarray(x, dtype=float) for x in self.parameters.values()]))
+        return np.atleast_1d(kernel(*values, *[np.asarray(x, dtype=float) for x in self.parameters.values()]))
 
     def neutral(self) -> Any:
         return self.symbolic.neutral()
@@ -82,8 +82,10 @@ class NumericPlant(Plant):
         kernel = self._kernels.get(key)
         if kernel is None:
             kernel = self._kernels[key] = self._compiled(name, shapes, wrenches)
-        given = (*args, *forces.values(), *self.parameters.values())
-        return np.atleast_1d(kernel(*[np.asarray(x, dtype=float) for x in given]))  # one number is a vector of one here
+        inputs = (*args, *forces.values(), *self.parameters.values())
+        return np.atleast_1d(
+            kernel(*[np.asarray(x, dtype=float) for x in inputs])
+        )  # one number is a vector of one here
 
     def _compiled(self, name: str, shapes: dict[str, Any], wrenches: Wrenches | None) -> Callable[..., Any]:
         forces, n = wrenches or {}, len(shapes)

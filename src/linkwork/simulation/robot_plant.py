@@ -138,9 +138,9 @@ class RobotPlant(Plant):
         state = {"q": q, "v": v, "tau": np.zeros(self.nv)}
         loads = [(body, self.parameters[name]) for body, name in zip(self.bodies, self.loads, strict=True)]
         held = [Payload(body, x[0], x[1:4], x[4:].reshape(3, 3)) for body, x in loads]
-        own = dict(zip(self.subject.live, self.parameters["variables"], strict=True)) if self.varies else None
+        variables = dict(zip(self.subject.live, self.parameters["variables"], strict=True)) if self.varies else None
         try:
-            quantities.evaluate(self.subject, "forward_dynamics", state, payload=held, variables=own)
+            quantities.evaluate(self.subject, "forward_dynamics", state, payload=held, variables=variables)
         except ComputationError as error:
             reason = quantities.explained(error, self.subject, "forward_dynamics", q, payload=held)
             return "" if reason is error else str(reason)
@@ -179,11 +179,11 @@ class RobotPlant(Plant):
         values = (
             casadi.vertsplit(SX(self.parameters["variables"])) if self.varies else self.subject.variable_values(None)
         )
-        given: list[Any] = [*arguments, *values, *(wrenches or {}).values()]
+        inputs: list[Any] = [*arguments, *values, *(wrenches or {}).values()]
         for name_of_load in self.loads if dynamic else ():
             x = self.parameters[name_of_load]
-            given += [x[0], x[1:4], casadi.reshape(x[4:], 3, 3).T]  # CasADi counts by columns
-        results = self._functions[key].call([SX(x) for x in given])
+            inputs += [x[0], x[1:4], casadi.reshape(x[4:], 3, 3).T]  # CasADi counts by columns
+        results = self._functions[key].call([SX(x) for x in inputs])
         return results[: len(quantities.quantity(name).outputs)]
 
 

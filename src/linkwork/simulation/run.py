@@ -188,7 +188,7 @@ def _result(
     reason = np.full(len(raw.q), "", dtype=object)
     for sample, words in raw.failure.items():
         reason[sample] = words
-    terminal = {event.name for event in loop.events.given if event.terminal}
+    terminal = {event.name for event in loop.events.watched if event.terminal}
     for crossing in raw.crossings:
         if crossing.name in terminal and not reason[crossing.sample[0]]:
             reason[crossing.sample[0]] = f'event "{crossing.name}"'
@@ -306,34 +306,34 @@ def _in_steps(loop: StepLoop, h: float) -> None:
         loop.control.parameters[f"{sampler.name}_timing"] = steps
 
 
-def _disturbance(given: Any, plant: Plant) -> Signal | None:
-    if given is None:
+def _disturbance(disturbance: Any, plant: Plant) -> Signal | None:
+    if disturbance is None:
         return None
-    signal = Signal(Source(given, "simulate: disturbance"), (plant.nv,), "disturbance")
+    signal = Signal(Source(disturbance, "simulate: disturbance"), (plant.nv,), "disturbance")
     if signal.source.rows:
         raise InvalidInput(f"{signal.source.who} has rates, expected rows alone")
     return signal
 
 
-def _drives(given: Any, plant: Plant) -> Any:
+def _drives(drives: Any, plant: Plant) -> Any:
     """Drives in this run: what has `bound(plant)` with states and `act`."""
-    if not hasattr(type(given), "bound") or isinstance(given, Controller):
-        raise InvalidInput(f"simulate: drives is {type(given).__name__}, expected control.JointDrives(...)")
-    return given.bound(plant)
+    if not hasattr(type(drives), "bound") or isinstance(drives, Controller):
+        raise InvalidInput(f"simulate: drives is {type(drives).__name__}, expected control.JointDrives(...)")
+    return drives.bound(plant)
 
 
-def _metrics(given: Any, plant: Plant, adaptive_method: bool) -> Metrics:
-    if not isinstance(given, Metrics):
-        raise InvalidInput(f"simulate: metrics is {type(given).__name__}, expected Metrics(target, ...)")
+def _metrics(metrics: Any, plant: Plant, adaptive_method: bool) -> Metrics:
+    if not isinstance(metrics, Metrics):
+        raise InvalidInput(f"simulate: metrics is {type(metrics).__name__}, expected Metrics(target, ...)")
     if adaptive_method:
         raise InvalidInput('simulate: metrics need a fixed step; use method="rk4"')
-    return given.bound(plant)
+    return metrics.bound(plant)
 
 
 def _forces(forces: Mapping[str, Any] | None, plant: Plant) -> dict[str, Signal]:
     signals = {}
-    for k, (name, given) in enumerate(mapping(forces, "simulate: forces").items()):
-        signal = Signal(Source(given, f'simulate: force on "{name}"'), (2, 3, 6), f"force{k}")
+    for k, (name, wrench) in enumerate(mapping(forces, "simulate: forces").items()):
+        signal = Signal(Source(wrench, f'simulate: force on "{name}"'), (2, 3, 6), f"force{k}")
         if signal.source.rows:
             raise InvalidInput(f"{signal.source.who} has rates, expected rows alone")
         plant.force_size(name, signal.size)
@@ -363,11 +363,11 @@ def _spread(loop: StepLoop, batch: tuple[int, ...]) -> None:
         groups += [(holder.parameters, 1), (holder.sequences, 2)]
     for numbers, inner in groups:
         for name, x in numbers.items():
-            own = x.shape[x.ndim - inner :]
+            inside = x.shape[x.ndim - inner :]
             if math.prod(x.shape[: x.ndim - inner]) == 1:
-                numbers[name] = x.reshape(own)
+                numbers[name] = x.reshape(inside)
             else:
-                numbers[name] = np.broadcast_to(x, batch + own).reshape(-1, *own)
+                numbers[name] = np.broadcast_to(x, batch + inside).reshape(-1, *inside)
 
 
 def _rows(x: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:
@@ -402,29 +402,29 @@ def _check_memory(plant: Plant, rows: int, whole: bool) -> None:
     deadlines.check_memory(size, f"simulate: {rows:.3g} rows", f"set step=, sample= or record=False{why}")
 
 
-def _tolerance(given: Any) -> float:
-    tolerance = _positive("tolerance", given)
+def _tolerance(chosen: Any) -> float:
+    tolerance = _positive("tolerance", chosen)
     if tolerance < LEAST_TOLERANCE:
         told = f"expected at least {LEAST_TOLERANCE:g}: doubles hold no more, and steps would become endlessly small"
         raise InvalidInput(f"simulate: tolerance is {tolerance:g}, {told}")
     return tolerance
 
 
-def _listed(given: Any, kind: type[Item], name: str) -> tuple[Item, ...]:
-    if isinstance(given, Iterable):
-        listed = tuple(given)
-        if all(isinstance(each, kind) for each in listed):
+def _listed(items: Any, kind: type[Item], name: str) -> tuple[Item, ...]:
+    if isinstance(items, Iterable):
+        listed = tuple(items)
+        if all(isinstance(item, kind) for item in listed):
             return listed
-    raise InvalidInput(f"simulate: {name} is {type(given).__name__}, expected a list of {kind.__name__}")
+    raise InvalidInput(f"simulate: {name} is {type(items).__name__}, expected a list of {kind.__name__}")
 
 
-def _positive(name: str, given: Any, endless: bool = False) -> float:
+def _positive(name: str, time: Any, endless: bool = False) -> float:
     try:
-        value = float(given)
+        value = float(time)
     except (TypeError, ValueError):
-        raise InvalidInput(f"simulate: {name} is {given!r}, expected a positive number") from None
+        raise InvalidInput(f"simulate: {name} is {time!r}, expected a positive number") from None
     if not value > 0 or (np.isinf(value) and not endless):
-        raise InvalidInput(f"simulate: {name} is {given!r}, expected a positive number")
+        raise InvalidInput(f"simulate: {name} is {time!r}, expected a positive number")
     return value
 
 

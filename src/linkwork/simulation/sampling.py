@@ -41,10 +41,10 @@ class Sampled(Controller):
         return BoundSampled(self, plant, prefix)
 
 
-def _duration(name: str, given: Any, zero: bool = False) -> float:
-    time = number(given, f"Sampled: {name}")
+def _duration(name: str, value: Any, zero: bool = False) -> float:
+    time = number(value, f"Sampled: {name}")
     if time < 0 or (time == 0 and not zero):
-        raise InvalidInput(f"Sampled: {name} is {given!r}, expected a {'time' if zero else 'positive time'} in seconds")
+        raise InvalidInput(f"Sampled: {name} is {value!r}, expected a {'time' if zero else 'positive time'} in seconds")
     return time
 
 
@@ -57,14 +57,14 @@ class BoundSampled(Bound):
 
     of_a_run: ClassVar[tuple[str, ...]] = ("parameters", "sequences", "timing")
 
-    def __init__(self, given: Sampled, plant: Plant, prefix: str) -> None:
+    def __init__(self, law: Sampled, plant: Plant, prefix: str) -> None:
         super().__init__()
         self.name = f"{prefix}_sampled"
-        self.inner = given.controller.bound(plant, prefix)
+        self.inner = law.controller.bound(plant, prefix)
         absorb(self, [self.inner])
         self.nv, self.states, self.memory, self.past = plant.nv, 0, 0, False
-        self.timing = (given.period, given.delay, given.offset)
-        self.delayed, self.slots = given.delay > 0, 1
+        self.timing = (law.period, law.delay, law.offset)
+        self.delayed, self.slots = law.delay > 0, 1
         self.sensor: Any = None  # BoundEncoder, where the run has sensors
 
     @property

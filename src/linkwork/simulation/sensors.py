@@ -64,22 +64,22 @@ class Encoder:
 class BoundEncoder(Bound):
     """An encoder in a run, for one sampled law; it carries the sample number, readings and the filter's state."""
 
-    def __init__(self, given: Encoder, plant: Plant, name: str, period: float) -> None:
+    def __init__(self, encoder: Encoder, plant: Plant, name: str, period: float) -> None:
         super().__init__()
         if not plant.flat:
             raise NotPossible(f"sensors: encoders read plain joints; {plant.who} has quaternions")
-        self.name, self.velocity, n = name, given.velocity, plant.nv
+        self.name, self.velocity, n = name, encoder.velocity, plant.nv
         for key in ("resolution", "noise", "velocity_noise"):
-            self._number(f"{name}_{key}", getattr(given, key), n, f"Encoder: {key}")
+            self._number(f"{name}_{key}", getattr(encoder, key), n, f"Encoder: {key}")
         self.quantised, self.noisy, self.shaken = (
             bool(self.parameters[f"{name}_{key}"].any()) for key in ("resolution", "noise", "velocity_noise")
         )
-        self.parameters[f"{name}_seed"] = given.seed[..., None]
-        self.parameters[f"{name}_cutoff"] = np.array([given.cutoff])
-        self.late = round(given.delay / period)
-        if abs(self.late * period - given.delay) > 1e-6 * period:
+        self.parameters[f"{name}_seed"] = encoder.seed[..., None]
+        self.parameters[f"{name}_cutoff"] = np.array([encoder.cutoff])
+        self.late = round(encoder.delay / period)
+        if abs(self.late * period - encoder.delay) > 1e-6 * period:
             raise InvalidInput(
-                f"Encoder: delay {given.delay:g} s is no whole number of the law's periods of {period:g} s"
+                f"Encoder: delay {encoder.delay:g} s is no whole number of the law's periods of {period:g} s"
             )
         if self.late > LONGEST_DELAY:
             raise InvalidInput(f"Encoder: delay is {self.late} periods, expected at most {LONGEST_DELAY}")
@@ -133,14 +133,14 @@ def _exponential(x: Any) -> Any:
     return casadi.exp(x) if is_symbolic(x) else np.exp(x)
 
 
-def attach(control: Bound, given: Any, plant: Plant) -> None:
+def attach(control: Bound, sensors: Any, plant: Plant) -> None:
     """Let every sampled law of a run read its state through encoders."""
-    if not isinstance(given, Encoder):
-        raise InvalidInput(f"simulate: sensors is {type(given).__name__}, expected Encoder(...)")
+    if not isinstance(sensors, Encoder):
+        raise InvalidInput(f"simulate: sensors is {type(sensors).__name__}, expected Encoder(...)")
     if _continuous(control):
         raise InvalidInput("simulate: sensors are read at samples; put every law inside Sampled(law, period)")
     for sampler in control.samplers():
-        sampler.sensor = BoundEncoder(given, plant, f"{sampler.name}_encoder", sampler.timing[0])
+        sampler.sensor = BoundEncoder(sensors, plant, f"{sampler.name}_encoder", sampler.timing[0])
         control.parameters |= sampler.sensor.parameters
 
 
@@ -148,4 +148,4 @@ def _continuous(bound: Bound) -> bool:
     """Whether some law in it runs between samples."""
     if hasattr(bound, "timing"):
         return False
-    return not bound.inside or any(_continuous(each) for each in bound.inside)
+    return not bound.inside or any(_continuous(part) for part in bound.inside)

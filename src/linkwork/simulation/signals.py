@@ -33,16 +33,16 @@ class Source:
 
     of_a_run: ClassVar[tuple[str, ...]] = ("who", "array", "rows")
 
-    def __init__(self, given: Any, who: str) -> None:
+    def __init__(self, source: Any, who: str) -> None:
         self.who, self.function, self.array, self.kind = who, None, np.zeros(0), "numbers"
         self.rows: dict[str, np.ndarray] = {}  # rates beside the rows
-        if isinstance(given, PerStep):
-            rows = _rows(given.values, who)
-            self.kind, self.array, self.rows = "rows", rows, _rates(given, rows.shape[-2], who)
-        elif callable(given):
-            self.kind, self.function = "function", UserFunction(given, [("t", ())], who)
+        if isinstance(source, PerStep):
+            rows = _rows(source.values, who)
+            self.kind, self.array, self.rows = "rows", rows, _rates(source, rows.shape[-2], who)
+        elif callable(source):
+            self.kind, self.function = "function", UserFunction(source, [("t", ())], who)
         else:
-            self.array = as_doubles(given, who)
+            self.array = as_doubles(source, who)
         if not np.isfinite(self.array).all():
             raise InvalidInput(f"{who} contains {self.array[~np.isfinite(self.array)][0]}, expected finite numbers")
 
@@ -63,8 +63,8 @@ class Source:
         return UserFunction(lambda t: tuple(whole.call([t])), [("t", ())], self.who)
 
 
-def _rows(given: Any, who: str) -> np.ndarray:
-    rows = as_doubles(given, who)
+def _rows(values: Any, who: str) -> np.ndarray:
+    rows = as_doubles(values, who)
     if rows.ndim < 2:
         raise InvalidInput(f"{who} has shape {rows.shape}, expected (..., steps, n)")
     if not np.isfinite(rows).all():
@@ -72,14 +72,14 @@ def _rows(given: Any, who: str) -> np.ndarray:
     return rows
 
 
-def _rates(given: PerStep, steps: int, who: str) -> dict[str, np.ndarray]:
+def _rates(target: PerStep, steps: int, who: str) -> dict[str, np.ndarray]:
     """Rows of velocities and accelerations, as many as the rows they belong to."""
-    if given.velocity is None and given.acceleration is not None:
+    if target.velocity is None and target.acceleration is not None:
         raise InvalidInput(f"{who}: acceleration is given without velocity, expected both")
     rates = {}
     for name in ("velocity", "acceleration"):
-        if getattr(given, name) is not None:
-            rows = _rows(getattr(given, name), f"{who}: {name}")
+        if getattr(target, name) is not None:
+            rows = _rows(getattr(target, name), f"{who}: {name}")
             if rows.shape[-2] != steps:
                 raise InvalidInput(f"{who}: {name} has {rows.shape[-2]} rows, expected {steps}")
             rates[name] = rows

@@ -49,8 +49,8 @@ class StepLoop:
         sizes = {"q": self.plant.nq, "v": n, "s": self.states, "w": len(WORKS)}
         for sampler in self.control.samplers():
             sizes |= sampler.sizes
-        if self.events.given:
-            sizes["g"] = len(self.events.given)
+        if self.events.watched:
+            sizes["g"] = len(self.events.watched)
         return {name: size for name, size in sizes.items() if size}
 
     @property
@@ -108,7 +108,7 @@ class StepLoop:
         """
 
         def rate(t: Any, q: Any, v: Any, s: Any) -> tuple[Any, Any, Callable[[Any], Any]]:
-            own = self.control.states
+            states = self.control.states
             tau, rate_s, rate_d = self.forces_of(plant, t, q, v, s, p)
             if seen is not None:
                 seen.append(tau)
@@ -117,8 +117,8 @@ class StepLoop:
             total = tau if push is None else tau + push
             lost = self.friction.force(v, p, rubbing) if self.friction else None
             if self.friction.models:
-                rubs = own + self.friction.states(self.plant.nv)
-                modelled, rate_z = self.friction.modelled(v, part(s, own, rubs), p)
+                rubs = states + self.friction.states(self.plant.nv)
+                modelled, rate_z = self.friction.modelled(v, part(s, states, rubs), p)
                 lost, rate_s = lost + modelled, joined([rate_s, rate_z])
             rate_s = rate_s if rate_d is None else joined([rate_s, rate_d])
             total = total if lost is None else total - lost
@@ -165,10 +165,10 @@ class StepLoop:
         out |= {"q": q1, "v": v1, "w": w1, "tau": tau}
         if self.states:
             out["s"] = s1
-        if self.events.given:
+        if self.events.watched:
             now = self.events.values(t, q, v)
             stop: Any = 0.0
-            for j, event in enumerate(self.events.given):
+            for j, event in enumerate(self.events.watched):
                 if event.terminal:
                     stop = stop + (k > 0) * self.events.crossed(j, state["g"][j], now[j])
             out |= {"g": joined(now), "stop": stop}
@@ -180,10 +180,10 @@ class StepLoop:
 
     def known(self, state: Mapping[str, Any], p: Mapping[str, Any]) -> dict[str, Any]:
         """What a sampled law can read beside the motion: numbers of the run, other laws' forces, the drives' states."""
-        found = {**p, **self.sampled(state)}
+        numbers = {**p, **self.sampled(state)}
         if self.drives is not None:
-            found["drive_state"] = part(state["s"], self.states - self.drives.states, self.states)
-        return found
+            numbers["drive_state"] = part(state["s"], self.states - self.drives.states, self.states)
+        return numbers
 
     def stages(self) -> list[Stage]:
         """For every sampled law: (plant, state, p, k, t, h) -> (is it due, how its part of the state changes)."""

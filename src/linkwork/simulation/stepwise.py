@@ -29,7 +29,7 @@ def run(
 ) -> Raw:
     """As `fixed.run`, one sample after the other."""
     plant = NumericPlant(loop.plant)
-    watch = bool(loop.events.given)
+    watch = bool(loop.events.watched)
     time = start + h * np.arange(steps + 1)
     raw = Raw.empty(len(q), time, plant.nq, plant.nv, len(WORKS))
     kept = {name: np.full((len(q), steps + 1, n), np.nan) for name, n in loop.sizes.items()}

@@ -37,9 +37,9 @@ class EndStop:
             known = did_you_mean(self.coordinate, plant.v_names)
             raise UnknownName(f"{who}: {plant.who} has no coordinate of that name with one number{known}")
         for name in ("lower", "upper", "stiffness", "damping", "restitution"):
-            given = getattr(self, name)
-            if given is not None and as_doubles(given, f"{who}: {name}").shape != ():
-                raise InvalidInput(f"{who}: {name} is {given!r}, expected one number")
+            value = getattr(self, name)
+            if value is not None and as_doubles(value, f"{who}: {name}").shape != ():
+                raise InvalidInput(f"{who}: {name} is {value!r}, expected one number")
         if not self.lower < self.upper or not (np.isfinite(self.lower) or np.isfinite(self.upper)):
             raise InvalidInput(f"{who}: lower {self.lower:g} and upper {self.upper:g} give no range with an end")
         if (self.stiffness is None) == (self.restitution is None):
@@ -54,9 +54,9 @@ class EndStop:
 class Stops:
     """All end stops of a run."""
 
-    def __init__(self, given: Sequence[EndStop], plant: Plant) -> None:
-        self.soft = [(stop.check(plant), stop) for stop in given if stop.restitution is None]
-        self.hard = [(stop.check(plant), stop) for stop in given if stop.restitution is not None]
+    def __init__(self, stops: Sequence[EndStop], plant: Plant) -> None:
+        self.soft = [(stop.check(plant), stop) for stop in stops if stop.restitution is None]
+        self.hard = [(stop.check(plant), stop) for stop in stops if stop.restitution is not None]
 
     def force(self, plant: Plant, q: Any, v: Any) -> Any:
         """Joint forces of the soft stops: they push and never pull."""

@@ -28,7 +28,7 @@ class Numbers:
 
 def bare(loop: StepLoop) -> tuple[StepLoop, str | None]:
     """(the loop without numbers, the key of all it consists of except the plant's own equations)."""
-    names = [each.name for each in fields(loop) if each.name != "plant"]  # all of them: a new one is part of the key
+    names = [field.name for field in fields(loop) if field.name != "plant"]  # all of them: a new one is part of the key
     parts = {name: _without_numbers(getattr(loop, name)) for name in names}
     template = replace(loop, **parts)
     shapes = {name: x.shape[-1:] for name, x in loop.plant.parameters.items()}
@@ -41,9 +41,9 @@ def bare(loop: StepLoop) -> tuple[StepLoop, str | None]:
 def _without_numbers(x: Any) -> Any:
     """A copy in which the attributes that a class lists in `of_a_run` have shapes instead of contents."""
     if isinstance(x, (list, tuple)):
-        return type(x)(_without_numbers(each) for each in x)
+        return type(x)(_without_numbers(item) for item in x)
     if isinstance(x, Mapping):
-        return {name: _without_numbers(each) for name, each in x.items()}
+        return {name: _without_numbers(item) for name, item in x.items()}
     plain = not hasattr(x, "__dict__") or isinstance(x, type) or not keys.is_own(type(x))
     if plain or hasattr(type(x), "decided_by"):
         return x
@@ -56,5 +56,5 @@ def _without_numbers(x: Any) -> Any:
 
 def _shapes(x: Any) -> Any:
     if isinstance(x, Mapping):
-        return {name: _shapes(each) for name, each in x.items()}
+        return {name: _shapes(item) for name, item in x.items()}
     return Numbers(x.shape[-1:]) if isinstance(x, np.ndarray) else None

@@ -96,5 +96,5 @@ class SystemPlant(Plant):
     def _traced(self, name: str, arguments: list[SX], t: SX) -> list[SX]:
         if name not in self._functions:
             self._functions[name] = self.system.function(name)
-        given = [*arguments, *([t] if self.time_dependent else [])]
-        return self._functions[name].call([SX(x) for x in given])
+        inputs = [*arguments, *([t] if self.time_dependent else [])]
+        return self._functions[name].call([SX(x) for x in inputs])

@@ -35,10 +35,12 @@ class UserFunction:
     sizes      numbers of elements of the results
     """
 
-    of_a_run: ClassVar[tuple[str, ...]] = ("given", "who", "why_not", "_kernel")
+    of_a_run: ClassVar[tuple[str, ...]] = ("original", "who", "why_not", "_kernel")
 
-    def __init__(self, given: Callable[..., Any], arguments: Sequence[tuple[str, int | tuple[()]]], who: str) -> None:
-        self.given, self.arguments, self.who = given, tuple(arguments), who
+    def __init__(
+        self, function: Callable[..., Any], arguments: Sequence[tuple[str, int | tuple[()]]], who: str
+    ) -> None:
+        self.original, self.arguments, self.who = function, tuple(arguments), who
         self.function: casadi.Function | None = None
         self.why_not = ""
         self._trace()
@@ -50,7 +52,7 @@ class UserFunction:
             assert self.function is not None
             return self.function.call([SX(x) for x in args])
         if self.function is None:
-            numbers = _numbers(self.given(*args), self.who)
+            numbers = _numbers(self.original(*args), self.who)
             for x in numbers:
                 if not np.isfinite(x).all():
                     raise NotFinite(f"{self.who} gave {x.tolist()} at t = {float(args[0]):g}, expected finite numbers")
@@ -64,11 +66,11 @@ class UserFunction:
     def sizes(self) -> list[int]:
         if self.function is not None:
             return [self.function.numel_out(i) for i in range(self.function.n_out())]
-        return [len(x) for x in _numbers(self.given(*[np.zeros(size) for _, size in self.arguments]), self.who)]
+        return [len(x) for x in _numbers(self.original(*[np.zeros(size) for _, size in self.arguments]), self.who)]
 
     def _trace(self) -> None:
         try:
-            copied = isolated(self.given)  # one copy, called twice: what it keeps shows in the second trace
+            copied = isolated(self.original)  # one copy, called twice: what it keeps shows in the second trace
             first, second = self._traced(copied), self._traced(copied)
         except LinkworkError as error:
             self.why_not = str(error)
@@ -81,11 +83,11 @@ class UserFunction:
             return
         self.function = first
 
-    def _traced(self, given: Callable[..., Any]) -> casadi.Function:
+    def _traced(self, function: Callable[..., Any]) -> casadi.Function:
         symbols = [SX.sym(name, *((size,) if size != () else ())) for name, size in self.arguments]
         with symbols_without_values(), warnings.catch_warnings():  # its lock keeps the filters of threads apart
             warnings.simplefilter("ignore", FutureWarning)  # casadi 3.8 announces another numpy mode
-            results = given(*symbols)
+            results = function(*symbols)
         bundle = list(results) if isinstance(results, (tuple, list)) and _is_bundle(results) else [results]
         columns = [casadi.densify(casadi.vec(_column(x, self.who))) for x in bundle]
         for x in columns:
@@ -94,14 +96,16 @@ class UserFunction:
         return casadi.Function("user", symbols, columns, {"cse": True, "allow_free": True})
 
 
-def isolated(given: Callable[..., Any]) -> Callable[..., Any]:
+def isolated(function: Callable[..., Any]) -> Callable[..., Any]:
     """A copy of a function or of a callable object whose state is its own; what cannot be copied is refused."""
-    if isinstance(given, types.FunctionType):
-        if given.__closure__ is None:
-            return given
-        cells = tuple(types.CellType(_copied(cell.cell_contents)) for cell in given.__closure__)
-        return types.FunctionType(given.__code__, given.__globals__, given.__name__, given.__defaults__, cells)
-    return _copied(given)
+    if isinstance(function, types.FunctionType):
+        if function.__closure__ is None:
+            return function
+        cells = tuple(types.CellType(_copied(cell.cell_contents)) for cell in function.__closure__)
+        return types.FunctionType(
+            function.__code__, function.__globals__, function.__name__, function.__defaults__, cells
+        )
+    return _copied(function)
 
 
 def _copied(x: Any) -> Any:
@@ -121,7 +125,7 @@ def _column(x: Any, who: str) -> SX:
     if isinstance(x, SX):
         return x
     if isinstance(x, (tuple, list, np.ndarray)):
-        return casadi.vertcat(*[SX(each) for each in x])
+        return casadi.vertcat(*[SX(item) for item in x])
     return SX(x)
 
 

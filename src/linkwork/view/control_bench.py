@@ -59,8 +59,8 @@ class BenchLaw:
 
 
 def _pd(bench: Bench, first: Any, second: Any, model: Any) -> Controller:
-    own = bench.inertia
-    return GravityCompensation(model) + PD(first * own, second * own, bench.goal)
+    inertia = bench.inertia
+    return GravityCompensation(model) + PD(first * inertia, second * inertia, bench.goal)
 
 
 def _computed(bench: Bench, first: Any, second: Any, model: Any) -> Controller:

@@ -76,8 +76,8 @@ def _summary(runs: Mapping[str, Any], figures: Mapping[str, Mapping[str, np.ndar
 
 def _joints(robot: Robot, figures: Mapping[str, Mapping[str, np.ndarray]]) -> str:
     parts: list[str] = []
-    for name, found in figures.items():
-        columns = [(label, found[key]) for key, label in SHOWN if key in found]
+    for name, judged in figures.items():
+        columns = [(label, judged[key]) for key, label in SHOWN if key in judged]
         rows = [(joint, *[_number(x[k]) for _, x in columns]) for k, joint in enumerate(robot.joints)]
         header = ("joint", *[label for label, _ in columns])
         parts.append(f"<h3>{escape(name)}</h3>{table(f'joints-{len(parts)}', header, rows)}")
