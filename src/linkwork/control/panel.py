@@ -20,7 +20,7 @@ PAUSE = 0.5
 """Rest at the end of a run before it begins again [s]."""
 FAR = 1e3
 """Joints of an unstable loop are drawn until here [rad, m]."""
-BESIDE = 10.0
+BESIDE = 4.0
 """Frames a second of the robot while a hand moves: a browser that draws in software has its time for the curves."""
 MARKED = 0.2
 """Seconds between two pictures of the stability map and two sentences while a hand moves.
@@ -84,6 +84,7 @@ class ControlPanel:
 
     def _start(self) -> None:
         self.stand.viewer.playing.value = False
+        self.stand.viewer.cast_shadows(False)  # the curves need the browser's time
         self.bench = bench = Bench(self.robot, self.stand.tip)
         bench.begin(self.stand.scene.q)
         gui = self.server.gui
@@ -112,6 +113,7 @@ class ControlPanel:
         self._controls.remove()
         self.gizmo.remove()
         self.stand.viewer.tab_removed(self.tab)
+        self.stand.viewer.cast_shadows(True)
         self.status.content, self._rows, self.last = "", None, None
 
     def _add_plots(self, gui: Any) -> None:

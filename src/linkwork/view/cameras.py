@@ -13,6 +13,8 @@ from linkwork.view.raster import axes_of
 
 FIELD, MARGIN = float(np.deg2rad(45.0)), 0.06
 """Angle of view from below to above, and the part of the picture that stays free on each side."""
+SHADOW = 0.3
+"""How dark a robot's shadow lies on the ground."""
 
 
 def aim(camera: Any, aspect: float, low: np.ndarray, high: np.ndarray) -> None:
@@ -56,7 +58,7 @@ def add_ground(server: Any) -> Any:
         cell_color=COLORS["cell"],
         section_color=COLORS["section"],
         fade_distance=12.0,
-        shadow_opacity=0.3,
+        shadow_opacity=SHADOW,
     )
 
 

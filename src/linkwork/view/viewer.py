@@ -17,7 +17,7 @@ from linkwork.formats.installed import installed_file
 from linkwork.interrupts import wait_until
 from linkwork.library import load, robots
 from linkwork.robot import Robot
-from linkwork.view.cameras import add_ground, aim, corners_of, lay_ground, sees
+from linkwork.view.cameras import SHADOW, add_ground, aim, corners_of, lay_ground, sees
 from linkwork.view.gate import count_lost_tasks, gated
 from linkwork.view.live_plots import LivePlot
 from linkwork.view.saving import Saving
@@ -206,6 +206,11 @@ class Viewer:
         lay_ground(self.grid, low, high)
         for camera, aspect in self._cameras():
             aim(camera, aspect, low, high)
+
+    def cast_shadows(self, shown: bool) -> None:
+        """Shadows, or none: without a graphics card they are a third of a frame's cost."""
+        self.server.scene.configure_default_lights(cast_shadow=shown)
+        self.grid.shadow_opacity = SHADOW if shown else 0.0
 
     def keep_in_picture(self) -> None:
         """Turn the cameras that do not see all of the robots; others stay where a person has put them."""
