@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import linkwork as lw
 from linkwork.cli.application import app, load_commands
-from linkwork.collision import Box, HalfSpace, Obstacles, Sphere, save_obstacles
+from linkwork.collision import Box, HalfSpace, Obstacles, Sphere, commands, save_obstacles
 from tests.collision.test_model import ARM
 
 
@@ -66,3 +66,14 @@ def test_fit_writes_a_robot_of_spheres(cell):
     assert len(again.shapes["upper"]) > 1
     both = run("fit", cell / "arm.urdf", "--spheres", "--capsules")
     assert "expected one of them" in str(both.exception)
+
+
+def test_a_wrong_question_is_refused_before_shapes_are_made(cell, monkeypatch):
+    monkeypatch.setattr(commands, "_model", lambda *_: pytest.fail("shapes and pairs were made"))
+    for words, expected in (
+        (("--q", "1,2,3,4,5,6,7,8,9"), "--q: got 9 numbers"),
+        (("--motion", "swing"), "swing"),
+        (("--q", "neutral", "--motion", "swing"), "expected one of them"),
+    ):
+        refused = run("collide", cell / "arm.urdf", *words)
+        assert refused.exit_code != 0 and expected in str(refused.exception)

@@ -1,11 +1,12 @@
-"""Distances that coal computes: depths of cylinders, which its search loses at times, by shadows on lines."""
+"""Distances that coal computes: depths of cylinders, which its search loses at times, and of meshes that cross."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from linkwork.collision import Box, Capsule, Convex, Cylinder, Mesh, exact
+import linkwork as lw
+from linkwork.collision import Box, Capsule, CollisionModel, Convex, Cylinder, HeightField, Mesh, exact
 from tests.collision.placements import directions, draw, gaps
 
 HERE = (np.eye(3), np.zeros(3))
@@ -23,16 +24,36 @@ def shape_of(kind: str, row: np.ndarray) -> object:
     return Cylinder(row[6], 2.0 * row[7], T)
 
 
+def answers(shapes: list, others: list) -> tuple[np.ndarray, np.ndarray]:
+    """(distances (n,), normals (n, 3)) of pairs of shapes."""
+    pairs = [exact.nearest(shape, HERE, other, HERE) for shape, other in zip(shapes, others, strict=True)]
+    return np.array([answer[0] for answer in pairs]), np.array([answer[3] for answer in pairs])
+
+
+def check_gaps(
+    pair: tuple[str, str],
+    a: np.ndarray,
+    b: np.ndarray,
+    distance: np.ndarray,
+    normal: np.ndarray,
+    rng: np.random.Generator,
+) -> None:
+    """The signed distance is the gap between shadows along the normal, and no direction has a larger one: 1e-6 m."""
+    np.testing.assert_allclose(gaps(pair, a, b, normal[:, None])[:, 0], distance, rtol=0, atol=1e-6)
+    assert (gaps(pair, a, b, directions(rng, 2000)).max(axis=1) - distance).max() < 1e-6
+    near = normal[:, None] + rng.normal(size=(len(a), 300, 3)) * np.geomspace(1e-6, 0.3, 300)[:, None]
+    near /= np.linalg.norm(near, axis=2)[..., None]
+    assert (gaps(pair, a, b, near).max(axis=1) - distance).max() < 1e-6
+
+
 @pytest.mark.parametrize("kind", ["cylinder", "box", "capsule"])
 def test_no_direction_separates_more_from_a_cylinder(kind: str) -> None:
     rng = np.random.default_rng(5)
     pair, n = (kind, "cylinder"), 400
     a, b = draw(kind, rng, n), draw("cylinder", rng, n)
-    found = [exact.nearest(shape_of(kind, x), HERE, shape_of("cylinder", y), HERE) for x, y in zip(a, b, strict=True)]
-    distance, normal = np.array([f[0] for f in found]), np.array([f[3] for f in found])
+    distance, normal = answers([shape_of(kind, row) for row in a], [shape_of("cylinder", row) for row in b])
     assert 30 < (distance < 0.0).sum() < 200
-    np.testing.assert_allclose(gaps(pair, a, b, normal[:, None])[:, 0], distance, rtol=0, atol=5e-6)
-    assert (gaps(pair, a, b, directions(rng, 2000)).max(axis=1) - distance).max() < 5e-6
+    check_gaps(pair, a, b, distance, normal, rng)
 
 
 def test_a_moved_mesh_is_built_once() -> None:
@@ -44,3 +65,57 @@ def test_a_moved_mesh_is_built_once() -> None:
         assert there is solid and T_there[0, 3] == T[0, 3] + 1.0
     assert exact.geometry(Mesh(points, [[0, 1, 2], [2, 3, 5]]))[0] is not exact.geometry(mesh)[0]
     assert mesh == Mesh(points.copy(), [[0, 1, 2], [2, 3, 4]]) and hash(mesh) == hash(Mesh(points, mesh.faces))
+
+
+def triangles(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Corners (n, 3, 3), most of which cross the next one's."""
+    return rng.normal(size=(n, 3, 3)) * 0.5
+
+
+def test_two_triangles_that_cross_are_as_deep_as_their_shadows_say() -> None:
+    rng = np.random.default_rng(11)
+    a, b = triangles(rng, 200), triangles(rng, 200)
+    b[:20, :, 2] = a[:20, :, 2] = 0.0  # both in one plane
+    b[20:30] = a[20:30]  # the same one
+    surfaces = [[Mesh(corners, [[0, 1, 2]]) for corners in several] for several in (a, b)]
+    distance, normal = answers(*surfaces)
+    assert 60 < (distance < 0.0).sum() < 160
+    for k, (first, second) in enumerate(zip(*surfaces, strict=True)):
+        assert exact.touch(first, HERE, second, HERE) == (distance[k] < 0.0)
+        _, point, other_point, n = exact.nearest(first, HERE, second, HERE)
+        np.testing.assert_allclose(other_point - point, distance[k] * n, rtol=0, atol=1e-9)
+        around = np.concatenate(
+            [directions(rng, 2000), normal[k] + rng.normal(size=(500, 3)) * 1e-3, normal[k : k + 1]]
+        )
+        around /= np.linalg.norm(around, axis=1)[:, None]
+        shadows = (b[k] @ around.T).min(axis=0) - (a[k] @ around.T).max(axis=0)
+        assert shadows.max() <= max(distance[k], -1e-12) + 1e-9
+        np.testing.assert_allclose(shadows[-1], distance[k], rtol=0, atol=2e-9)
+
+
+CORNERS = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+SIDES = [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4]]
+CUBE = np.array([*SIDES, [1, 5, 7], [1, 7, 3]])
+
+
+def test_robots_of_meshes_touch_meshes_and_ground() -> None:
+    """Verdict, distance and contacts agree; the gradient is that of differences, apart and crossing."""
+    robot = lw.load("arm-2")
+    tip = robot.bodies[-1]
+    model = CollisionModel(robot, {tip: [Mesh(CORNERS * [0.8, 0.06, 0.05], CUBE)]}, pairs=[])
+    rng = np.random.default_rng(2)
+    block = Mesh(0.5 * CORNERS + rng.normal(size=(8, 3)) * 0.05, CUBE, (0.35, 0.3, 0.1))
+    hill = HeightField([[-0.3, -0.1, 0.2], [0.3, -0.2, -0.1], [-0.2, 0.1, 0.3]], 1.0, (-1.0, -1.0, 0.0))
+    q = robot.random(40, seed=3)
+    for other in (block, hill):
+        nearest = model.clearance(q, [other])
+        touching = model.collides(q, [other])
+        np.testing.assert_array_equal(touching, nearest.distance < 0.0)
+        assert 2 < touching.sum() < 38
+        assert [bool(contacts) for contacts in model.contacts(q, [other])] == touching.tolist()
+        agreeing = 0
+        for k in range(len(q)):
+            steps = [model.clearance(q[k] + sign * 1e-6 * np.eye(2), [other]).distance for sign in (1.0, -1.0)]
+            slopes = (steps[0] - steps[1]) / 2e-6
+            agreeing += np.allclose(nearest.gradient[k], slopes, rtol=0, atol=1e-4)
+        assert agreeing >= 38  # where two pairs of triangles are equally deep there are two gradients

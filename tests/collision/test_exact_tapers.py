@@ -68,10 +68,10 @@ def test_no_direction_separates_a_cylinder_more() -> None:
         found.append(exact.nearest(taper, HERE, Cylinder(row[6], 2.0 * row[7], T), HERE))
     distance, normal = np.array([f[0] for f in found]), np.array([f[3] for f in found])
     assert 10 < (distance < 0.0).sum() < 80
-    np.testing.assert_allclose(gaps(pair, a, b, normal[:, None])[:, 0], distance, rtol=0, atol=2e-6)
-    assert (gaps(pair, a, b, directions(rng, 5000)).max(axis=1) - distance).max() < 2e-6
+    np.testing.assert_allclose(gaps(pair, a, b, normal[:, None])[:, 0], distance, rtol=0, atol=1e-6)
+    assert (gaps(pair, a, b, directions(rng, 5000)).max(axis=1) - distance).max() < 1e-6
     near = normal[:, None] + rng.normal(size=(n, 300, 3)) * np.geomspace(1e-4, 0.3, 300)[:, None]
-    assert (gaps(pair, a, b, near / np.linalg.norm(near, axis=2)[..., None]).max(axis=1) - distance).max() < 2e-6
+    assert (gaps(pair, a, b, near / np.linalg.norm(near, axis=2)[..., None]).max(axis=1) - distance).max() < 1e-6
 
 
 def nearest_ball(taper: TaperedCapsule, other: object) -> float:

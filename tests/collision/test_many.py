@@ -7,6 +7,7 @@ same questions on fewer (test_distances.py, test_checker.py, test_certify.py).
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 import numpy as np
 import pinocchio as pin
@@ -19,8 +20,12 @@ from tests.collision.scenes import SCENES, shapes_on
 from tests.collision.test_certify import made
 from tests.collision.test_checker import some_pairs
 from tests.collision.test_distances import IN_COAL, TAPERED, check_proofs
+from tests.collision.test_exact import answers, check_gaps, shape_of
+from tests.collision.test_exact_tapers import tapers
 from tests.collision.test_fitting import meshes, on_spheres, outside, triangles
 from tests.collision.test_motions import ends
+from tests.collision.test_proving_by_coal import arm, slides
+from tests.collision.test_proving_by_coal import check_proofs as check_proofs_by_coal
 from tests.pinocchio_models import Twin, twin
 
 pytestmark = pytest.mark.skipif(not os.environ.get("LINKWORK_TRUTH"), reason="takes minutes: make truth")
@@ -135,6 +140,24 @@ def test_many_proofs_hold(name: str) -> None:
             )
             assert found.clearance[k] <= model.clearance(way, obstacles).distance.min() + 1e-12
     assert undecided <= 1e-3 * MOTIONS
+
+
+@pytest.mark.parametrize("robot", [arm, slides])
+def test_many_proofs_by_coal_hold(robot: Callable[[], CollisionModel]) -> None:
+    """Hulls and meshes: motions that are proved free, sampled a thousandfold."""
+    model = robot()
+    check_proofs_by_coal(model, *ends(model, 300), samples=1000)
+
+
+@pytest.mark.parametrize("kind", ["cylinder", "box", "capsule", "tapered_capsule"])
+def test_no_direction_separates_many_cylinders_more(kind: str) -> None:
+    """What coal measures: signed distances are the largest gaps between shadows, within 1e-6 m."""
+    rng = np.random.default_rng(300)
+    for _ in range(5 if kind == "tapered_capsule" else 50):
+        a, b = draw(kind, rng, 2000), draw("cylinder", rng, 2000)
+        cylinders = [shape_of("cylinder", row) for row in b]
+        shapes = tapers(a) if kind == "tapered_capsule" else [shape_of(kind, row) for row in a]
+        check_gaps((kind, "cylinder"), a, b, *answers(shapes, cylinders), rng)
 
 
 def test_spheres_of_the_panda_at_ten_millimetres() -> None:

@@ -22,6 +22,8 @@ from linkwork.collision.kinematics import GUARD, has_quaternions
 from linkwork.collision.live import ball, ball_around, reaches, strokes
 from linkwork.collision.motions import difference
 from linkwork.collision.proving import Proofs, run_all
+from linkwork.collision.proving_by_coal import CoalProofs
+from linkwork.collision.rest import Rest
 from linkwork.collision.sweeps import sweep_tables, sweeps
 from linkwork.collision.tables import RobotTables
 from linkwork.collision.tile import OBSTACLE_KINDS, Placed, TileLayout, columns_of, in_pairs
@@ -244,17 +246,37 @@ def certify_motion(
     obstacles: Any = None,
     cap: float = CAP,
     variables: Mapping[str, Any] | None = None,
+    rest: Rest | None = None,
 ) -> Certificate:
-    """Prove straight motions q0 to q1 (..., nq) free, or find where they touch; see the first lines of this file."""
+    """Prove straight motions q0 to q1 (..., nq) free, or find where they touch; see the first lines of this file.
+
+    `rest` pairs of shapes go to coal (proving_by_coal.py).
+    """
     proofs, batch = proofs_of(tables, q0, q1, obstacles, cap, variables)
-    return certificate_of(tables, proofs.run(), batch)
+    proofs.run()
+    _refuse_bad(tables, proofs)
+    if rest:
+        _prove_rest(proofs, rest, cap)
+    return _certificate(proofs, batch)
 
 
-def certificate_of(tables: RobotTables, proofs: Proofs, batch: tuple[int, ...]) -> Certificate:
-    """What proofs that have run say."""
+def _prove_rest(proofs: Proofs, rest: Rest, cap: float) -> None:
+    """What coal says of the same motions, up to where they are known to touch."""
+    by_coal = CoalProofs(rest, proofs.starts, proofs.ways, cap, FIRST)
+    for k, at in enumerate(proofs.at):
+        outcome = by_coal.outcome(k, 1.0 if np.isnan(at) else float(at))
+        proofs.note(k, outcome.clearance, outcome.at, outcome.undecided, outcome.samples)
+
+
+def _refuse_bad(tables: RobotTables, proofs: Proofs) -> None:
+    """A motion without result is one of a wrong input."""
     if proofs.bad >= 0:
         guard = GUARD if has_quaternions(tables.subject) else "a result was not finite although the input is"
         raise InvalidInput(f"certify_motion: motion {proofs.bad}: {guard}")
+
+
+def _certificate(proofs: Proofs, batch: tuple[int, ...]) -> Certificate:
+    """What proofs that have run say."""
     collides = ~np.isnan(proofs.at)
     undecided = proofs.undecided & ~collides
     free = ~collides & ~undecided
@@ -266,5 +288,7 @@ def certificate_of(tables: RobotTables, proofs: Proofs, batch: tuple[int, ...]) 
 def many_certificates(model: Any, paths: Sequence[tuple[np.ndarray, Any]]) -> list[Certificate]:
     """Certificates of the motions of many paths (m, nq), each among obstacles of its own, side by side on threads."""
     proofs = [proofs_of(model.tables, path[:-1], path[1:], obstacles) for path, obstacles in paths]
-    run_all([each for each, _ in proofs])
-    return [certificate_of(model.tables, each, batch) for each, batch in proofs]
+    run_all([several for several, _ in proofs])
+    for several, _ in proofs:
+        _refuse_bad(model.tables, several)
+    return [_certificate(several, batch) for several, batch in proofs]

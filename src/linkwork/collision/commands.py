@@ -54,14 +54,18 @@ def collide(
         raise InvalidInput("collide: --q and --motion are both given, expected one of them")
     if html is not None and motion is None:
         raise InvalidInput("collide: --html is given without --motion, expected a motion to tell about")
+    # what is wrong about the question is said before anything is computed
+    here = configuration(loaded, q) if motion is None else None
+    moving = None if motion is None else _samples(loaded, motion, steps)
     with working(f"shapes of {loaded.name}"):
         model = _model(loaded, shapes, tolerance, padding, srdf, visuals)
-    if motion is None:
-        facts = _at(model, configuration(loaded, q), around)
-    else:
-        told, facts = _over(model, loaded, motion, steps, around)
+    if here is not None:
+        facts = _at(model, here, around)
+    if moving is not None:
+        name, time, q_at = moving
+        facts = {"motion": name, **_over(model, time, q_at, around)}
         if html is not None:
-            write_clearance(html, model, *told, around)
+            write_clearance(html, model, time, q_at, around)
     facts = {"robot": loaded.name, **facts}
     shown = [str(model.report), *_told(facts)] if report else _told(facts)
     if report:
@@ -85,12 +89,12 @@ def pairs(
     loaded = lw.load(robot)
     with working(f"pairs of {loaded.name}"):
         model = _model(loaded, shapes, tolerance, "0", None, visuals, pairs=[])
-        found = sampled(model, samples, seed)
+        listed = sampled(model, samples, seed)
     if out is not None:
-        found.to_srdf(out)
-    rows = [{"first": p.first, "second": p.second, "reason": p.reason, "distance": p.distance} for p in found]
-    cells = [(p.first, p.second, p.reason, "" if p.distance is None else f"{1e3 * p.distance:.1f}") for p in found]
-    title = f"{loaded.name}: {len(found.checked)} of {len(found)} pairs are checked"
+        listed.to_srdf(out)
+    rows = [{"first": p.first, "second": p.second, "reason": p.reason, "distance": p.distance} for p in listed]
+    cells = [(p.first, p.second, p.reason, "" if p.distance is None else f"{1e3 * p.distance:.1f}") for p in listed]
+    title = f"{loaded.name}: {len(listed.checked)} of {len(listed)} pairs are checked"
     table = Table(title, ("first", "second", "reason", "closest [mm]"), cells)
     return Answer({"robot": loaded.name, "pairs": rows}, [table], [] if out is None else [out])
 
@@ -162,27 +166,28 @@ def _at(model: CollisionModel, q: np.ndarray, around: Obstacles | None) -> dict[
     return {**facts, "contacts": contacts}
 
 
-def _over(
-    model: CollisionModel, robot: lw.Robot, motion: str, steps: int, around: Obstacles | None
-) -> tuple[tuple[np.ndarray, np.ndarray], dict[str, Any]]:
-    """((time, q), facts) of a motion: the least clearance over its instants, when it is and between what."""
+def _samples(robot: lw.Robot, motion: str, steps: int) -> tuple[str, np.ndarray, np.ndarray]:
+    """(name, time (n,), q (n, nq)) of a named motion or of a file."""
     if steps < 2:
         raise InvalidInput(f"collide: --steps is {steps}, expected at least 2")
-    name, given = motion_of(robot, motion, "collide")
-    if isinstance(given, str):
-        chosen = robot.motions[given]
-        time = np.linspace(0.0, chosen.duration, steps)
-        q = chosen.sample(time)[0]
-    else:
-        time, q = given["time"], given["q"]
+    name, named_or_read = motion_of(robot, motion, "collide")
+    if not isinstance(named_or_read, str):
+        return name, named_or_read["time"], named_or_read["q"]
+    chosen = robot.motions[named_or_read]
+    time = np.linspace(0.0, chosen.duration, steps)
+    return name, time, chosen.sample(time)[0]
+
+
+def _over(model: CollisionModel, time: np.ndarray, q: np.ndarray, around: Obstacles | None) -> dict[str, Any]:
+    """A motion: the least clearance over its instants, when it is and between what."""
     with working("distances"):
-        found = model.clearance(q, around)
-        worst = int(np.argmin(found.distance))
-        here = model.clearance(q[worst], around)
-    distance = float(here.distance)
-    facts = {"motion": name, "instants": len(time), "time": float(time[worst]), "q": q[worst]}
-    facts |= {"collides": distance <= 0.0, **_pair(here, distance)}
-    return (time, q), {**facts, "share": float((found.distance <= 0.0).mean())}
+        distances = model.clearance(q, around).distance
+        worst = int(np.argmin(distances))
+        nearest = model.clearance(q[worst], around)
+    least = float(nearest.distance)
+    facts = {"instants": len(time), "time": float(time[worst]), "q": q[worst]}
+    facts |= {"collides": least <= 0.0, **_pair(nearest, least)}
+    return {**facts, "share": float((distances <= 0.0).mean())}
 
 
 def _pair(nearest: Any, distance: float) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Exact distances by coal: what has no closed form here (boxes and cylinders with each other, hulls, meshes).
 
 coal is an extra: pip install "linkwork[collision]". A mesh is a surface; a shape wholly inside a closed one does not
-touch it. Distances between two meshes, or a mesh and a hull, that overlap are those of their deepest pair of triangles.
-Tapered capsules, which coal does not know, are asked in steps (exact_tapers.py).
+touch it. Distances between two meshes, or a mesh and a hull, that overlap are those of their deepest pair of triangles
+(exact_surfaces.py). Tapered capsules, which coal does not know, are asked in steps (exact_tapers.py).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import casadi
 import numpy as np
 
-from linkwork.collision import exact_tapers
+from linkwork.collision import exact_surfaces, exact_tapers
 from linkwork.collision.distances import nearest as closed_form
 from linkwork.collision.exact_tapers import Answer, Pose, Taper
 from linkwork.collision.fields import Cloud, HeightField
@@ -86,8 +86,8 @@ def distances(shapes: Sequence[Shape], pose: Pose, others: Sequence[Shape], othe
     for shape in shapes:
         for theirs in others:
             for k in range(len(least)):
-                found = nearest(shape, (pose[0][k], pose[1][k]), theirs, (other[0][k], other[1][k]))
-                least[k] = min(least[k], found[0])
+                distance = nearest(shape, (pose[0][k], pose[1][k]), theirs, (other[0][k], other[1][k]))[0]
+                least[k] = min(least[k], distance)
     return least
 
 
@@ -97,6 +97,19 @@ def nearest(shape: Shape, pose: Pose, other: Shape | HeightField | Cloud, other_
         distance, other_point, point, normal = nearest(other, other_pose, shape, pose)
         return distance, point, other_point, -normal
     return _grown(shape, pose, other, _of_cores(shape, pose, other, other_pose))
+
+
+def touch(shape: Shape, pose: Pose, other: Shape | HeightField | Cloud, other_pose: Pose) -> bool:
+    """Whether two shapes touch: what `nearest` says, quicker for two surfaces."""
+    if isinstance(shape, Mesh) and isinstance(other, (Mesh, HeightField)):
+        if shape.margin == 0.0 and getattr(other, "margin", 0.0) == 0.0:
+            library = coal()
+            (first, T), (second, other_T) = geometry(shape), geometry(other)
+            at, other_at = _placed(library, pose, T), _placed(library, other_pose, other_T)
+            if exact_surfaces.cross(library, first, at, second, other_at):
+                return True
+            return isinstance(other, HeightField) and other.is_below(ball_at(shape, pose)[0])
+    return nearest(shape, pose, other, other_pose)[0] < 0.0
 
 
 def _grown(shape: Shape, pose: Pose, other: Shape | HeightField | Cloud, answer: Answer) -> Answer:
@@ -139,10 +152,10 @@ def _of_taper(library: Any, shape: TaperedCapsule, pose: Pose, other: Any, other
 
 def _in_closed_form(shape: Any, other: Any) -> Answer:
     """The answer of distances/ for two shapes in world axes: coal loses the way out of a cylinder from a point."""
-    numbers = [[casadi.SX(x) for x in each.numbers()] for each in (shape, other)]
-    found = closed_form(shape.kind, numbers[0], other.kind, numbers[1])
-    point, other_point, normal = (np.array(casadi.DM(x)).ravel() for x in found[1:])
-    return float(casadi.DM(found.distance)), point, other_point, normal
+    mine, theirs = ([casadi.SX(x) for x in solid.numbers()] for solid in (shape, other))
+    symbolic = closed_form(shape.kind, mine, other.kind, theirs)
+    point, other_point, normal = (np.array(casadi.DM(x)).ravel() for x in symbolic[1:])
+    return float(casadi.DM(symbolic.distance)), point, other_point, normal
 
 
 def _placement(pose: Pose) -> Placement:
@@ -164,11 +177,13 @@ def _asked(library: Any, first: Any, at: Any, second: Any, other_at: Any) -> Ans
     was asked for, so of several searches the finest one counts that is not deeper than the others.
     """
     answer = _searched(library, first, at, second, other_at, FINE)
+    if all(isinstance(solid, library.BVHModelOBBRSS) for solid in (first, second)):
+        return exact_surfaces.completed(library, first, at, second, other_at, answer)
     if answer[0] >= 0.0 or not any(isinstance(solid, library.Cylinder) for solid in (first, second)):
         return answer
     answers = [answer, *(_searched(library, first, at, second, other_at, fine) for fine in COARSER)]
-    least_deep = max(each[0] for each in answers)
-    return next(each for each in answers if each[0] >= least_deep - 5.0 * COARSER[-1])
+    least_deep = max(answer[0] for answer in answers)
+    return next(answer for answer in answers if answer[0] >= least_deep - 5.0 * COARSER[-1])
 
 
 def _searched(library: Any, first: Any, at: Any, second: Any, other_at: Any, fine: float) -> Answer:
@@ -191,8 +206,8 @@ def _nearest_of_cloud(library: Any, first: Any, at: Any, cloud: Cloud, ball: tup
     for k in np.argsort(bounds, kind="stable"):
         if best is not None and bounds[k] >= best[0]:
             break
-        found = _asked(library, first, at, point_of_cloud, library.Transform3s(np.eye(3), cloud.points[k]))
-        best = found if best is None or found[0] < best[0] else best
+        answer = _asked(library, first, at, point_of_cloud, library.Transform3s(np.eye(3), cloud.points[k]))
+        best = answer if best is None or answer[0] < best[0] else best
     assert best is not None  # a cloud has a point
     return best
 

@@ -213,6 +213,7 @@ class Proofs:
         made = key("prove", sizes, interval)
         self._code = compiled(made, lambda module: _write(module, sizes, interval), ("run", "run_tasks"))
         wide, header = kernel.load()
+        self.starts, self.ways = rows[0], rows[1]
         ways, n = rows[1], len(rows[0])
         parts = np.maximum(np.ceil(np.sqrt(np.einsum("ij,ij->i", ways, ways)) / first), 1.0).astype(np.int64)
         self.clearance, self.at = np.full(n, float(cap)), np.full(n, np.nan)
@@ -236,6 +237,12 @@ class Proofs:
         place, n = ctypes.addressof(listed), len(self.at)
         run_shared(self._code["run"], place, place, place, self.scratch, n, self.operations, GRAIN, (listed, self))
         return self
+
+    def note(self, k: int, clearance: float, at: float, undecided: bool, samples: int) -> None:
+        """Something more that is proved about the k-th motion: the earlier touch and the smaller clearance count."""
+        self.clearance[k] = min(self.clearance[k], clearance)
+        self.at[k] = np.fmin(self.at[k], at)
+        self._counts[:, k] += (undecided, samples)
 
     @property
     def bad(self) -> int:

@@ -67,8 +67,8 @@ class Queries:
                 return one[0](q, one[1]) != 0.0
         scenes = _scenes(obstacles)
         if scenes is not None:
-            each = np.stack([self.collides(q, scene, variables) for scene in scenes])
-            return each if out is None else _written(out, each)
+            several = np.stack([self.collides(q, scene, variables) for scene in scenes])
+            return several if out is None else _written(out, several)
         around = _obstacles(obstacles)
         verdicts = checker.collides(self.tables, q, around, variables)
         rest = self._rest(around, "collides")
@@ -113,15 +113,11 @@ class Queries:
         """Proof that the straight motions q0 to q1 (..., nq) are free, or where they touch. See certify.py."""
         scenes = _scenes(obstacles)
         if scenes is not None:
-            found = [self.certify_motion(q0, q1, scene, cap, variables) for scene in scenes]
-            return Certificate(*(np.stack([getattr(c, f.name) for c in found]) for f in fields(Certificate)))
+            several = [self.certify_motion(q0, q1, scene, cap, variables) for scene in scenes]
+            return Certificate(*(np.stack([getattr(c, f.name) for c in several]) for f in fields(Certificate)))
         around = _obstacles(obstacles)
-        if self._rest(around, "clearance"):
-            raise NotPossible(
-                "certify_motion: hulls, meshes, and boxes or cylinders that meet each other cannot be proved; "
-                'use shapes="spheres" or "capsules"'
-            )
-        return certify.certify_motion(self.tables, q0, q1, around, cap, variables)
+        rest = self._rest(around, "clearance")
+        return certify.certify_motion(self.tables, q0, q1, around, cap, variables, rest)
 
     def clearances(
         self, q: ArrayLike, obstacles: Around = None, nearest: int | None = None, variables: Values = None
@@ -207,8 +203,11 @@ class Queries:
         others = obstacles.kinds if obstacles is not None else frozenset()
         if _all_known(kinds, others, known):
             return None
-        parts = (self.subject, self.shapes, self.carriers, self.pairs.checked)
-        rest = Rest(*parts, tuple(obstacles or ()), known)
+        asked_last = self._kernels.get(("rest", known))
+        if asked_last is None or asked_last[0] is not obstacles:
+            parts = (self.subject, self.shapes, self.carriers, self.pairs.checked)
+            asked_last = self._kernels["rest", known] = (obstacles, Rest(*parts, tuple(obstacles or ()), known))
+        rest = asked_last[1]
         if rest and self.subject.live:
             raise NotPossible(
                 f"{question}: hulls, meshes, and boxes or cylinders that meet each other do not follow live variables; "

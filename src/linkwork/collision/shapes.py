@@ -247,6 +247,7 @@ class _Triangles:
     margin: Any
     name: Any
     _content: bytes | None
+    _ball: tuple[Vector, float] | None
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and isinstance(other, _Triangles) and self._key() == other._key()
@@ -281,10 +282,14 @@ class _Triangles:
         return replace(self, margin=_more(self.margin, by, type(self).__name__))  # type: ignore[type-var]
 
     def ball(self) -> tuple[Vector, float]:
-        points = self.world()
-        middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
-        x, y, z = middle.tolist()
-        return (x, y, z), float(np.linalg.norm(points - middle, axis=1).max()) + self.margin
+        """Around the points, in axes of the pose computed once: a mesh that moves keeps it."""
+        if self._ball is None:
+            middle = 0.5 * (self.vertices.min(axis=0) + self.vertices.max(axis=0))
+            x, y, z = middle.tolist()
+            radius = float(np.linalg.norm(self.vertices - middle, axis=1).max())
+            object.__setattr__(self, "_ball", ((x, y, z), radius))
+        assert self._ball is not None
+        return self.pose.at(self._ball[0]), self._ball[1] + self.margin
 
 
 @short_repr
@@ -298,6 +303,7 @@ class Convex(_Triangles):
     name: str | None = None
     margin: float = 0.0
     _content: bytes | None = field(default=None, init=False, repr=False)
+    _ball: tuple[Vector, float] | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         points = _points(self.vertices, "Convex: vertices", least=1)
@@ -317,6 +323,7 @@ class Mesh(_Triangles):
     margin: float = 0.0
     file: str | None = field(default=None, compare=False)
     _content: bytes | None = field(default=None, init=False, repr=False)
+    _ball: tuple[Vector, float] | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         points = _points(self.vertices, "Mesh: vertices", least=3)

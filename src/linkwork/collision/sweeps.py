@@ -34,7 +34,7 @@ def sweeps(tables: RobotTables, q: np.ndarray, v: np.ndarray, cap: float) -> Pac
     tree = tables.subject.tree
     if tables.layout.live:
         return _masks(tables, tree, cap)
-    stroke = np.ceil(_strokes(tree, q, v) * FINE) / FINE  # so that motions of about the same strokes share their rows
+    stroke = np.ceil(strokes(tree, q, v) * FINE) / FINE  # so that motions of about the same strokes share their rows
     known = tables.sweeps.get((stroke.tobytes(), cap))
     if known is None:
         known = tables.sweeps[stroke.tobytes(), cap] = _rows(tables, tree, stroke, cap)
@@ -42,18 +42,18 @@ def sweeps(tables: RobotTables, q: np.ndarray, v: np.ndarray, cap: float) -> Pac
 
 
 def _rows(tables: RobotTables, tree: Tree, stroke: np.ndarray, cap: float) -> Packed:
-    reach = {body: _reaches(tree, node, tables.balls[body], stroke) for body, node in tables.node_of.items()}
-    found: dict[str, np.ndarray] = {}
+    reach = {body: reaches(tree, node, tables.balls[body], stroke) for body, node in tables.node_of.items()}
+    reach_rows: dict[str, np.ndarray] = {}
     for kind, _ in tables.layout.kinds:
         balls, whole = tables.shape_balls[kind], tables.rows[f"robot_{kind}"][1]
         nodes = [tables.node_of[tables.bodies[body]] for body in whole[:, 2]]
-        rows = [_reaches(tree, node, ball, stroke) for node, ball in zip(nodes, balls, strict=True)]
-        found[f"sweep_{kind}"] = np.array(rows).reshape(-1, tree.nv)
+        rows = [reaches(tree, node, ball, stroke) for node, ball in zip(nodes, balls, strict=True)]
+        reach_rows[f"sweep_{kind}"] = np.array(rows).reshape(-1, tree.nv)
     moving = [tables.bodies[int(k)] for k in tables.rows["movable"][0][:, 1]]
-    found["sweep_movable"] = np.array([reach[body] for body in moving]).reshape(-1, tree.nv)
-    pairs = [_relative(tree, tables.node_of[a], tables.node_of[b], reach[a], reach[b]) for a, b in tables.pairs]
-    found["sweep_pairs"] = np.array(pairs).reshape(-1, tree.nv)
-    outward = {name: (numbers * OUTWARD, np.zeros((len(numbers), 0))) for name, numbers in found.items()}
+    reach_rows["sweep_movable"] = np.array([reach[body] for body in moving]).reshape(-1, tree.nv)
+    pairs = [relative(tree, tables.node_of[a], tables.node_of[b], reach[a], reach[b]) for a, b in tables.pairs]
+    reach_rows["sweep_pairs"] = np.array(pairs).reshape(-1, tree.nv)
+    outward = {name: (numbers * OUTWARD, np.zeros((len(numbers), 0))) for name, numbers in reach_rows.items()}
     outward["certificate"] = (np.array([[cap]]), np.zeros((1, 0)))
     return Packed(sweep_tables(tables.layout, tables.subject), outward)
 
@@ -62,7 +62,7 @@ def _masks(tables: RobotTables, tree: Tree, cap: float) -> Packed:
     """With live variables distances are computed in the kernel: rows say which joints move only one of a pair."""
     if ("masks", cap) not in tables.sweeps:
         ones = np.ones(tree.nv)
-        pairs = [_relative(tree, tables.node_of[a], tables.node_of[b], ones, 0.0 * ones) for a, b in tables.pairs]
+        pairs = [relative(tree, tables.node_of[a], tables.node_of[b], ones, 0.0 * ones) for a, b in tables.pairs]
         names = [table.name for table in sweep_tables(tables.layout, tables.subject)]
         rows = {name: (np.zeros((0, tree.nv)), np.zeros((0, 0))) for name in names}
         rows["sweep_pairs"] = (np.array(pairs).reshape(-1, tree.nv), np.zeros((len(pairs), 0)))
@@ -71,7 +71,7 @@ def _masks(tables: RobotTables, tree: Tree, cap: float) -> Packed:
     return tables.sweeps["masks", cap]
 
 
-def _strokes(tree: Tree, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+def strokes(tree: Tree, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """For each node how far its joint slides from its origin along any of the motions [m]."""
     Gq, b, G = tree.mimic_map
     first, way = q @ Gq.T + b, v @ G.T
@@ -87,26 +87,27 @@ def _strokes(tree: Tree, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     return stroke
 
 
-def _reaches(tree: Tree, node: int, ball: tuple[Any, float], stroke: np.ndarray) -> np.ndarray:
+def reaches(tree: Tree, node: int, ball: tuple[Any, float], stroke: np.ndarray) -> np.ndarray:
     """R of a ball on a node for every coordinate of the tree; zero for those that do not move it."""
-    found = np.zeros(tree.nv)
+    reach = np.zeros(tree.nv)
     way, extent = np.array(ball[0], dtype=float), float(ball[1])  # from the present node's origin to what comes after
     for i in reversed(tree.paths[node]):
-        own = tree.nodes[i]
-        axis = np.array(own.axis, dtype=float)
+        joint = tree.nodes[i]
+        axis = np.array(joint.axis, dtype=float)
         length = float(np.linalg.norm(way))
-        across = float(np.linalg.norm(way - (way @ axis) * axis)) if own.row.has_axis else length
-        for k in range(own.nv):
-            found[own.v + k] = 1.0 if k in own.row.slides else across + extent + abs(float(own.pitch))
+        across = float(np.linalg.norm(way - (way @ axis) * axis)) if joint.row.has_axis else length
+        turning = across + extent + abs(float(joint.pitch))
+        for k in range(joint.nv):
+            reach[joint.v + k] = 1.0 if k in joint.row.slides else turning
         extent += length + stroke[i]
-        way = np.array(own.placement.position, dtype=float)
-    return found
+        way = np.array(joint.placement.position, dtype=float)
+    return reach
 
 
-def _relative(tree: Tree, a: int, b: int, reach_a: np.ndarray, reach_b: np.ndarray) -> np.ndarray:
+def relative(tree: Tree, a: int, b: int, reach_a: np.ndarray, reach_b: np.ndarray) -> np.ndarray:
     """What moves one of two bodies and not the other."""
-    found = reach_a + reach_b
+    reach = reach_a + reach_b
     for i in set(tree.paths[a]) & set(tree.paths[b]):
         node = tree.nodes[i]
-        found[node.v : node.v + node.nv] = 0.0
-    return found
+        reach[node.v : node.v + node.nv] = 0.0
+    return reach
