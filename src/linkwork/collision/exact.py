@@ -228,8 +228,11 @@ def _hull(library: Any, shape: Convex) -> Any:
         points.append(point)
     try:
         return library.Convex.convexHull(points, True, "Qt")
-    except Exception as error:  # qhull says many things
-        raise NotPossible(f"Convex: these points have no hull with an inside ({str(error).splitlines()[0]})") from None
+    except Exception:  # qhull says many things
+        raise NotPossible(
+            f"Convex: {len(shape.vertices)} points in one plane have no hull with an inside, "
+            "expected four that are in none; a sheet is a Mesh"
+        ) from None
 
 
 def _surface(library: Any, vertices: np.ndarray, faces: np.ndarray) -> Any:

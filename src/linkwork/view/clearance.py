@@ -66,6 +66,7 @@ def _picture(made: CollisionModel, q: np.ndarray, obstacles: Obstacles | None, n
 
 
 def _draw(figure: Any, made: CollisionModel, q: np.ndarray, obstacles: Obstacles | None, nearest: Any) -> None:
+    from matplotlib.ticker import MaxNLocator
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
 
     axes = figure.add_subplot(projection="3d")
@@ -88,25 +89,38 @@ def _draw(figure: Any, made: CollisionModel, q: np.ndarray, obstacles: Obstacles
     everything = np.concatenate(points)
     middle, half = 0.5 * (everything.max(axis=0) + everything.min(axis=0)), 0.5 * np.ptp(everything, axis=0).max()
     axes.set(xlim=middle[0] + [-half, half], ylim=middle[1] + [-half, half], zlim=middle[2] + [-half, half])
-    axes.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]", box_aspect=(1, 1, 1))
+    axes.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]")
+    axes.set_box_aspect((1, 1, 1), zoom=0.82)  # so that the labels are within the picture
+    for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
+        axis.set_major_locator(MaxNLocator(5))
 
 
 def _curve(time: np.ndarray, distance: np.ndarray) -> str:
-    """The clearance over time as a line, zero marked, the least as a dot."""
+    """The clearance over time as a line, zero marked, the least as a dot, with the ends of both axes."""
     width, height = _CURVE
     kept = np.unique(np.linspace(0, len(time) - 1, min(len(time), 401)).astype(int))
     low, high = min(0.0, float(distance.min())), max(0.0, float(distance.max()))
     span, duration = max(high - low, 1e-9), max(float(time[-1] - time[0]), 1e-9)
     x = (time - time[0]) / duration * width
-    y = (high - distance) / span * (height - 20) + 10
+    y = (high - distance) / span * (height - 40) + 20
     points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x[kept], y[kept]))
-    zero, worst = high / span * (height - 20) + 10, int(np.argmin(distance))
+    zero, worst = high / span * (height - 40) + 20, int(np.argmin(distance))
+    labels = (
+        _label(0, 12, "start", f"{1e3 * high:.4g} mm"),
+        _label(0, zero - 4, "start", "0 mm"),
+        _label(0, height - 2, "start", f"{time[0]:.4g} s"),
+        _label(width, height - 2, "end", f"{time[-1]:.4g} s"),
+    )
     return (
         f'<svg class="clearance" viewBox="0 0 {width} {height}" role="img" aria-label="clearance over time">'
         f'<line x1="0" x2="{width}" y1="{zero:.1f}" y2="{zero:.1f}" stroke="#b0b7c0" stroke-dasharray="4 4"/>'
         f'<polyline points="{points}" fill="none" stroke="#1f3a5f" stroke-width="2"/>'
-        f'<circle cx="{x[worst]:.1f}" cy="{y[worst]:.1f}" r="4" fill="#d1495b"/></svg>'
+        f'<circle cx="{x[worst]:.1f}" cy="{y[worst]:.1f}" r="4" fill="#d1495b"/>{"".join(labels)}</svg>'
     )
+
+
+def _label(x: float, y: float, anchor: str, words: str) -> str:
+    return f'<text x="{x:g}" y="{y:.1f}" font-size="11" text-anchor="{anchor}" fill="#5b6675">{words}</text>'
 
 
 def drawn(shape: Any) -> tuple[np.ndarray, np.ndarray]:

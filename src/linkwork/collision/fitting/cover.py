@@ -78,13 +78,13 @@ def _owners(corners: np.ndarray, centers: np.ndarray, radii: np.ndarray) -> tupl
 
 def inside(points: np.ndarray, centers: np.ndarray, radii: np.ndarray) -> np.ndarray:
     """Which points (n, 3) each ball holds: (n, balls)."""
-    found = np.empty((len(points), len(centers)), dtype=bool)
+    holds = np.empty((len(points), len(centers)), dtype=bool)
     limits = (radii * radii - (centers * centers).sum(axis=1)).astype(np.float64)
     step = max(1, _ROWS // max(1, len(centers)))
     for begin in range(0, len(points), step):
         some = points[begin : begin + step]
-        found[begin : begin + step] = (some * some).sum(axis=1)[:, None] - 2.0 * (some @ centers.T) <= limits
-    return found
+        holds[begin : begin + step] = (some * some).sum(axis=1)[:, None] - 2.0 * (some @ centers.T) <= limits
+    return holds
 
 
 def greedy(holds: np.ndarray) -> list[int]:
@@ -104,7 +104,7 @@ def greedy(holds: np.ndarray) -> list[int]:
         gain -= holds[new].sum(axis=0, dtype=np.int64)
         chosen.append(k)
     count = holds[:, chosen].sum(axis=1)
-    for k in sorted(chosen, key=lambda each: int(holds[:, each].sum())):
+    for k in sorted(chosen, key=lambda ball: int(holds[:, ball].sum())):
         if (count[holds[:, k]] >= 2).all():
             count -= holds[:, k]
             chosen.remove(k)

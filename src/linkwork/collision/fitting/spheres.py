@@ -52,8 +52,8 @@ def covering_balls(corners: np.ndarray, tolerance: float, who: str) -> Balls:
     tolerance = checked_tolerance(tolerance, who)
     _refuse_too_many(corners, tolerance, who)
     axes, center = own_frame(corners)
-    found = _in_own_frame((corners - center) @ axes, tolerance, who)
-    return Balls(found.centers @ axes.T + center, found.radii, found.excess)
+    balls = _in_own_frame((corners - center) @ axes, tolerance, who)
+    return Balls(balls.centers @ axes.T + center, balls.radii, balls.excess)
 
 
 def _in_own_frame(corners: np.ndarray, tolerance: float, who: str) -> Balls:
@@ -72,6 +72,7 @@ def _in_own_frame(corners: np.ndarray, tolerance: float, who: str) -> Balls:
     chosen, proof = _chosen(corners, points, centers, depths, tolerance)
     # no ball much larger than what it holds; the slack lets another way of cutting find the same proof
     used = proof.needed > 0.0
+    used[0] |= not used.any()  # a surface that is one point
     centers, depths = chosen[0][used], chosen[1][used]
     radii = np.minimum(proof.needed[used] + _SLACK * tolerance, depths + tolerance)
     return Balls(centers, radii, np.maximum(radii - depths, 0.0))
