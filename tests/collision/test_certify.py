@@ -119,3 +119,5 @@ def test_what_is_wrong_is_said_in_words(model: CollisionModel) -> None:
     q = model.robot.random(2, seed=1)
     with pytest.raises(InvalidInput, match="q1 has shape"):
         model.certify_motion(q[0], q[1][:-1])
+    with pytest.raises(InvalidInput, match="cap is -1 m, expected a positive length"):
+        model.certify_motion(q[0], q[1], cap=-1.0)

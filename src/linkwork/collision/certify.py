@@ -225,6 +225,8 @@ def proofs_of(
 ) -> tuple[Proofs, tuple[int, ...]]:
     """Proofs of straight motions q0 to q1 (..., nq) that wait to be run, and the shape of their batch."""
     subject = tables.subject
+    if not cap > 0.0:
+        raise InvalidInput(f"certify_motion: cap is {cap:g} m, expected a positive length")
     start, v = difference(subject, q0, q1, "certify_motion")
     values = [np.asarray(x, dtype=float) for x in subject.variable_values(variables)]
     try:
