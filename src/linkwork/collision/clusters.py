@@ -66,10 +66,10 @@ def _order(points: np.ndarray) -> tuple[np.ndarray, list[int]]:
         if last - first <= POINTS:
             cuts.append(first)
             continue
-        own = points[order[first:last]]
-        axis = int(np.argmax(own.max(axis=0) - own.min(axis=0)))
+        here = points[order[first:last]]
+        axis = int(np.argmax(here.max(axis=0) - here.min(axis=0)))
         middle = (last - first) // 2
-        order[first:last] = order[first:last][np.argpartition(own[:, axis], middle)]
+        order[first:last] = order[first:last][np.argpartition(here[:, axis], middle)]
         waiting += [(first + middle, last), (first, first + middle)]
     return order, sorted(cuts)
 

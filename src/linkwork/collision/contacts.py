@@ -27,21 +27,27 @@ class Contact:
         return f"{self.body} is {1e3 * self.depth:.1f} mm inside {self.other} at ({x:.3f}, {y:.3f}, {z:.3f}) m"
 
 
-def contacts(found: PairClearances) -> Any:
+def contacts(clearances: PairClearances) -> Any:
     """A list of contacts, deepest first, for one configuration; a list of lists for a batch."""
-    if found.distance.ndim == 1:
-        return _of(found, ())
-    shape = found.distance.shape[:-1]
+    if clearances.distance.ndim == 1:
+        return _of(clearances, ())
+    shape = clearances.distance.shape[:-1]
     listed = np.empty(shape, dtype=object)
     for index in np.ndindex(shape):
-        listed[index] = _of(found, index)
+        listed[index] = _of(clearances, index)
     return listed.tolist()
 
 
-def _of(found: PairClearances, index: tuple[int, ...]) -> list[Contact]:
-    distance = found.distance[index]
+def _of(clearances: PairClearances, index: tuple[int, ...]) -> list[Contact]:
+    distance = clearances.distance[index]
     order = np.argsort(distance, kind="stable")
     return [
-        Contact(found.body[k], found.other[k], -float(distance[k]), found.point[index][k], found.normal[index][k])
+        Contact(
+            clearances.body[k],
+            clearances.other[k],
+            -float(distance[k]),
+            clearances.point[index][k],
+            clearances.normal[index][k],
+        )
         for k in order[: int((distance < 0.0).sum())]
     ]

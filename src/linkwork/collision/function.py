@@ -48,9 +48,9 @@ def function(
 
     def side(name: Any) -> list[tuple[str, list[SX]]]:
         if name in shapes:
-            own = [shape for shape in shapes[name] if shape.kind in SHAPE_COLUMNS]
-            columns = tuple(tuple(shape.numbers()) for shape in own)
-            part = LivePart(carriers[name], tuple(s.kind for s in own), columns, follows.get(name) if live else None)
+            known = [shape for shape in shapes[name] if shape.kind in SHAPE_COLUMNS]
+            columns = tuple(tuple(shape.numbers()) for shape in known)
+            part = LivePart(carriers[name], tuple(s.kind for s in known), columns, follows.get(name) if live else None)
             return part.placed(kinematics.model, kinematics.tree, T)
         if name in around:
             columns = around[name].columns() if around[name].kind in SHAPE_COLUMNS else ()
@@ -65,7 +65,7 @@ def function(
 
 
 def _least(ours: list, theirs: list, s: float, pair: tuple[Any, Any]) -> SX:
-    found = []
+    distances = []
     if not ours or not theirs:
         raise NotPossible(f"function: hulls and meshes ({pair[0]}, {pair[1]}) have no expression of their distance")
     for kind, shape in ours:
@@ -73,11 +73,11 @@ def _least(ours: list, theirs: list, s: float, pair: tuple[Any, Any]) -> SX:
             if not in_pairs(kind, other_kind):
                 kinds = f"a {kind} and a {other_kind}".replace("_", " ")
                 raise NotPossible(f"function: the distance of {kinds} ({pair[0]}, {pair[1]}) has no expression")
-            found.append(nearest(kind, shape, other_kind, other).distance)
-    least = found[0]
-    for each in found[1:]:
-        least = casadi.fmin(least, each)
-    if s == 0.0 or len(found) == 1:
+            distances.append(nearest(kind, shape, other_kind, other).distance)
+    least = distances[0]
+    for distance in distances[1:]:
+        least = casadi.fmin(least, distance)
+    if s == 0.0 or len(distances) == 1:
         return least
-    total = sum((casadi.exp((least - each) / s) for each in found), SX(0))
+    total = sum((casadi.exp((least - distance) / s) for distance in distances), SX(0))
     return least - s * casadi.log(total)

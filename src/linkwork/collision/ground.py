@@ -31,10 +31,10 @@ def ground_rows(fields: Sequence[tuple[int, Any]]) -> tuple[Rows, Ranges]:
         for i in range(0, len(corners), size):
             for j in range(0, corners.shape[1], size):
                 first, boxes = len(patches), []
-                for own in _parts(corners[i : i + size, j : j + size]):
-                    triangles = own.reshape(-1, 9)
+                for patch in _parts(corners[i : i + size, j : j + size]):
+                    triangles = patch.reshape(-1, 9)
                     prisms.append(np.c_[triangles, np.full(len(triangles), float(number))])
-                    boxes.append(_box(own))
+                    boxes.append(_box(patch))
                     patches.append((boxes[-1], (count, len(triangles))))
                     count += len(triangles)
                 groups.append((_around(np.array(boxes)), (first, len(boxes))))
@@ -74,6 +74,6 @@ def _around(boxes: np.ndarray) -> np.ndarray:
     return np.concatenate([boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)])
 
 
-def _rows(found: Sequence[tuple[np.ndarray, tuple[int, int]]]) -> tuple[np.ndarray, np.ndarray]:
-    numbers = np.array([box for box, _ in found]).reshape(-1, 5)
-    return numbers, np.array([part for _, part in found], dtype=np.int64).reshape(-1, 2)
+def _rows(parts: Sequence[tuple[np.ndarray, tuple[int, int]]]) -> tuple[np.ndarray, np.ndarray]:
+    numbers = np.array([box for box, _ in parts]).reshape(-1, 5)
+    return numbers, np.array([part for _, part in parts], dtype=np.int64).reshape(-1, 2)

@@ -53,10 +53,10 @@ class CollisionModel(Queries):
         follows: Mapping[str, Follows] | None = None,
     ) -> None:
         subject = subject_of(robot, "CollisionModel")
-        own = _checked_shapes(subject, shapes)
-        carriers = {body: body for body in own}
-        by_structure = pair_table.by_structure(subject, own, carriers)
-        _fill(self, robot, own, by_structure, report or plain_report(own), carriers, follows or {})
+        checked = _checked_shapes(subject, shapes)
+        carriers = {body: body for body in checked}
+        by_structure = pair_table.by_structure(subject, checked, carriers)
+        _fill(self, robot, checked, by_structure, report or plain_report(checked), carriers, follows or {})
         object.__setattr__(self, "pairs", _resolved(self, pairs, by_structure))
 
     @property
@@ -70,7 +70,7 @@ class CollisionModel(Queries):
             by = {self._part(name, "padded"): number(x, f"padded: {name}") for name, x in padding.items()}
         else:
             by = dict.fromkeys(self.shapes, number(padding, "padded: padding"))
-        shapes = {name: tuple(s.grown(by.get(name, 0.0)) for s in own) for name, own in self.shapes.items()}
+        shapes = {name: tuple(s.grown(by.get(name, 0.0)) for s in several) for name, several in self.shapes.items()}
         follows = {name: replace(f, padding=f.padding + by.get(name, 0.0)) for name, f in self.follows.items()}
         return self._with(shapes=shapes, follows=follows)
 
@@ -79,7 +79,7 @@ class CollisionModel(Queries):
         gone = {self._part(name, "without") for name in parts}
         rows = tuple(row for row in self.pairs if not {row.first, row.second} & gone)
         return self._with(
-            shapes={name: own for name, own in self.shapes.items() if name not in gone},
+            shapes={name: several for name, several in self.shapes.items() if name not in gone},
             carriers={name: body for name, body in self.carriers.items() if name not in gone},
             pairs=replace(self.pairs, rows=rows),
             report=Report(tuple(row for row in self.report if row.body not in gone)),
@@ -102,19 +102,19 @@ class CollisionModel(Queries):
         if name in self.shapes:
             raise InvalidInput(f'attached: there is a part "{name}" already, expected another name')
         T_body_frame = subject.tree.bodies[carrier][1].inverse() @ T_node_frame
-        given = [shapes] if isinstance(shapes, SHAPES) else list(shapes)
-        own = tuple(_colliding(shape, name).moved(T_body_frame) for shape in given)
-        held = {self._part(each, "attached: touching") for each in name_list(touching, "attached: touching")}
+        listed = [shapes] if isinstance(shapes, SHAPES) else list(shapes)
+        carried = tuple(_colliding(shape, name).moved(T_body_frame) for shape in listed)
+        held = {self._part(body_name, "attached: touching") for body_name in name_list(touching, "attached: touching")}
         rows = []
         for other, body in self.carriers.items():
             rigid = subject.tree.bodies[body][0] == node
             reason = "rigid" if rigid else "touching" if other in held else "checked"
             rows.append(Pair(other, name, reason))
         return self._with(
-            shapes={**self.shapes, name: own},
+            shapes={**self.shapes, name: carried},
             carriers={**self.carriers, name: carrier},
             pairs=replace(self.pairs, rows=(*self.pairs.rows, *rows)),
-            report=Report((*self.report.rows, *plain_report({name: own}).rows)),
+            report=Report((*self.report.rows, *plain_report({name: carried}).rows)),
         )
 
     def __repr__(self) -> str:
@@ -161,29 +161,29 @@ def model(
     subject = subject_of(robot, "model")
     described = described_shapes(subject, visuals)
     if shapes in ("described", "mesh"):
-        own, report = described, plain_report(described)
-        follows = {name: Follows("collisions" if subject.model.body(name).collisions else "visuals") for name in own}
+        chosen, report = described, plain_report(described)
+        follows = {name: Follows("collisions" if subject.model.body(name).collisions else "visuals") for name in chosen}
     else:
         refuse_fitted(subject, described, shapes)
-        own, report = fitted(described, shapes, tolerance)
+        chosen, report = fitted(described, shapes, tolerance)
         follows = {}
-    made = CollisionModel(robot, own, pairs, report, follows)
+    made = CollisionModel(robot, chosen, pairs, report, follows)
     return made.padded(padding) if padding else made
 
 
 def described_shapes(subject: Subject, visuals: bool = False) -> dict[str, tuple[Shape, ...]]:
     """{body: shapes} of a description; where a body has no collision shapes its visual ones, if `visuals` says so."""
     name = subject.model.name
-    found = {}
+    by_body = {}
     for body in subject.model.bodies:
-        own = _described(body, visuals)
-        if own:
-            found[body.name] = tuple(shape_of(shape, f'robot "{name}", body "{body.name}"') for shape in own)
-    if not found:
+        described = _described(body, visuals)
+        if described:
+            by_body[body.name] = tuple(shape_of(shape, f'robot "{name}", body "{body.name}"') for shape in described)
+    if not by_body:
         looks = any(body.visuals for body in subject.model.bodies)
         cure = "visuals=True takes its visual ones" if looks else "give CollisionModel(robot, shapes={body: [...]})"
         raise NotPossible(f'robot "{name}" describes no collision shapes; {cure}')
-    return found
+    return by_body
 
 
 def _described(body: Body, visuals: bool) -> tuple[Any, ...]:
@@ -192,16 +192,16 @@ def _described(body: Body, visuals: bool) -> tuple[Any, ...]:
 
 def _checked_shapes(subject: Subject, shapes: Any) -> dict[str, tuple[Shape, ...]]:
     """{body: shapes} in the order of the bodies, each body one of the robot."""
-    given = mapping(shapes, "CollisionModel: shapes")
+    by_body = mapping(shapes, "CollisionModel: shapes")
     names = [body.name for body in subject.model.bodies]
-    for name in given:
+    for name in by_body:
         if name not in names:
             near = did_you_mean(name, names)
             raise UnknownName(f'CollisionModel: robot "{subject.model.name}" has no body "{name}"{near}')
-    listed = {name: given[name] for name in names if name in given}
+    listed = {name: by_body[name] for name in names if name in by_body}
     return {
-        name: tuple(_colliding(shape, name) for shape in ([own] if isinstance(own, SHAPES) else own))
-        for name, own in listed.items()
+        name: tuple(_colliding(shape, name) for shape in ([several] if isinstance(several, SHAPES) else several))
+        for name, several in listed.items()
     }
 
 

@@ -48,12 +48,12 @@ def scene_of(model: Model, source: str) -> Obstacles:
     if moving:
         raise InvalidFile(f'{source}: joint "{moving[0]}" moves; obstacles stand still, expected fixed joints only')
     places = fixed_places(model)
-    found = {}
+    by_name = {}
     for body in model.bodies:
         shapes = [shape_of(shape, source).moved(places[body.name]) for shape in body.collisions]
         for k, shape in enumerate(shapes):
-            found[f"{body.name}_{k + 1}" if len(shapes) > 1 else body.name] = shape
-    return Obstacles(found)
+            by_name[f"{body.name}_{k + 1}" if len(shapes) > 1 else body.name] = shape
+    return Obstacles(by_name)
 
 
 def fixed_places(model: Model) -> dict[str, Placement]:
@@ -66,8 +66,8 @@ def fixed_places(model: Model) -> dict[str, Placement]:
             chain.append(name)
             name = above[name].parent  # type: ignore[assignment]
         T = places.get(name, HERE)
-        for each in reversed(chain):
-            T = T @ above[each].placement
-            places[each] = T
+        for link in reversed(chain):
+            T = T @ above[link].placement
+            places[link] = T
         places.setdefault(body.name, T)
     return places

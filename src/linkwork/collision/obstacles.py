@@ -151,25 +151,25 @@ def _of(shapes: tuple[Obstacle, ...]) -> Obstacles:
 def _named(shapes: Any, taken: tuple[str, ...] = ()) -> tuple[Obstacle, ...]:
     """Shapes with a name each, none of them twice."""
     if isinstance(shapes, Mapping):
-        given = [(name, shape) for name, shape in shapes.items()]
+        listed = [(name, shape) for name, shape in shapes.items()]
     elif isinstance(shapes, Iterable):
-        given = [(getattr(shape, "name", None), shape) for shape in shapes]
+        listed = [(getattr(shape, "name", None), shape) for shape in shapes]
     else:
         raise InvalidInput(f"Obstacles: shapes is {shapes!r}, expected a list of shapes")
-    names = {*taken, *(name for name, _ in given if name is not None)}
-    found: list[Obstacle] = []
+    names = {*taken, *(name for name, _ in listed if name is not None)}
+    named: list[Obstacle] = []
     used = set(taken)
-    for name, shape in given:
+    for name, shape in listed:
         if not isinstance(shape, OBSTACLES):
             raise InvalidInput(f"Obstacles: {shape!r} is no shape, expected one of {_kinds()}")
         if name is None:
-            name = next(each for k in range(1, 10**9) if (each := f"{shape.kind}_{k}") not in names)
+            name = next(numbered for k in range(1, 10**9) if (numbered := f"{shape.kind}_{k}") not in names)
             names.add(name)
         if name in used:
             raise InvalidInput(f'Obstacles: the name "{name}" is given twice, expected one a shape')
         used.add(name)
-        found.append(shape if shape.name == name else replace(shape, name=name))
-    return tuple(found)
+        named.append(shape if shape.name == name else replace(shape, name=name))
+    return tuple(named)
 
 
 def _kinds() -> str:

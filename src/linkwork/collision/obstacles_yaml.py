@@ -88,20 +88,20 @@ DOCUMENT = Record("scene", {"units": UNITS, "obstacles": Named(OBSTACLE, "name")
 def obstacles_of(node: Node, source: str, meshes: MeshFinder) -> Obstacles:
     """The obstacles of a parsed document."""
     plain = Reader(source, Units())
-    given = node.value.get("units") if node.kind == "map" else None
-    units = Units() if given is None else Units(**UNITS.read(given, "units", plain))
+    told = node.value.get("units") if node.kind == "map" else None
+    units = Units() if told is None else Units(**UNITS.read(told, "units", plain))
     reader = Reader(source, units)
     entries = DOCUMENT.read(node, "", reader)["obstacles"]
     scope = empty_scope(reader)
-    found: list[Obstacle] = []
+    shapes: list[Obstacle] = []
     for name, entry in entries.items():
         try:
-            found.append(_shape(name, entry, scope, meshes))
+            shapes.append(_shape(name, entry, scope, meshes))
         except InvalidFile:
             raise
         except LinkworkError as error:
             reader.refuse(entry.place, str(error))
-    return Obstacles(found)
+    return Obstacles(shapes)
 
 
 def _shape(name: str, entry: Entry, scope: Scope, meshes: MeshFinder) -> Obstacle:
@@ -151,7 +151,7 @@ def _mesh(name: str, entry: Entry, values: dict[str, Any], pose: Any, scope: Sco
 def _plain(value: Any, scope: Scope) -> Any:
     """Numbers of the file, also those with units of their own, as floats."""
     if isinstance(value, tuple):
-        return tuple(_plain(each, scope) for each in value)
+        return tuple(_plain(part, scope) for part in value)
     return value if isinstance(value, str) else scope.number(value)
 
 

@@ -114,24 +114,24 @@ def adjacent_bodies(subject: Subject, solid: set[str]) -> set[frozenset[str]]:
         if a in links and b in links:
             links[a].add(b)
             links[b].add(a)
-    found = set()
+    adjacent = set()
     for body in solid:
         seen, front = {body}, [body]
         while front:
             for near in links[front.pop()] - seen:
                 seen.add(near)
                 if near in solid:
-                    found.add(frozenset((body, near)))
+                    adjacent.add(frozenset((body, near)))
                 else:
                     front.append(near)
-    return found
+    return adjacent
 
 
-def chosen(given: Iterable[Any], known: Pairs, parts: Iterable[str]) -> Pairs:
+def chosen(asked: Iterable[Any], known: Pairs, parts: Iterable[str]) -> Pairs:
     """The pairs of `parts` that a caller lists are checked, all others are disabled."""
     parts = set(parts)
     listed = set()
-    for pair in given:
+    for pair in asked:
         names = tuple(pair) if isinstance(pair, (tuple, list)) else ()
         if len(names) != 2 or not all(isinstance(name, str) for name in names):
             raise InvalidInput(f"pairs: {pair!r} is no pair, expected two names of bodies")

@@ -49,29 +49,29 @@ def distances(
         some = slice(begin, begin + step)
         first = (pose[0][some], pose[1][some])
         second = (other[0][some], other[1][some])
-        for kind, own in grouped(shapes).items():
+        for kind, mine in grouped(shapes).items():
             for other_kind, theirs in grouped(others).items():
-                near = _between(kind, own, first, other_kind, theirs, second)
+                near = _between(kind, mine, first, other_kind, theirs, second)
                 least[some] = np.minimum(least[some], near)
     return least
 
 
 def grouped(shapes: Sequence[Shape]) -> dict[str, list[Shape]]:
     """Shapes by kind."""
-    found: dict[str, list[Shape]] = {}
+    by_kind: dict[str, list[Shape]] = {}
     for shape in shapes:
-        found.setdefault(shape.kind, []).append(shape)
-    return found
+        by_kind.setdefault(shape.kind, []).append(shape)
+    return by_kind
 
 
-def _between(kind: str, own: list[Shape], pose: Any, other_kind: str, theirs: list[Shape], other: Any) -> np.ndarray:
+def _between(kind: str, mine: list[Shape], pose: Any, other_kind: str, theirs: list[Shape], other: Any) -> np.ndarray:
     """The smallest distance (n,) of shapes of two kinds."""
     if (kind, other_kind) not in PAIRS and (other_kind, kind) not in PAIRS:
-        return exact.distances(own, pose, theirs, other)
+        return exact.distances(mine, pose, theirs, other)
     if (kind, other_kind) not in PAIRS:
-        kind, own, pose, other_kind, theirs, other = other_kind, theirs, other, kind, own, pose
-    a, b = placed_columns(kind, own, *pose), placed_columns(other_kind, theirs, *other)
-    rows = (len(a), len(own), len(theirs))
+        kind, mine, pose, other_kind, theirs, other = other_kind, theirs, other, kind, mine, pose
+    a, b = placed_columns(kind, mine, *pose), placed_columns(other_kind, theirs, *other)
+    rows = (len(a), len(mine), len(theirs))
     wide_a = np.broadcast_to(a[:, :, None, :], (*rows, a.shape[-1]))
     wide_b = np.broadcast_to(b[:, None, :, :], (*rows, b.shape[-1]))
     return distance_kernel(kind, other_kind)(wide_a, wide_b).reshape(len(a), -1).min(axis=1)
@@ -92,20 +92,20 @@ def placed_columns(kind: str, shapes: Sequence[Shape], R: np.ndarray, p: np.ndar
     """Columns (n, shapes, columns) in world axes of shapes fixed to a body with poses R (n, 3, 3), p (n, 3)."""
     assert kind in KINDS
     body = np.array([shape.columns() for shape in shapes])  # type: ignore[union-attr]
-    found = np.broadcast_to(body, (len(p), *body.shape)).copy()
+    columns = np.broadcast_to(body, (len(p), *body.shape)).copy()
     if kind == "half_space":
-        found[..., :3] = np.einsum("nij,kj->nki", R, body[:, :3])
-        found[..., 3] = body[:, 3] + np.einsum("nki,ni->nk", found[..., :3], p)
-        return found
-    found[..., :3] = np.einsum("nij,kj->nki", R, body[:, :3]) + p[:, None, :]
+        columns[..., :3] = np.einsum("nij,kj->nki", R, body[:, :3])
+        columns[..., 3] = body[:, 3] + np.einsum("nki,ni->nk", columns[..., :3], p)
+        return columns
+    columns[..., :3] = np.einsum("nij,kj->nki", R, body[:, :3]) + p[:, None, :]
     if kind in ("capsule", "tapered_capsule"):
-        found[..., 3:6] = np.einsum("nij,kj->nki", R, body[:, 3:6]) + p[:, None, :]
+        columns[..., 3:6] = np.einsum("nij,kj->nki", R, body[:, 3:6]) + p[:, None, :]
     elif kind == "cylinder":
-        found[..., 3:6] = np.einsum("nij,kj->nki", R, body[:, 3:6])
+        columns[..., 3:6] = np.einsum("nij,kj->nki", R, body[:, 3:6])
     elif kind == "box":
         turned = np.einsum("nij,kjl->nkil", R, body[:, 3:12].reshape(-1, 3, 3))
-        found[..., 3:12] = turned.reshape(*turned.shape[:2], 9)
-    return found
+        columns[..., 3:12] = turned.reshape(*turned.shape[:2], 9)
+    return columns
 
 
 def ball_of(shapes: Sequence[Shape]) -> tuple[np.ndarray, float]:

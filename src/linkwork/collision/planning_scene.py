@@ -40,11 +40,11 @@ def scene_obstacles(node: Node, source: str) -> Obstacles:
     scene = _Scene(Reader(source, Units()))
     world = scene.map(node, "")
     objects = scene.map(scene.needed(node, world, "world", ""), "world").get("collision_objects")
-    found: list[Obstacle] = []
-    for k, each in enumerate(scene.items(objects, "world.collision_objects")):
-        found += scene.object(each, f"world.collision_objects[{k}]")
+    shapes: list[Obstacle] = []
+    for k, item in enumerate(scene.items(objects, "world.collision_objects")):
+        shapes += scene.object(item, f"world.collision_objects[{k}]")
     try:
-        return Obstacles(found)
+        return Obstacles(shapes)
     except LinkworkError as error:
         raise InvalidFile(f"{source}: {error}") from None
 
@@ -68,13 +68,13 @@ class _Scene:
             ("planes", "plane_poses", self.plane),
             ("meshes", "mesh_poses", self.mesh),
         ):
-            given = self.items(entry.get(kind), f"{path}.{kind}")
+            listed = self.items(entry.get(kind), f"{path}.{kind}")
             placed = self.items(entry.get(poses), f"{path}.{poses}")
-            if placed and len(placed) != len(given):
-                self.refuse(entry[poses], f"{path}.{poses}", f"{len(placed)} poses came for {len(given)} {kind}")
-            for k, each in enumerate(given):
+            if placed and len(placed) != len(listed):
+                self.refuse(entry[poses], f"{path}.{poses}", f"{len(placed)} poses came for {len(listed)} {kind}")
+            for k, item in enumerate(listed):
                 T = base @ self.pose(placed[k], f"{path}.{poses}[{k}]") if placed else base
-                shapes.append(self.made(each, f"{path}.{kind}[{k}]", read, T))
+                shapes.append(self.made(item, f"{path}.{kind}[{k}]", read, T))
         several = len(shapes) > 1
         return [_renamed(shape, f"{name.value}_{k + 1}" if several else name.value) for k, shape in enumerate(shapes)]
 
@@ -109,8 +109,8 @@ class _Scene:
         entry = self.map(node, path)
         vertices = self.items(self.needed(node, entry, "vertices", path), f"{path}.vertices")
         triangles = self.items(self.needed(node, entry, "triangles", path), f"{path}.triangles")
-        points = [self.point(each, f"{path}.vertices[{k}]") for k, each in enumerate(vertices)]
-        faces = [self.face(each, f"{path}.triangles[{k}]") for k, each in enumerate(triangles)]
+        points = [self.point(item, f"{path}.vertices[{k}]") for k, item in enumerate(vertices)]
+        faces = [self.face(item, f"{path}.triangles[{k}]") for k, item in enumerate(triangles)]
         return Mesh(np.array(points).reshape(-1, 3), np.array(faces).reshape(-1, 3).astype(np.int64), T)
 
     def face(self, node: Node, path: str) -> tuple[float, ...]:
@@ -145,7 +145,7 @@ class _Scene:
         if node.kind != "list" or len(node.value) != count:
             came = f"{len(node.value)} values" if node.kind == "list" else f"a {node.kind}"
             self.refuse(node, path, f"expected a list of {count} numbers, came {came}")
-        return tuple(self.number(each, f"{path}[{k}]") for k, each in enumerate(node.value))
+        return tuple(self.number(item, f"{path}[{k}]") for k, item in enumerate(node.value))
 
     def number(self, node: Node, path: str) -> float:
         value = Number("number").read(node, path, self.reader)

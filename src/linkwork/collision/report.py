@@ -57,7 +57,7 @@ class Report:
 
 def plain_report(shapes: Mapping[str, Iterable[Shape]]) -> Report:
     """The report of shapes that are used as they were given."""
-    return Report(tuple(Row(body, tuple(shape.kind for shape in own)) for body, own in shapes.items()))
+    return Report(tuple(Row(body, tuple(shape.kind for shape in several)) for body, several in shapes.items()))
 
 
 def _mm(x: float | None) -> str:

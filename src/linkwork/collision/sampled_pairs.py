@@ -52,11 +52,11 @@ def from_srdf(model: CollisionModel, path: str | os.PathLike[str], samples: int 
     structure = by_structure(model.subject, model.shapes, dict(model.carriers))
     told = _disabled(read_srdf(path), model, structure)
     rows = [row if row.reason == "rigid" else _told(row, told) for row in structure]
-    found = _sampled(_Search(model, samples, seed), replace(structure, rows=tuple(rows)), search=False)
-    touching = [f"{row.first} with {row.second}" for row in found if row.reason == "always"]
+    sampled = _sampled(_Search(model, samples, seed), replace(structure, rows=tuple(rows)), search=False)
+    touching = [f"{row.first} with {row.second}" for row in sampled if row.reason == "always"]
     if touching:
         log.warning("%s: pairs that always touch are not checked: %s", os.fspath(path), listed(touching))
-    return found
+    return sampled
 
 
 def _told(row: Pair, disabled: set[frozenset[str]]) -> Pair:
@@ -165,9 +165,9 @@ class _Search:
             around = np.where(moves, np.clip(around + step, lower, upper), around)
             around = np.concatenate([best, around])
             poses = Poses(self.subject, around)
-            found = self.below(row, poses, np.arange(len(around)), least)
-            order = np.argsort(found, kind="stable")
-            least = min(least, float(found[order[0]]))
+            lengths = self.below(row, poses, np.arange(len(around)), least)
+            order = np.argsort(lengths, kind="stable")
+            least = min(least, float(lengths[order[0]]))
             if least <= 0.0:
                 break
             best = around[order[:_STARTS]]

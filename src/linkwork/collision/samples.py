@@ -23,14 +23,14 @@ def free_samples(
     if count != int(count) or count < 0:
         raise InvalidInput(f"free_samples: n is {n!r}, expected a whole number that is not negative")
     seeds = np.random.SeedSequence(seed).generate_state(MOST_TRIES // PORTION)
-    found: list[np.ndarray] = []
+    free: list[np.ndarray] = []
     have = 0
-    for k, own in enumerate(seeds):
+    for k, portion_seed in enumerate(seeds):
         if have >= count:
             break
-        q = configurations.random(subject, PORTION, int(own))
+        q = configurations.random(subject, PORTION, int(portion_seed))
         q = q[~collides(q)]
-        found.append(q)
+        free.append(q)
         have += len(q)
         if not have and (k + 1) * PORTION >= MOST_TRIES // 4:
             break
@@ -38,4 +38,4 @@ def free_samples(
         raise NotPossible(
             f"free_samples: {have} of {int(count)} configurations found; nearly everything within the limits touches"
         )
-    return np.concatenate([np.zeros((0, subject.nq)), *found])[: int(count)]
+    return np.concatenate([np.zeros((0, subject.nq)), *free])[: int(count)]

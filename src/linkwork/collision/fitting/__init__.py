@@ -44,10 +44,10 @@ def fit_capsules(mesh: Shape, count: int = 1, *, time_limit: float | None = None
     count = counted(count, "fit_capsules: count", 1, MOST_CAPSULES)
     corners = triangles(_fittable(mesh, "fit_capsules"))
     if count == 1:
-        found = [capsule_around(corners.reshape(-1, 3))]
+        capsules = [capsule_around(corners.reshape(-1, 3))]
     else:
-        found = several_capsules(corners, count)
-    return tuple(Capsule(_vector(start), _vector(end), radius) for start, end, radius in found)
+        capsules = several_capsules(corners, count)
+    return tuple(Capsule(_vector(start), _vector(end), radius) for start, end, radius in capsules)
 
 
 def fit_tapered_capsule(mesh: Shape) -> TaperedCapsule:
@@ -63,53 +63,53 @@ def fitted(
     """({body: shapes}, report): what is described as "spheres", "capsules" or "convex" hulls, round shapes kept."""
     tolerance = checked_tolerance(tolerance, "model")
     shapes, rows = {}, []
-    for body, own in described.items():
-        found, row = _WAYS[way](body, own, tolerance)
-        shapes[body] = found
+    for body, several in described.items():
+        simple, row = _WAYS[way](body, several, tolerance)
+        shapes[body] = simple
         rows.append(row)
     return shapes, Report(tuple(rows))
 
 
-def _body_spheres(body: str, own: Sequence[Shape], tolerance: float) -> tuple[tuple[Shape, ...], Row]:
+def _body_spheres(body: str, described: Sequence[Shape], tolerance: float) -> tuple[tuple[Shape, ...], Row]:
     """One surface a body: what overlaps is covered once."""
-    round_ones = [shape for shape in own if isinstance(shape, (Sphere, Capsule))]
-    found: list[Shape] = []
+    round_ones = [shape for shape in described if isinstance(shape, (Sphere, Capsule))]
+    covering: list[Shape] = []
     excess = []
     for shape in round_ones:
         balls = [shape] if isinstance(shape, Sphere) else _along(shape, tolerance)
         excess += [ball.radius - shape.radius for ball in balls]
-        found += balls
-    others = [shape for shape in own if not isinstance(shape, (Sphere, Capsule))]
+        covering += balls
+    others = [shape for shape in described if not isinstance(shape, (Sphere, Capsule))]
     if others:
         corners = np.concatenate([triangles(shape) for shape in others])
         spheres, sticking_out = _spheres(corners, tolerance, f'body "{body}"')
-        found += spheres
+        covering += spheres
         excess += sticking_out.tolist()
-    return tuple(found), _row(body, found, max(excess), float(np.mean(excess)))
+    return tuple(covering), _row(body, covering, max(excess), float(np.mean(excess)))
 
 
-def _body_capsules(body: str, own: Sequence[Shape], tolerance: float) -> tuple[tuple[Shape, ...], Row]:
+def _body_capsules(body: str, described: Sequence[Shape], tolerance: float) -> tuple[tuple[Shape, ...], Row]:
     """One capsule a described shape."""
-    found: list[Shape] = []
+    covering: list[Shape] = []
     excess: list[np.ndarray] = [np.zeros(1)]
-    for shape in own:
+    for shape in described:
         if isinstance(shape, (Sphere, Capsule, TaperedCapsule)):
-            found.append(shape)
+            covering.append(shape)
             continue
         (capsule,) = fit_capsules(shape)
-        found.append(capsule)
+        covering.append(capsule)
         excess.append(Surface(triangles(shape)).distance(_on_capsule(capsule)))
     every = np.concatenate(excess[1:] or excess)
-    return tuple(found), _row(body, found, float(every.max()), float(every.mean()))
+    return tuple(covering), _row(body, covering, float(every.max()), float(every.mean()))
 
 
-def _body_hulls(body: str, own: Sequence[Shape], tolerance: float) -> tuple[tuple[Shape, ...], Row]:
+def _body_hulls(body: str, described: Sequence[Shape], tolerance: float) -> tuple[tuple[Shape, ...], Row]:
     """The convex hull of each mesh; other shapes are convex already."""
-    found: list[Shape] = [
+    hulls: list[Shape] = [
         Convex(shape.vertices, shape.pose, shape.name, shape.margin) if isinstance(shape, Mesh) else shape
-        for shape in own
+        for shape in described
     ]
-    return tuple(found), Row(body, tuple(shape.kind for shape in found), covered=True)
+    return tuple(hulls), Row(body, tuple(shape.kind for shape in hulls), covered=True)
 
 
 _WAYS: dict[str, Any] = {"spheres": _body_spheres, "capsules": _body_capsules, "convex": _body_hulls}

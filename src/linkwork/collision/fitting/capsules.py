@@ -87,15 +87,15 @@ def _starts(corners: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     """Segments along each principal axis, as long as the points are wide, less what the caps add."""
     middle = corners.mean(axis=0)
     _, axes = np.linalg.eigh(np.cov((corners - middle).T) if len(corners) > 1 else np.eye(3))
-    found = []
+    segments = []
     for axis in axes.T[::-1]:
         along = (corners - middle) @ axis
         radius = np.linalg.norm(corners - middle - along[:, None] * axis, axis=1).max()
         low, high = along.min() + radius, along.max() - radius
         if low > high:
             low = high = 0.5 * (low + high)
-        found.append((middle + low * axis, middle + high * axis))
-    return found
+        segments.append((middle + low * axis, middle + high * axis))
+    return segments
 
 
 def _searched(size: Callable[[np.ndarray], float], starts: list[np.ndarray]) -> np.ndarray:
@@ -107,10 +107,10 @@ def _searched(size: Callable[[np.ndarray], float], starts: list[np.ndarray]) -> 
         x = start
         for _ in range(2):
             check()
-            found = minimize(size, x, method="Nelder-Mead", options={"maxfev": 600, "xatol": 1e-7, "fatol": 1e-12})
-            x = found.x
-        if found.fun < least:
-            best, least = x, float(found.fun)
+            search = minimize(size, x, method="Nelder-Mead", options={"maxfev": 600, "xatol": 1e-7, "fatol": 1e-12})
+            x = search.x
+        if search.fun < least:
+            best, least = x, float(search.fun)
     return best
 
 
