@@ -88,8 +88,8 @@ class Least:
                     k.leave(obstacle["away"] - reach > self.distance.x)
                     other = columns_of(kind, obstacle)
                     with k.where(may_be_closer("sphere", bound, kind, other, self.distance.x)):
-                        for own in (a for a, b in self.against if b == kind):
-                            self._shapes_against(body, own, kind, other, obstacle)
+                        for own_kind in (a for a, b in self.against if b == kind):
+                            self._shapes_against(body, own_kind, kind, other, obstacle)
             with placed.clusters_near(bound, lambda: self.distance.x) as cluster:
                 self._shapes_against_points(body, cluster)
             if self.spheres:
@@ -183,10 +183,10 @@ class Least:
                     other = casadi.vertsplit(casadi.vertcat(*parts))
                 else:
                     other = self._chosen(other_kind, self.other_row)
-                found: Nearest = nearest(kind, shape, other_kind, other)
-                k.assign(point, found.point)
-                k.assign(other_point, found.other_point)
-                k.assign(normal, found.normal)
+                answer: Nearest = nearest(kind, shape, other_kind, other)
+                k.assign(point, answer.point)
+                k.assign(other_point, answer.other_point)
+                k.assign(normal, answer.normal)
         return point, other_point, normal
 
     def _chosen(self, kind: str, row: Any) -> list[SX]:
@@ -205,13 +205,13 @@ def gradient(
 ) -> SX:
     """Of the distance by the independent velocities (nv, 1); see the first lines of this file."""
     k, bodies = placed.k, placed.tables["bodies"]
-    own = k.look_up(bodies, least.body, "node_number")
+    node = k.look_up(bodies, least.body, "node_number")
     other = k.look_up(bodies, partner, "node_number")
     torque, other_torque = cross(point, normal), cross(other_point, normal)
     tree_gradient = [SX(0)] * placed.kinematics.tree.nv
     for j, (column, first, last) in enumerate(moved):
         c, w = columns[0:3, j], columns[3:6, j]
-        mine = (own >= first) * (own <= last)
+        mine = (node >= first) * (node <= last)
         its = (other >= first) * (other <= last) * (least.other_body.x >= 0)
         along = casadi.dot(normal, c)
         tree_gradient[column] = its * (along + casadi.dot(w, other_torque)) - mine * (along + casadi.dot(w, torque))
@@ -271,32 +271,32 @@ def clearance(
     point, other_point, normal = vectors
     slope = slope.reshape(*distance.shape, subject.nv)
     numbered = (distance, body.astype(np.int64), other.astype(np.int64))
-    found = _clearance(numbered, (point, other_point, normal), slope, tables.bodies, others)
-    return _named(_with_rest(subject, found, q, rest) if rest else found)
+    answer = _clearance(numbered, (point, other_point, normal), slope, tables.bodies, others)
+    return _named(_with_rest(subject, answer, q, rest) if rest else answer)
 
 
-def _named(found: Clearance) -> Clearance:
+def _named(answer: Clearance) -> Clearance:
     """A single configuration gets names in the place of indices."""
-    if np.ndim(found.distance):
-        return found
-    k, other = int(found.body), int(found.other)
+    if np.ndim(answer.distance):
+        return answer
+    k, other = int(answer.body), int(answer.other)
     names: dict[str, Any] = {"body": None, "other": None}
     if k >= 0:
-        names = {"body": found.bodies[k], "other": found.others[other]}
-    return replace(found, distance=float(found.distance), **names)
+        names = {"body": answer.bodies[k], "other": answer.others[other]}
+    return replace(answer, distance=float(answer.distance), **names)
 
 
-def _with_rest(subject: Subject, found: Clearance, q: Any, rest: Rest) -> Clearance:
+def _with_rest(subject: Subject, answer: Clearance, q: Any, rest: Rest) -> Clearance:
     """The same with pairs that go to coal: where one of them is nearer it takes the place."""
-    shape = np.shape(found.distance)
+    shape = np.shape(answer.distance)
     rows = np.broadcast_to(np.asarray(q, dtype=float), (*shape, subject.nq)).reshape(-1, subject.nq)
-    parts = tuple(dict.fromkeys([*found.bodies, *(left.part for left in rest.left)]))
-    others = tuple(dict.fromkeys([*parts, *found.others, *(left.other for left in rest.left)]))
-    place = np.array([*(others.index(name) for name in found.others), NOBODY], dtype=np.int64)
-    distance = np.array(found.distance, dtype=float).reshape(-1)
-    body, other = np.array(found.body).reshape(-1), place[np.ravel(found.other)]
-    vectors = [np.array(x).reshape(-1, 3) for x in (found.point, found.other_point, found.normal)]
-    slope = np.array(found.gradient).reshape(-1, subject.nv)
+    parts = tuple(dict.fromkeys([*answer.bodies, *(left.part for left in rest.left)]))
+    others = tuple(dict.fromkeys([*parts, *answer.others, *(left.other for left in rest.left)]))
+    place = np.array([*(others.index(name) for name in answer.others), NOBODY], dtype=np.int64)
+    distance = np.array(answer.distance, dtype=float).reshape(-1)
+    body, other = np.array(answer.body).reshape(-1), place[np.ravel(answer.other)]
+    vectors = [np.array(x).reshape(-1, 3) for x in (answer.point, answer.other_point, answer.normal)]
+    slope = np.array(answer.gradient).reshape(-1, subject.nv)
     for k, row in enumerate(rows):
         nearer = rest.nearest(row, distance[k])
         if nearer is None:

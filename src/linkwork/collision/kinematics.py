@@ -59,16 +59,16 @@ class Kinematics:
         A point p of a node between first and last moves by c + w x p for unit velocity of the coordinate.
         """
         last = self.last_of_subtree()
-        found, moved = [], []
+        listed, moved = [], []
         for i in self.tree.outward:
             if T[i] is None:
                 continue
             for k, S in enumerate(subspace(self.tree.nodes[i])):
                 w = T[i].R @ S.angular
                 c = T[i].R @ S.linear - cross(w, T[i].p)
-                found.append(casadi.densify(casadi.vertcat(c, w)))
+                listed.append(casadi.densify(casadi.vertcat(c, w)))
                 moved.append((self.tree.nodes[i].v + k, i, last[i]))
-        return (casadi.horzcat(*found) if found else SX(6, 0)), moved
+        return (casadi.horzcat(*listed) if listed else SX(6, 0)), moved
 
     def last_of_subtree(self) -> list[int]:
         """For each node the last one that it carries: nodes are numbered depth first."""

@@ -52,7 +52,9 @@ class LivePart:
             described = getattr(model.body(self.carrier), self.follows.field)
             bodies = [described_columns(shape, self.follows.padding) for shape in described]
             bodies = [columns for kind, columns in zip((s.kind for s in described), bodies) if kind in self.kinds]
-        return [(kind, world_columns(T_world_body, kind, own)) for kind, own in zip(self.kinds, bodies, strict=True)]
+        return [
+            (kind, world_columns(T_world_body, kind, columns)) for kind, columns in zip(self.kinds, bodies, strict=True)
+        ]
 
 
 def described_columns(shape: Any, padding: float) -> list[SX]:
@@ -76,19 +78,19 @@ def described_columns(shape: Any, padding: float) -> list[SX]:
 
 def world_columns(T: Transform, kind: str, columns: Sequence[SX]) -> list[SX]:
     """Columns of a shape in axes of a frame, brought to world axes."""
-    found: list[SX] = []
+    world: list[SX] = []
     at = 0
     for name, size in SHAPE_COLUMNS[kind]:
-        own = casadi.densify(vertcat(*columns[at : at + size]))
+        part = casadi.densify(vertcat(*columns[at : at + size]))
         at += size
         if name == "rotation":
-            turned = T.R @ casadi.reshape(own, 3, 3).T
-            found += [turned[i, j] for i in range(3) for j in range(3)]
+            turned = T.R @ casadi.reshape(part, 3, 3).T
+            world += [turned[i, j] for i in range(3) for j in range(3)]
         elif name in MOVING:
-            found += casadi.vertsplit(T.R @ own + (0 if name == "axis" else T.p))
+            world += casadi.vertsplit(T.R @ part + (0 if name == "axis" else T.p))
         else:
-            found += casadi.vertsplit(own)
-    return found
+            world += casadi.vertsplit(part)
+    return world
 
 
 def ball(kind: str, columns: Sequence[SX]) -> tuple[SX, SX]:
@@ -123,39 +125,39 @@ def ball_around(balls: Sequence[tuple[SX, SX]]) -> tuple[SX, SX]:
 
 def strokes(tree: Tree, q: SX, v: SX) -> list[SX]:
     """For each node how far its joint slides from its origin along the motion from q by v, both of the tree [m]."""
-    found = [SX(0)] * len(tree.nodes)
+    stroke = [SX(0)] * len(tree.nodes)
     for i in tree.outward:
         node = tree.nodes[i]
         if node.kind in ("prismatic", "helical"):
             slope = 1.0 if node.kind == "prismatic" else casadi.fabs(SX(node.pitch))
-            found[i] = slope * fmax(casadi.fabs(q[node.q]), casadi.fabs(q[node.q] + v[node.v]))
+            stroke[i] = slope * fmax(casadi.fabs(q[node.q]), casadi.fabs(q[node.q] + v[node.v]))
         elif node.kind == "floating":
-            found[i] = norm_2(q[node.q : node.q + 3]) + norm_2(v[node.v : node.v + 3])
-    return found
+            stroke[i] = norm_2(q[node.q : node.q + 3]) + norm_2(v[node.v : node.v + 3])
+    return stroke
 
 
 def reaches(tree: Tree, node: int, around: tuple[SX, SX], stroke: Sequence[SX]) -> list[SX]:
     """R of a ball in axes of a node for every coordinate of the tree, as sweeps.py has it for numbers."""
-    found = [SX(0)] * tree.nv
+    reach = [SX(0)] * tree.nv
     way: Any = around[0]
     extent: Any = around[1]
     for i in reversed(tree.paths[node]):
-        own = tree.nodes[i]
+        joint = tree.nodes[i]
         length = norm_2(way)
-        match own.kind:
+        match joint.kind:
             case "revolute" | "helical":
-                axis = vertcat(*own.axis)
+                axis = vertcat(*joint.axis)
                 across = norm_2(way - casadi.dot(way, axis) * axis)
-                found[own.v] = across + extent + (casadi.fabs(SX(own.pitch)) if own.kind == "helical" else 0.0)
+                reach[joint.v] = across + extent + (casadi.fabs(SX(joint.pitch)) if joint.kind == "helical" else 0.0)
             case "prismatic":
-                found[own.v] = SX(1)
+                reach[joint.v] = SX(1)
             case "ball":
-                found[own.v : own.v + 3] = [length + extent] * 3
+                reach[joint.v : joint.v + 3] = [length + extent] * 3
             case "floating":
-                found[own.v : own.v + 6] = [SX(1)] * 3 + [length + extent] * 3
+                reach[joint.v : joint.v + 6] = [SX(1)] * 3 + [length + extent] * 3
         extent = extent + length + stroke[i]
-        way = vertcat(*own.placement.position)
-    return found
+        way = vertcat(*joint.placement.position)
+    return reach
 
 
 def refuse_fitted(subject: Subject, bodies: Mapping[str, Any], shapes: str) -> None:

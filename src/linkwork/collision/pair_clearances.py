@@ -70,19 +70,19 @@ class Measured(Least):
         k.assign(self.body, row["body"])
         k.assign(self.other_body, row["other"])
         for kind in dict.fromkeys(a for a, _ in (*self.against, *self.each_other)):
-            with placed.shapes_of(kind, row, "a_") as own:
-                shape = casadi.vertsplit(k.value(casadi.vertcat(*placed.shape(kind, own))))
+            with placed.shapes_of(kind, row, "a_") as mine:
+                shape = casadi.vertsplit(k.value(casadi.vertcat(*placed.shape(kind, mine))))
                 for other_kind in (b for a, b in self.against if a == kind):
                     table = placed.tables[f"other_{other_kind}"]
                     first, count = (row.whole(f"o_{end}_{other_kind}") for end in ("first", "count"))
                     with k.rows(table, first, count) as other:
                         code = self.against.index((kind, other_kind))
-                        self._measured(kind, shape, other_kind, columns_of(other_kind, other), code, own, other)
+                        self._measured(kind, shape, other_kind, columns_of(other_kind, other), code, mine, other)
                 for other_kind in (b for a, b in self.each_other if a == kind):
                     with placed.shapes_of(other_kind, row, "b_") as other:
                         code = len(self.against) + self.each_other.index((kind, other_kind))
                         columns = placed.shape(other_kind, other)
-                        self._measured(kind, shape, other_kind, columns, code, own, other)
+                        self._measured(kind, shape, other_kind, columns, code, mine, other)
         self._fields(row)
 
     def _fields(self, row: Row) -> None:
@@ -98,9 +98,9 @@ class Measured(Least):
                 self._spheres_against_ground(row, patch, "a_")
 
     def _measured(
-        self, kind: str, shape: list[SX], other_kind: str, other: list[SX], code: int, own: Row, its: Row
+        self, kind: str, shape: list[SX], other_kind: str, other: list[SX], code: int, mine: Row, its: Row
     ) -> None:
-        carried = ((self.pair, SX(code)), (self.row, own.number), (self.other_row, its.number))
+        carried = ((self.pair, SX(code)), (self.row, mine.number), (self.other_row, its.number))
         self.k.least(self.distance, nearest(kind, shape, other_kind, other).distance, *carried)
 
 
@@ -116,8 +116,8 @@ def recipe(subject: Subject, layout: TileLayout, k: Stages) -> None:
         if moved:
             ends = (point.x, other_point.x, normal.x)
             k.assign(slope, gradient(placed, least, partner, columns, moved, *ends))
-        found = {"distance": least.distance, "point": point, "other_point": other_point, "normal": normal}
-        k.record(row, **found, gradient=slope)
+        results = {"distance": least.distance, "point": point, "other_point": other_point, "normal": normal}
+        k.record(row, **results, gradient=slope)
 
 
 def kernel_of(tables: RobotTables) -> StagedKernel:
@@ -193,20 +193,20 @@ def clearances(
     slope = slope.reshape(*distance.shape, subject.nv)
     distance = np.where(distance >= FAR, np.inf, distance)
     both = np.array(asked.names, dtype=object).reshape(-1, 2)
-    found = PairClearances(distance, both[:, 0], both[:, 1], point, other_point, normal, slope)
+    answer = PairClearances(distance, both[:, 0], both[:, 1], point, other_point, normal, slope)
     if rest:
-        found = _with_rest(subject, found, asked, q, rest)
-    return found if nearest is None else _nearest(found, nearest)
+        answer = _with_rest(subject, answer, asked, q, rest)
+    return answer if nearest is None else _nearest(answer, nearest)
 
 
-def _with_rest(subject: Subject, found: PairClearances, asked: Asked, q: Any, rest: Rest) -> PairClearances:
+def _with_rest(subject: Subject, answer: PairClearances, asked: Asked, q: Any, rest: Rest) -> PairClearances:
     """The same with pairs of shapes that go to coal: where one of them is nearer it is the pair's."""
-    shape, count = found.distance.shape[:-1], len(asked.names)
+    shape, count = answer.distance.shape[:-1], len(asked.names)
     rows = np.broadcast_to(np.asarray(q, dtype=float), (*shape, subject.nq)).reshape(-1, subject.nq)
     distance = np.full((len(rows), count), np.inf)
-    distance[:, asked.computed] = found.distance.reshape(len(rows), -1)
+    distance[:, asked.computed] = answer.distance.reshape(len(rows), -1)
     vectors = []
-    for computed in (found.point, found.other_point, found.normal, found.gradient):
+    for computed in (answer.point, answer.other_point, answer.normal, answer.gradient):
         every = np.zeros((len(rows), count, computed.shape[-1]))
         every[:, asked.computed] = computed.reshape(len(rows), -1, computed.shape[-1])
         vectors.append(every)
@@ -220,7 +220,7 @@ def _with_rest(subject: Subject, found: PairClearances, asked: Asked, q: Any, re
                     every[k, m] = value
     point, other_point, normal, slope = (every.reshape(*shape, *every.shape[1:]) for every in vectors)
     return replace(
-        found,
+        answer,
         distance=distance.reshape(*shape, count),
         point=point,
         other_point=other_point,
@@ -229,14 +229,16 @@ def _with_rest(subject: Subject, found: PairClearances, asked: Asked, q: Any, re
     )
 
 
-def _nearest(found: PairClearances, count: int) -> PairClearances:
+def _nearest(answer: PairClearances, count: int) -> PairClearances:
     """The nearest pairs of each configuration, in order."""
-    order = np.argsort(found.distance, axis=-1, kind="stable")[..., :count]
+    order = np.argsort(answer.distance, axis=-1, kind="stable")[..., :count]
 
     def chosen(x: np.ndarray) -> np.ndarray:
         return np.take_along_axis(x, order[..., None], axis=-2)
 
-    distance = np.take_along_axis(found.distance, order, axis=-1)
-    vectors: Sequence[np.ndarray] = [chosen(x) for x in (found.point, found.other_point, found.normal, found.gradient)]
+    distance = np.take_along_axis(answer.distance, order, axis=-1)
+    vectors: Sequence[np.ndarray] = [
+        chosen(x) for x in (answer.point, answer.other_point, answer.normal, answer.gradient)
+    ]
     point, other_point, normal, slope = vectors
-    return PairClearances(distance, found.body[order], found.other[order], point, other_point, normal, slope)
+    return PairClearances(distance, answer.body[order], answer.other[order], point, other_point, normal, slope)

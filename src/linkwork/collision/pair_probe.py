@@ -49,8 +49,8 @@ class PairProbe:
         words[self._words : self._words + len(inputs)] = 8 * starts[: len(inputs)]
         words[self._words + len(inputs) : self._outputs] = tables_of_run
         words[self._outputs : self._strides] = 8 * starts[len(inputs) : -1]
-        own = np.arange(self._words, self._words + len(inputs))
-        self._addresses = np.concatenate([own, np.arange(self._outputs, self._strides)])
+        inputs_at = np.arange(self._words, self._words + len(inputs))
+        self._addresses = np.concatenate([inputs_at, np.arange(self._outputs, self._strides)])
 
     def __call__(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if q.__class__ is not np.ndarray or q.shape != self._shape or q.dtype is not _DOUBLE:

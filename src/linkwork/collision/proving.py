@@ -109,14 +109,14 @@ class _Prove:
         parts = Words(r, self.task["parts"])
         with r.loop():
             r.leave((self.count >= BATCH) | (motion >= self.end))
-            own, whole = Value(r, motion.ir), r.number(parts[motion].as_number())
+            here, whole = Value(r, motion.ir), r.number(parts[motion].as_number())
             left = r.number(part.as_number() / whole)
             right = r.number((part + 1).as_number() / whole)
             part.set(part + 1)
-            last = part >= parts[own]
-            motion.set(r.choose(last, own + 1, own))
+            last = part >= parts[here]
+            motion.set(r.choose(last, here + 1, here))
             part.set(r.choose(last, 0, part))
-            self._add(own, left, right)
+            self._add(here, left, right)
 
     def _add(self, motion: Value, left: Value, right: Cell) -> None:
         """An interval into the batch, unless nothing is to be known about it any more."""
@@ -223,12 +223,12 @@ class Proofs:
         sources.insert(interval, 0)
         places = [x.ctypes.data for x in (parts, self.clearance, self.at, *self._counts)]
         tables = (packed.numbers.ctypes.data, len(packed.numbers))
-        own = header["scratch"]
-        words = (wide.addresses["run"], wide.addresses["sample"], *tables, own, n, -1, *places, *sources)
+        kernel_words = header["scratch"]
+        words = (wide.addresses["run"], wide.addresses["sample"], *tables, kernel_words, n, -1, *places, *sources)
         self.task = np.array(words, dtype=np.int64)
         self.operations = kernel.signature.operations * GRAIN
         batch = (sum(sizes) + 6) * BATCH + 3 * STACK
-        self.scratch = own + batch + 3 * len(sizes) + 7 + len(packed.numbers)
+        self.scratch = kernel_words + batch + 3 * len(sizes) + 7 + len(packed.numbers)
         self._kept = (kept, parts, packed)
 
     def run(self) -> Proofs:
@@ -261,9 +261,9 @@ def run_all(proofs: Sequence[Proofs]) -> None:
     """Many scenes side by side on threads, each with its motions; all of one kernel."""
     if not proofs:
         return
-    listed = np.array([each.task.ctypes.data for each in proofs], dtype=np.int64)
-    place, scratch = listed.ctypes.data, max(each.scratch for each in proofs)
-    operations = sum(each.operations * len(each.at) for each in proofs) // len(proofs)
+    listed = np.array([several.task.ctypes.data for several in proofs], dtype=np.int64)
+    place, scratch = listed.ctypes.data, max(several.scratch for several in proofs)
+    operations = sum(several.operations * len(several.at) for several in proofs) // len(proofs)
     alive = (listed, proofs)
     run_shared(proofs[0]._code["run_tasks"], place, place, place, scratch, len(proofs), operations, 1, alive)
 

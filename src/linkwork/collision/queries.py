@@ -198,7 +198,7 @@ class Queries:
         """Pairs of shapes that go to coal, if there are any."""
         known = in_kernel if question == "collides" else in_pairs
         if "kinds" not in self._kernels:
-            self._kernels["kinds"] = frozenset(shape.kind for own in self.shapes.values() for shape in own)
+            self._kernels["kinds"] = frozenset(shape.kind for several in self.shapes.values() for shape in several)
         kinds = self._kernels["kinds"]
         others = obstacles.kinds if obstacles is not None else frozenset()
         if _all_known(kinds, others, known):
@@ -225,8 +225,8 @@ def _all_known(kinds: frozenset[str], others: frozenset[str], known: Known) -> b
 
 def _scenes(obstacles: Any) -> list[Obstacles] | None:
     """Several scenes, each `Obstacles`: answers get an axis of them in front."""
-    several = isinstance(obstacles, (list, tuple)) and any(isinstance(each, Obstacles) for each in obstacles)
-    return [_obstacles(each) or Obstacles() for each in obstacles] if several else None
+    several = isinstance(obstacles, (list, tuple)) and any(isinstance(scene, Obstacles) for scene in obstacles)
+    return [_obstacles(scene) or Obstacles() for scene in obstacles] if several else None
 
 
 def _written(out: Any, verdicts: Any) -> Any:

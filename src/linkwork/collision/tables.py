@@ -54,11 +54,11 @@ class RobotTables:
         tree: Tree = subject.tree
         carried_by = {name: tree.bodies[name if carriers is None else carriers[name]] for name in shapes}
         placed = {
-            name: [s.moved(carried_by[name][1]) for s in given if s.kind in ROBOT_KINDS]
-            for name, given in shapes.items()
+            name: [s.moved(carried_by[name][1]) for s in several if s.kind in ROBOT_KINDS]
+            for name, several in shapes.items()
         }
         self.moving = tuple(name for name in shapes if shapes[name] and carried_by[name][0] != 0)
-        self.bodies = tuple(name for name, given in placed.items() if given)
+        self.bodies = tuple(name for name, several in placed.items() if several)
         self.node_of = {name: carried_by[name][0] for name in self.bodies}
         self.nodes = tuple(sorted(set(self.node_of.values()))) or (0,)
         kinds = [k for k in ROBOT_KINDS if any(s.kind == k for b in self.bodies for s in placed[b])]
@@ -77,8 +77,8 @@ class RobotTables:
         parts = self._live_parts(shapes, carriers or {}, follows or {}) if subject.live else ()
         self.layout = TileLayout(room, -(-max(1, len(self.bodies)) // ROOM) * ROOM, self.nodes, subject.live, parts)
         self.sweeps: dict[Any, Packed] = {}  # sweeps.py
-        own = [table for table in self.layout.tables if table.name in self.rows]
-        self._robot = Packed(own, self.rows)
+        of_robot = [table for table in self.layout.tables if table.name in self.rows]
+        self._robot = Packed(of_robot, self.rows)
         self.kernels: dict[str, Any] = {}
 
     def kernel(
@@ -113,13 +113,13 @@ class RobotTables:
 
     def _live_parts(self, shapes: Mapping, carriers: Mapping, follows: Mapping) -> tuple[LivePart, ...]:
         """The shapes of each part in axes of its body, in the order of the rows."""
-        found = []
+        parts = []
         for part in self.bodies:
-            own = [shape for shape in shapes[part] if shape.kind in ROBOT_KINDS]
-            numbers = tuple(tuple(shape.numbers()) for shape in own)
-            kinds = tuple(shape.kind for shape in own)
-            found.append(LivePart(carriers.get(part, part), kinds, numbers, follows.get(part)))
-        return tuple(found)
+            known = [shape for shape in shapes[part] if shape.kind in ROBOT_KINDS]
+            numbers = tuple(tuple(shape.numbers()) for shape in known)
+            kinds = tuple(shape.kind for shape in known)
+            parts.append(LivePart(carriers.get(part, part), kinds, numbers, follows.get(part)))
+        return tuple(parts)
 
     def _asked(self, a: str, b: str) -> bool:
         """Whether both have shapes here and can move against each other."""
@@ -131,10 +131,10 @@ class RobotTables:
             numbers: list[np.ndarray] = []
             whole = []
             for index, body in enumerate(self.bodies):
-                own = [s for s in placed[body] if s.kind == kind]
-                ranges[body, kind] = (len(numbers), len(own))
-                self.shape_balls.setdefault(kind, []).extend(shape.ball() for shape in own)
-                for shape in own:
+                of_kind = [s for s in placed[body] if s.kind == kind]
+                ranges[body, kind] = (len(numbers), len(of_kind))
+                self.shape_balls.setdefault(kind, []).extend(shape.ball() for shape in of_kind)
+                for shape in of_kind:
                     whole.append((len(numbers), self.nodes.index(self.node_of[body]), index))
                     numbers.append(shape.columns())
             self.rows[f"robot_{kind}"] = (np.array(numbers), np.array(whole))
@@ -159,8 +159,8 @@ class RobotTables:
             i, j = self.bodies.index(a), self.bodies.index(b)
             radii = self.balls[a][1], self.balls[b][1]
             numbers.append((sum(radii), radii[1], i, j))
-            own = [n for body in (a, b) for kind in kinds for n in ranges[body, kind]]
-            whole.append((i, j, *own))
+            both = [n for body in (a, b) for kind in kinds for n in ranges[body, kind]]
+            whole.append((i, j, *both))
         self.rows["pairs"] = (np.array(numbers).reshape(-1, 4), np.array(whole).reshape(-1, 2 + 4 * len(kinds)))
 
     @cached_property
@@ -169,15 +169,15 @@ class RobotTables:
         tree, reach = self.subject.tree, 0.0
         limits = {j.name: j.limits for j in self.subject.model.joints}
         for body, (center, radius) in self.balls.items():
-            own = float(np.linalg.norm(center)) + radius
+            length = float(np.linalg.norm(center)) + radius
             for i in tree.paths[self.node_of[body]]:
                 node = tree.nodes[i]
-                own += float(np.linalg.norm(np.array(node.placement.position, dtype=float)))
+                length += float(np.linalg.norm(np.array(node.placement.position, dtype=float)))
                 if node.row.is_slide or node.row.has_pitch:
-                    own += _stroke(limits.get(node.joint))
+                    length += _stroke(limits.get(node.joint))
                 elif node.row.is_free:
-                    own += 5.0
-            reach = max(reach, own)
+                    length += 5.0
+            reach = max(reach, length)
         return 2.0 * reach + float(np.abs(self.base).max())
 
     def names(self, obstacles: Any) -> tuple[str, ...]:
@@ -228,6 +228,6 @@ def _base_of(tree: Tree) -> list[float]:
 
 def _stroke(limits: Any) -> float:
     """How far a sliding joint goes; 5 m where nobody says."""
-    given = limits if isinstance(limits, (tuple, list)) else (limits,)
-    ends = [abs(float(getattr(one, key, np.inf))) for one in given for key in ("lower", "upper")]
+    several = limits if isinstance(limits, (tuple, list)) else (limits,)
+    ends = [abs(float(getattr(one, key, np.inf))) for one in several for key in ("lower", "upper")]
     return max(ends) if ends and np.isfinite(ends).all() else 5.0
