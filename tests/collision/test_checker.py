@@ -6,6 +6,7 @@ import gzip
 import json
 import logging
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -245,3 +246,32 @@ def test_coal_missing_is_said(monkeypatch: pytest.MonkeyPatch, arm: CollisionMod
     mesh = Mesh(np.eye(3), np.array([[0, 1, 2]]))
     with pytest.raises(NotPossible, match=r"linkwork\[collision\]"):
         arm.collides(arm.robot.random(20, seed=1), [mesh])
+
+
+def joined() -> lw.Robot:
+    """Two robots on one stand, each within reach of the other."""
+    return lw.load("planar-4r").attach(lw.load("planar-4r"), "base", xyz=(0.6, 0.1, 0.0), prefix="second_")
+
+
+def linkage() -> lw.Robot:
+    return lw.load("four-bar")
+
+
+@pytest.mark.parametrize(("robot", "away", "radius"), [(joined, 0.02, 0.08), (linkage, 0.1, 0.06)])
+def test_robots_joined_and_with_loops_are_asked_as_trees(
+    robot: Callable[[], lw.Robot], away: float, radius: float
+) -> None:
+    """q is that of the tree; bodies of both robots meet each other."""
+    made = robot()
+    rng = np.random.default_rng(3)
+    shapes = {body: [Sphere(rng.normal(size=3) * away, radius)] for body in made.bodies if not body.endswith("axis")}
+    names = list(shapes)
+    pairs = [(a, b) for k, a in enumerate(names) for b in names[k + 1 :]]
+    model = CollisionModel(made, shapes, pairs=pairs)
+    scene = Obstacles([Box((0.1, 0.1, 0.1), (0.3, 0.4, 0.0)), Sphere((0.2, -0.5, 0.0), 0.1)])
+    q = made.random(60, seed=4)
+    least = by_coal(model, q, scene)
+    hits = model.collides(q, scene)
+    np.testing.assert_array_equal(hits, least < 0.0)
+    np.testing.assert_allclose(model.clearance(q, scene).distance[hits], least[hits], rtol=0, atol=1e-12)
+    assert 0 < hits.sum() < 60
