@@ -335,6 +335,8 @@ def test_what_is_refused_in_words():
         Elbow(lw.load("ur5e"), "tool0")
     with pytest.raises(InvalidInput, match=r"reach is 0 \.\. 0\.8 m|reach is .*0\.8 m"):
         elbow().forbidden(tool_pose((2.0, 0.2, 0.2)), np.zeros((1, 3)), SafetyVolume(0.0, 0.1))
+    with pytest.raises(InvalidInput, match=r"configurations: the wrist would be .* reach is"):
+        elbow().configurations(tool_pose((2.0, 0.2, 0.2)), 0.0)
     with pytest.raises(ComputationError, match="straight"):
         elbow().arm_angle(np.zeros(7))
     with pytest.raises(InvalidInput, match=r"minimum 0\.2 m exceeds maximum"):

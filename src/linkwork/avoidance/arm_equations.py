@@ -117,8 +117,8 @@ class ArmEquations:
             arm = seven_axis._arm_basis(self.size, elbows.sines[i], elbows.cosines[i])
             elbow = SX(self.to_elbow)
             of_elbow = casadi.atan2(casadi.dot(elbow, arm[:, 2]), casadi.dot(elbow, arm[:, 1]))
-            found = seven_axis.solve(self.size, target, seed, angle + of_reference - of_elbow, margin)
-            rows += found.rows[4 * i : 4 * i + 4]
+            postures = seven_axis.solve(self.size, target, seed, angle + of_reference - of_elbow, margin)
+            rows += postures.rows[4 * i : 4 * i + 4]
         q, residuals = [], []
         for row in canonical.rows(Proposal(rows, ())).rows:
             joints = casadi.vertcat(*[SX(t) for t in row.theta])

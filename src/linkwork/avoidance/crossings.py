@@ -45,7 +45,7 @@ def positive_arcs(depth: Depth, count: int) -> tuple[np.ndarray, np.ndarray]:
         after(slope),
         R,
     )
-    found: list[tuple[np.ndarray, ...]] = []
+    crossings: list[tuple[np.ndarray, ...]] = []
     while len(cells[0]):
         which, a, w, ga, da, gb, db, R = cells
         curved = R * w
@@ -55,9 +55,9 @@ def positive_arcs(depth: Depth, count: int) -> tuple[np.ndarray, np.ndarray]:
         once = crosses & np.where(gb > 0.0, da - curved > 0.0, db + curved < 0.0)
         narrow = w < FINEST
         taken = once | (narrow & crosses)
-        found.append(tuple(x[taken] for x in (which, a, w, gb)))
+        crossings.append(tuple(x[taken] for x in (which, a, w, gb)))
         cells = _halved(depth, tuple(x[~(free | (lowest > 0.0) | once | narrow)] for x in cells))
-    which, a, w, gb = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    which, a, w, gb = (np.concatenate(parts) for parts in zip(*crossings, strict=True))
     return _arcs(which, _root(depth, which, a, w, gb > 0.0), gb > 0.0, first_value)
 
 

@@ -38,15 +38,15 @@ class Elbow:
 
     def __init__(self, robot: RobotLike, frame: str, reference: ArrayLike = (0.0, 0.0, 1.0)) -> None:
         self.subject = subject_of(robot, "Elbow")
-        found = classified(self.subject, frame)
-        if found.family != "seven_axis" or found.pose is None or not found.exact:
-            off = f"its axes are off by {found.deviation:.3g}" if found.family == "seven_axis" else ""
-            why = off or found.others.get("seven_axis", found.title)
+        kind = classified(self.subject, frame)
+        if kind.family != "seven_axis" or kind.pose is None or not kind.exact:
+            off = f"its axes are off by {kind.deviation:.3g}" if kind.family == "seven_axis" else ""
+            why = off or kind.others.get("seven_axis", kind.title)
             raise NotPossible(
                 f'Elbow: robot "{self.subject.model.name}", frame "{frame}" is no arm with spherical '
                 f"shoulder and wrist: {why}"
             )
-        self.frame, self.family = frame, found.pose
+        self.frame, self.family = frame, kind.pose
         direction = finite(reference, (3,), "Elbow: reference")
         length = float(np.linalg.norm(direction))
         if length == 0.0:
@@ -78,20 +78,24 @@ class Elbow:
 
     def configurations(self, pose: ArrayLike, arm_angle: ArrayLike) -> np.ndarray:
         """(..., 8, nq): the eight configurations with the tool at `pose` (..., 4, 4) and the elbow at `arm_angle`
-        (...) [rad]; NaN in rows that do not exist. Joints off the arm are at neutral."""
+        (...) [rad]; NaN in rows that do not exist, and one pose out of reach is refused. Joints off the arm are at
+        neutral."""
         T = as_doubles(pose, "configurations: pose")
         if T.ndim < 2 or T.shape[-2:] != (4, 4) or not np.isfinite(T).all():
             raise InvalidInput(f"configurations: pose has shape {T.shape}, expected finite (..., 4, 4)")
         angle = as_doubles(arm_angle, "configurations: arm_angle")
         q, residual, _ = self._call("configurations", T, angle)
-        q[~(residual <= SOLVED)] = np.nan
+        missing = ~(residual <= SOLVED)
+        if T.ndim == 2 and missing.all():
+            self.swing(T, "configurations")  # says how far the wrist would be
+        q[missing] = np.nan
         return self._whole(q)
 
     def nearest(self, pose: ArrayLike, arm_angle: float, before: np.ndarray) -> np.ndarray | None:
         """Of `configurations` the one (nq,) whose joints go the least way from `before` (nq,), in whole turns beside
         it; None where there is none."""
-        own, apart = self._call("nearest", pose, np.array(arm_angle), before[self.columns])
-        return self._whole(own) if apart < FAR else None
+        q, apart = self._call("nearest", pose, np.array(arm_angle), before[self.columns])
+        return self._whole(q) if apart < FAR else None
 
     def points(self, pose: ArrayLike, arm_angle: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Shoulder, elbow and wrist (3,) in world axes."""

@@ -15,7 +15,7 @@ def panel(stand: Any) -> ElbowPage | None:
     if stand.robot.nq != 7 or has_closures(stand.robot.subject):
         return None
     try:
-        found = classified(stand.robot.subject, stand.tip)
+        kind = classified(stand.robot.subject, stand.tip)
     except LinkworkError:
         return None
-    return ElbowPage(stand) if found.family == "seven_axis" and found.exact else None
+    return ElbowPage(stand) if kind.family == "seven_axis" and kind.exact else None

@@ -46,14 +46,14 @@ def depth(swing: Swing, upper: float, fore: float, angle: SX, start: SX, end: SX
     across = casadi.cos(angle) * swing.v0 + casadi.sin(angle) * swing.w0
     turned = casadi.cos(angle) * swing.w0 - casadi.sin(angle) * swing.v0
     wrist = swing.shoulder + swing.D * swing.u
-    found = []
+    depths = []
     for P, u, near, far in ((swing.shoulder, swing.u, upper, fore), (wrist, -swing.u, fore, upper)):
         cos_f, sin_f = _opening(near, far, swing.D)
         x, slope_of_x = cos_f * u + sin_f * across, sin_f * turned
         line = _seen_from(P, start, end)
         deepest, tau = _deepest(line, x, near, m, M)
-        found.append((deepest, casadi.dot(slope_of_x, line.at(tau)), sin_f))
-    (one, slope, sine), (other, other_slope, other_sine) = found
+        depths.append((deepest, casadi.dot(slope_of_x, line.at(tau)), sin_f))
+    (one, slope, sine), (other, other_slope, other_sine) = depths
     first = one >= other
     bound = fmax(_off_axis(swing, start), _off_axis(swing, end)) * fmax(sine, other_sine)
     return if_else(first, one, other), if_else(first, slope, other_slope), bound

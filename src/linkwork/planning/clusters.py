@@ -108,17 +108,17 @@ def _write_border(module: ir.Module) -> None:
     """
     r = Routine(module, "border", 5)
     lines, count, cluster, n, keys = r.arguments
-    own, found = Words(r, cluster), r.whole(0)
+    cluster_of, pairs = Words(r, cluster), r.whole(0)
     with r.times(count) as line:
         row = Words(r, lines).at(line * LINE)
         here, there, last = r.whole(row[0]), r.whole(row[1]), r.whole(-1)
         with r.times(row[2]) as k:
-            a, b = r.whole(own[here + k]), r.whole(own[there + k])
+            a, b = r.whole(cluster_of[here + k]), r.whole(cluster_of[there + k])
             r.skip((a < 0) | (b < 0) | a.equals(b))
             pair = r.whole(r.choose(a < b, a, b) * n + r.choose(a < b, b, a))
             r.skip(pair.equals(last))
             last.set(pair)
             with r.when(~keys.equals(0)):
-                Words(r, keys)[found] = pair
-            found.set(found + 1)
-    r.give(found)
+                Words(r, keys)[pairs] = pair
+            pairs.set(pairs + 1)
+    r.give(pairs)

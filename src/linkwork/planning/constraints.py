@@ -96,8 +96,8 @@ class Manifold:
         self.space, self.constraints = space, tuple(constraints)
         self.subject = space.subject
         self.loops = has_closures(self.subject)
-        boxes = [each.box(self.subject) for each in self.constraints]
-        self.targets = [each.task.numbers(self.subject) for each in self.constraints]
+        boxes = [one.box(self.subject) for one in self.constraints]
+        self.targets = [one.task.numbers(self.subject) for one in self.constraints]
         self.counts = tuple(tuple(np.flatnonzero(box[0]).tolist()) for box in boxes)
         own = [np.concatenate([box[k][box[0]] for box in boxes] or [np.zeros(0)]) for k in (1, 2, 3)]
         closing = len(constraint_labels(self.subject)) if self.loops else 0
@@ -125,7 +125,7 @@ class Manifold:
         signature = StagedSignature(
             "project", (("q", nq), ("numbers", size)), (), (("next", nq), ("off", 1)), OPERATIONS
         )
-        made = (Manifold, self.counts, tuple(each.task.key for each in self.constraints), size)
+        made = (Manifold, self.counts, tuple(one.task.key for one in self.constraints), size)
         return self.subject.once(made, lambda: StagedKernel(signature, lambda k: self._recipe(k, size)))
 
     def off(self, q: np.ndarray, numbers: np.ndarray) -> np.ndarray:
@@ -166,9 +166,10 @@ class Manifold:
         tree = self.subject.tree
         scene = TaskScene(self.subject, tree, q, tree_coordinates(tree, q), maps(tree)[2])
         parts, at = [], 0
-        for each, wanted in zip(self.constraints, self.counts, strict=True):
-            size = len(each.task.numbers(self.subject))
-            parts.append(_task_rows(each.task, scene, numbers[at : at + size], wanted))
+        for constraint, wanted in zip(self.constraints, self.counts, strict=True):
+            task = constraint.task
+            size = len(task.numbers(self.subject))
+            parts.append(_task_rows(task, scene, numbers[at : at + size], wanted))
             at += size
         if self.loops:
             residual = quantities.trace(self.subject, "constraints").call([q, SX.zeros(self.subject.nv)])[0]
@@ -222,7 +223,7 @@ def manifold_of(space: Space, constraints: Any, who: str = "plan") -> Manifold |
         constraints = (constraints,)
     if not isinstance(constraints, Sequence):
         raise InvalidInput(f"{who}: constraints is {constraints!r}, expected a list of lw.tasks or Constraint")
-    listed = [each if isinstance(each, Constraint) else Constraint(each) for each in constraints]
+    listed = [x if isinstance(x, Constraint) else Constraint(x) for x in constraints]
     if not listed and not has_closures(space.subject):
         return None
     return Manifold(space, listed)

@@ -41,7 +41,7 @@ def read(file: str | os.PathLike[str], subject: Subject) -> dict[str, Any]:
             version, name, point = int(stored["version"]), str(stored["robot"]), str(stored["point"])
             wraps = tuple(bool(wrap) for wrap in stored["wraps"])
             grid = JointGrid(tuple(stored[f"values_{k}"] for k in range(len(wraps))), wraps)
-            found = {part: stored[part] for part in ARRAYS}
+            arrays = {part: stored[part] for part in ARRAYS}
             joints, size = [str(joint) for joint in stored["joints"]], float(stored["voxel_size"])
     except FileNotFoundError:
         raise InvalidFile(f"KinematicGraph.load: there is no file {file}") from None
@@ -54,30 +54,30 @@ def read(file: str | os.PathLike[str], subject: Subject) -> dict[str, Any]:
         what = f"version {version}, expected {VERSION}" if version != VERSION else f'without "{missing[0]}"'
         raise InvalidFile(f'{whole}; robot "{subject.model.name}" is {what}' if missing else f"{whole}, {what}")
     columns = tuple(configurations.place(subject, joint).start for joint in joints)
-    _refuse_inconsistent(found, grid, size, whole)
+    _refuse_inconsistent(arrays, grid, size, whole)
     some = np.unique(np.linspace(0, grid.size - 1, min(COMPARED, grid.size)).astype(np.int64))
-    apart = np.abs(positions_of(subject, point, grid.nodes(some), columns) - found["positions"][some]).max()
+    apart = np.abs(positions_of(subject, point, grid.nodes(some), columns) - arrays["positions"][some]).max()
     if not apart <= NEAR:
         raise InvalidFile(f'{whole}, whose "{point}" stands {apart:.3g} m off that of robot "{subject.model.name}"')
-    return {"subject": subject, "point": point, "grid": grid, "columns": columns, "voxel_size": size, **found}
+    return {"subject": subject, "point": point, "grid": grid, "columns": columns, "voxel_size": size, **arrays}
 
 
 def _points(subject: Subject) -> set[str]:
     return {*(frame.name for frame in subject.model.frames), *(body.name for body in subject.model.bodies)}
 
 
-def _refuse_inconsistent(found: dict[str, np.ndarray], grid: JointGrid, size: float, whole: str) -> None:
+def _refuse_inconsistent(arrays: dict[str, np.ndarray], grid: JointGrid, size: float, whole: str) -> None:
     """Shapes and numbers that point outside their arrays."""
-    n, edges = grid.size, found["edges"]
+    n, edges = grid.size, arrays["edges"]
     shapes = {"positions": (n, 3), "voxel_of_node": (n,), "vertex_of_node": (n,), "edges": (len(edges), 2)}
     for part, shape in shapes.items():
-        if found[part].shape != shape:
-            raise InvalidFile(f"{whole}: {part} has shape {found[part].shape}, expected {shape}")
-    voxels, vertices = len(found["voxels"]), int(found["vertex_of_node"].max(initial=-1)) + 1
+        if arrays[part].shape != shape:
+            raise InvalidFile(f"{whole}: {part} has shape {arrays[part].shape}, expected {shape}")
+    voxels, vertices = len(arrays["voxels"]), int(arrays["vertex_of_node"].max(initial=-1)) + 1
     limits = {"voxel_of_node": voxels, "vertex_of_node": n, "edges": vertices}
     for part, limit in limits.items():
-        numbers = found[part]
+        numbers = arrays[part]
         if numbers.dtype.kind != "i" or (numbers.size and not (0 <= numbers.min() and numbers.max() < limit)):
             raise InvalidFile(f"{whole}: {part} has numbers outside 0 .. {limit - 1}")
-    if not (size > 0.0 and np.isfinite(found["positions"]).all()):
+    if not (size > 0.0 and np.isfinite(arrays["positions"]).all()):
         raise InvalidFile(f"{whole}: voxels of {size:g} m, or positions that are not finite")

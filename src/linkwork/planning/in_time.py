@@ -124,9 +124,9 @@ def plan_in_time(
     begin = one_configuration(space, start, "plan_in_time: start")
     around = obstacles if obstacles is None or isinstance(obstacles, Obstacles) else Obstacles(obstacles)
     movers = (moving,) if isinstance(moving, Moving) else tuple(moving)
-    for each in movers:
-        if not isinstance(each, Moving):
-            raise InvalidInput(f"plan_in_time: moving has a {type(each).__name__}, expected Moving(shapes, velocity)")
+    for mover in movers:
+        if not isinstance(mover, Moving):
+            raise InvalidInput(f"plan_in_time: moving has a {type(mover).__name__}, expected Moving(shapes, velocity)")
     lengths = {"period": period, "horizon": horizon, "time_limit": time_limit}
     slab, until, limit = (_positive(value, name) for name, value in lengths.items())
     rates = _speeds(model, speeds)
@@ -284,10 +284,10 @@ class _Search:
 
     def _free_until(self) -> np.ndarray:
         """(slabs + 1, nodes): the first slab from each one on in which a node is not free."""
-        found = np.full((self.slabs + 1, len(self.points)), self.slabs)
+        until = np.full((self.slabs + 1, len(self.points)), self.slabs)
         for slab in range(self.slabs - 1, -1, -1):
-            found[slab] = np.where(self.rests(slab), found[slab + 1], slab)
-        return found
+            until[slab] = np.where(self.rests(slab), until[slab + 1], slab)
+        return until
 
     def _pieces_free(self, edge: np.ndarray, k: np.ndarray, slab: int) -> np.ndarray:
         """Whether the k-th pieces of edges touch nothing in a slab, at samples."""
@@ -314,7 +314,7 @@ def _back(arrivals: list[_Arrival], end: int) -> list[_Arrival]:
 
 def _scene(still: Obstacles | None, moving: Sequence[Moving], t: float, half: float = 0.0) -> Obstacles:
     """What stands around at a time, shapes that move grown by what they move in a time `half`."""
-    moved = [shape for each in moving for shape in each.at(t, each.speed * half)]
+    moved = [shape for mover in moving for shape in mover.at(t, mover.speed * half)]
     return Obstacles([*(still or ()), *moved])
 
 

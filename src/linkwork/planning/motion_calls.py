@@ -46,10 +46,10 @@ def length_of(r: Routine, parts: Sequence[Value]) -> Value:
 
 def difference(r: Routine, target: Doubles, source: Doubles, turns: Sequence[float]) -> list[Value]:
     """The way from a source to a target; joints that turn without end take the shorter one."""
-    found = []
+    ways = []
     for c, turn in enumerate(turns):
         way = target[c] - source[c]
         if turn:
             way = way - r.nearest_whole(way * (1.0 / turn)) * turn
-        found.append(way)
-    return found
+        ways.append(way)
+    return ways

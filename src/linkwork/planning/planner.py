@@ -170,9 +170,9 @@ def plan_many(
     return Plans([answer for answer in plans if answer is not None], time.perf_counter() - clock)
 
 
-def _together(asking: _Asking, found: list[tuple[int, Question, Job]]) -> dict[int, Plan]:
+def _together(asking: _Asking, searched: list[tuple[int, Question, Job]]) -> dict[int, Plan]:
     """Paths that were found, shortened and proved side by side; what is missing needs more than that."""
-    solved_ones = [(k, asked, job) for k, asked, job in found if job["status"] == SOLVED and _is_done(job)]
+    solved_ones = [(k, asked, job) for k, asked, job in searched if job["status"] == SOLVED and _is_done(job)]
     paths = {k: asked.space.unwrapped(job.waypoints) for k, asked, job in solved_ones}
     if asking.shorten and solved_ones:
         search = solved_ones[0][1].search.padded(PADDING)
@@ -347,7 +347,7 @@ def _scenes(obstacles: Any, count: int) -> list[Obstacles | None]:
     if obstacles is None or isinstance(obstacles, Obstacles):
         return [obstacles]
     listed = list(obstacles)
-    if listed and all(each is None or isinstance(each, Obstacles) for each in listed):
+    if listed and all(scene is None or isinstance(scene, Obstacles) for scene in listed):
         if len(listed) != count:
             raise InvalidInput(f"plan_many: {len(listed)} scenes for {count} problems, expected one or as many")
         return listed

@@ -29,11 +29,11 @@ STUCK, ADVANCED, ARRIVED = 0, 1, 2
 def places(size: int) -> dict[str, int]:
     """Where each part of the tile begins, in doubles; "end": its length."""
     widths = {name: POINTS * (size if name in TILE[:3] else 1) for name in TILE}
-    found, at = {}, 0
+    places, at = {}, 0
     for name in TILE:
-        found[name] = at
+        places[name] = at
         at += widths[name]
-    return {**found, "end": at}
+    return {**places, "end": at}
 
 
 def write_project(module: ir.Module, size: int) -> ir.Function:
