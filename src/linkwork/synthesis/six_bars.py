@@ -87,8 +87,8 @@ def _two_links(pivots: np.ndarray, wrist: np.ndarray, who: str) -> list[Frames]:
 def six_bars(task: PlanarTask, chain: Any, most: int = 200, *, time_limit: float | None = None) -> list[Linkage]:
     """Every six-bar that carries the tracer through five poses.
 
-    time_limit: seconds after which it ends with NotPossible; None: as long as it takes
-    chain   three pivots at position 1: on the ground, elbow, wrist on the tracer's body; complex or (3, 2)
+    chain        three pivots at position 1: on the ground, elbow, wrist on the tracer's body; complex or (3, 2)
+    time_limit   seconds after which it ends with NotPossible; None: as long as it takes
 
     The first dyad closes two bodies of the chain, the second two bodies of what then exists, its new link included.
     Linkages come with their rotations at the positions; `check` judges them.
