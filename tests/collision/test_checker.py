@@ -61,7 +61,7 @@ def some_pairs(robot: lw.Robot, shapes: dict) -> list[tuple[str, str]]:
     return [(a, b) for _, a, b in found[:40]]
 
 
-@pytest.mark.parametrize(("name", "kinds"), [("ur5e", "sphere"), *((name, "mixed") for name in ROBOTS)])
+@pytest.mark.parametrize(("name", "kinds"), [("ur5e", "mixed"), *((name, "sphere") for name in ROBOTS)])
 def test_verdicts_are_those_of_coal(name: str, kinds: str) -> None:
     robot = lw.load(name)
     shapes = shapes_on(robot, 1, kinds)

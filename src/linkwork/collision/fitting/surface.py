@@ -12,7 +12,7 @@ from linkwork.collision.shapes import Box, Convex, Cylinder, Mesh, Shape
 from linkwork.engine.compile import CompiledFunction, compile
 from linkwork.errors import InvalidInput, NotPossible
 
-MOST_PIECES = 400_000
+MOST_PIECES = 400_000  # that cuts may add to the triangles that came
 
 
 def triangles(shape: Shape) -> np.ndarray:
@@ -68,7 +68,7 @@ def pieces(corners: np.ndarray, longest: float) -> np.ndarray:
         done.append(rest[small])
         rest, edges = rest[~small], edges[~small]
         count = sum(map(len, done)) + len(rest)
-        if count > MOST_PIECES:
+        if count > MOST_PIECES + len(corners):
             raise InvalidInput(
                 f"fit: the tolerance cuts this surface into more than {MOST_PIECES} pieces, expected a larger tolerance"
             )
