@@ -125,16 +125,16 @@ def table(subject: Subject) -> str:
     return "\n".join(lines)
 
 
-def parameter_changes(subject: Subject, given: Any) -> dict[str, Any]:
+def parameter_changes(subject: Subject, parameters: Any) -> dict[str, Any]:
     """Arguments of `edit.with_parameters` from an array (10 nb,), or from what identification found."""
     numbers = finite(
-        getattr(given, "parameters", given), (10 * len(subject.model.bodies),), "with_parameters: parameters"
+        getattr(parameters, "parameters", parameters), (10 * len(subject.model.bodies),), "with_parameters: parameters"
     )
     changes: dict[str, Any] = {"parameters": tuple(numbers.tolist())}
-    if hasattr(given, "parameters"):
+    if hasattr(parameters, "parameters"):
         single = [(joint.name, at.start) for joint, _, at in places(subject) if at.stop - at.start == 1]
         changes["order"] = tuple(name for name, _ in single)
         for label in ("damping", "friction", "armature"):
-            values = finite(getattr(given, label), (subject.nv,), f"with_parameters: {label}")
+            values = finite(getattr(parameters, label), (subject.nv,), f"with_parameters: {label}")
             changes[label] = tuple(float(values[at]) for _, at in single)
     return changes

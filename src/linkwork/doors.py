@@ -132,10 +132,10 @@ def door(function: Callable[..., Any], who: str, numbers: bool = True) -> Callab
 def _no_number(function: Callable[..., Any], who: str, args: tuple[Any, ...], options: dict[str, Any]) -> InvalidInput:
     """What is said of the first argument that is nan."""
     try:
-        given = inspect.signature(function).bind(*args, **options).arguments
+        arguments = inspect.signature(function).bind(*args, **options).arguments
     except TypeError:
-        given = options  # an argument is missing or unknown, too
-    named = [name for name, value in given.items() if value.__class__ is float and value != value]
+        arguments = options  # an argument is missing or unknown, too
+    named = [name for name, value in arguments.items() if value.__class__ is float and value != value]
     return InvalidInput(f"{who}: {named[0] if named else 'an argument'} is nan, expected a finite number")
 
 
@@ -148,34 +148,34 @@ def blamed(
         bound = signature.bind(*args, **options).arguments
     except TypeError:
         return None  # an argument is missing or unknown: Python's own sentence says it
-    given = {name: value for name, value in bound.items() if name != "self"}
+    arguments = {name: value for name, value in bound.items() if name != "self"}
     # faults that are not the arguments', and files
-    if isinstance(error, NameError) or _of_the_caller(given, error):
+    if isinstance(error, NameError) or _of_the_caller(arguments, error):
         return None  # no argument makes a name unknown
     if isinstance(error, OSError):
         return InvalidFile(f"{who}: {_told(error)}")
     # an argument that does not fit its annotation
     hints = _hints(function)
-    for name, value in given.items():
+    for name, value in arguments.items():
         if expected := misfit(value, hints.get(name, Any), name):
             return InvalidInput(f"{who}: {name} is {shown(value)}, expected {expected} ({_told(error)})")
     # an object of the caller's that is called and fails
-    for name, value in given.items():
+    for name, value in arguments.items():
         if callable(value) and not hasattr(value, "__code__") and hints.get(name) is not None:
             if "Callable" in str(hints[name]):
                 return InvalidInput(f"{who}: {name} = {shown(value)} raised {_told(error)}")
     # sizes that no array has
     if isinstance(error, (MemoryError, OverflowError)) or any(words in str(error) for words in _SIZES):
-        sizes = [name for name, value in given.items() if not callable(value) and not hasattr(value, "subject")]
+        sizes = [name for name, value in arguments.items() if not callable(value) and not hasattr(value, "subject")]
         if sizes:
-            came = ", ".join(f"{name} = {shown(given[name])}" for name in sizes)
+            came = ", ".join(f"{name} = {shown(arguments[name])}" for name in sizes)
             return InvalidInput(f"{who}: no array has the size that {came} asks for: {_told(error)}")
     # whatever is annotated so widely that nothing could be told before
-    loose = [name for name in given if _is_open(hints.get(name, Any))]
+    loose = [name for name in arguments if _is_open(hints.get(name, Any))]
     told = str(error)
-    named = [name for name in loose if f"'{type(given[name]).__name__}'" in told] or loose
+    named = [name for name in loose if f"'{type(arguments[name]).__name__}'" in told] or loose
     if named:
-        came = ", ".join(f"{name} = {shown(given[name])}" for name in named)
+        came = ", ".join(f"{name} = {shown(arguments[name])}" for name in named)
         return InvalidInput(f"{who}: there is no answer for {came}: {_told(error)}")
     return None
 
@@ -277,9 +277,9 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
         return {}
 
 
-def _of_the_caller(given: Mapping[str, Any], error: Exception) -> bool:
+def _of_the_caller(arguments: Mapping[str, Any], error: Exception) -> bool:
     """Whether a function among the arguments raised it: that is the caller's own affair."""
-    codes = {getattr(value, "__code__", None) for value in given.values()} - {None}
+    codes = {getattr(value, "__code__", None) for value in arguments.values()} - {None}
     trace = error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code in codes:

@@ -309,10 +309,10 @@ def _read(read: Callable[..., Any], path: Path, options: dict[str, Any]) -> Any:
 @cache
 def _built_in() -> dict[str, str]:
     """Name -> its line; the files of this package begin with name and description, so no more is read."""
-    found = {}
+    summaries = {}
     for path in sorted(FOLDER.glob(f"*{YAML}"), key=lambda path: path.name.removesuffix(YAML)):
         with path.open(encoding="utf-8") as file:
             head = file.read(2000)
         line = re.search(r"^description: *(.*)$", head, re.MULTILINE)
-        found[path.name.removesuffix(YAML)] = line[1].strip("\"'") if line else ""
-    return found
+        summaries[path.name.removesuffix(YAML)] = line[1].strip("\"'") if line else ""
+    return summaries

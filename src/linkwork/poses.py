@@ -37,9 +37,9 @@ def pose(
 
         lw.pose((0.4, 0.1, 0.3), rpy=(180, 0, 90), degrees=True)
     """
-    given = {"rpy": rpy, "quaternion": quaternion, "quaternion_wxyz": quaternion_wxyz}
-    given |= {"matrix": matrix, "rotation_vector": rotation_vector}
-    said = [name for name in _WAYS if given[name] is not None]
+    rotations = {"rpy": rpy, "quaternion": quaternion, "quaternion_wxyz": quaternion_wxyz}
+    rotations |= {"matrix": matrix, "rotation_vector": rotation_vector}
+    said = [name for name in _WAYS if rotations[name] is not None]
     if len(said) > 1:
         raise InvalidInput(f"pose: {' and '.join(said)} are given, expected one way of saying a rotation")
     place = as_doubles(xyz, "pose: xyz")
@@ -47,7 +47,7 @@ def pose(
         return _checked(place)
     if place.ndim < 1 or place.shape[-1] != 3 or not np.isfinite(place).all():
         raise InvalidInput(f"pose: xyz has shape {place.shape}, expected finite numbers (..., 3) or a pose (..., 4, 4)")
-    R = _rotation(said[0], given[said[0]], degrees) if said else np.eye(3)
+    R = _rotation(said[0], rotations[said[0]], degrees) if said else np.eye(3)
     lead = broadcast({"xyz": place.shape[:-1], "rotation": R.shape[:-2]}, "pose")
     T = np.zeros((*lead, 4, 4))
     T[..., :3, :3], T[..., :3, 3], T[..., 3, 3] = R, place, 1.0
@@ -105,9 +105,9 @@ def _from_quaternion(xyzw: np.ndarray, way: str) -> np.ndarray:
 def _checked(T: np.ndarray) -> np.ndarray:
     if not np.isfinite(T).all() or np.abs(T[..., 3, :] - [0.0, 0.0, 0.0, 1.0]).max(initial=0.0) > 1e-9:
         raise InvalidInput("pose: a rigid motion is finite and its last row is (0, 0, 0, 1)")
-    found = T.copy()
-    found[..., :3, :3] = _nearest(T[..., :3, :3], "pose: the rotation part")
-    return found
+    proper = T.copy()
+    proper[..., :3, :3] = _nearest(T[..., :3, :3], "pose: the rotation part")
+    return proper
 
 
 def _nearest(R: np.ndarray, who: str) -> np.ndarray:

@@ -82,12 +82,12 @@ def known_motion(subject: Subject, tree: Tree, c: SX, cd: SX, cdd: SX) -> tuple[
         q[at_q : at_q + nq] = c[at_c : at_c + nq]
         v[at_v : at_v + nv], a[at_v : at_v + nv] = cd[at_cd : at_cd + nv], cdd[at_cd : at_cd + nv]
     for driven, drive in drives(subject, tree):
-        given = [c[k] for k in driven.commands]
-        motion = drive.forward(given, [cd[k] for k in driven.rates], [cdd[k] for k in driven.rates])
+        commands = [c[k] for k in driven.commands]
+        motion = drive.forward(commands, [cd[k] for k in driven.rates], [cdd[k] for k in driven.rates])
         for target, indices, values in ((q, driven.q, motion[0]), (v, driven.v, motion[1]), (a, driven.v, motion[2])):
             for k, value in zip(indices, values, strict=True):
                 target[k] = value
-        guards += drive.inside(given)
+        guards += drive.inside(commands)
     _carry(layout, (q, v, a), -1)
     couplings = {e.name: e for e in tree.elements if isinstance(e, Coupling)}
     for follower in layout.followers:

@@ -261,8 +261,8 @@ def _refuse_open(subject: Subject, c: np.ndarray, residual: np.ndarray, settled:
     worst = int(np.argmax(row))
     name, what = row_labels(subject)[worst]
     sample = f" of sample {at}" if at else ""
-    given = np.broadcast_to(c, (*bad.shape, c.shape[-1]))[at]
-    held = ", ".join(f"{label} = {value:.6g}" for label, value in zip(layout.names, given, strict=False))
+    commands = np.broadcast_to(c, (*bad.shape, c.shape[-1]))[at]
+    held = ", ".join(f"{label} = {value:.6g}" for label, value in zip(layout.names, commands, strict=False))
     short = f'"{name}" stays open by {row[worst]:.3g} in {what}' if row[worst] > OPEN else "a dead point is near"
     raise InvalidInput(f"from_actuators: the loops do not close for the commands{sample} ({held}): {short}")
 

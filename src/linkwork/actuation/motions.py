@@ -116,8 +116,8 @@ class SampledMotion:
         for track in tracks:
             for driven in layout.driven:
                 if track.name in driven.drive.joints:
-                    own = (driven.commands, driven.rates, driven.rates)
-                    for target, source, entries in zip(into, commands, own, strict=True):
+                    columns = (driven.commands, driven.rates, driven.rates)
+                    for target, source, entries in zip(into, commands, columns, strict=True):
                         target[..., list(entries)] = source[..., list(entries)]
                     break
             else:

@@ -42,8 +42,8 @@ def _line(
     who: str = "",
     dynamic: bool = False,
 ) -> Quantity:
-    own = {name: AXES[name] for name in inputs.split() if name in AXES}
-    return Quantity(trace, inputs, outputs, dynamic=dynamic, who=who, guard=guard, axes=own, sizes=SIZES)
+    axes = {name: AXES[name] for name in inputs.split() if name in AXES}
+    return Quantity(trace, inputs, outputs, dynamic=dynamic, who=who, guard=guard, axes=axes, sizes=SIZES)
 
 
 _COMMANDS = (("c", "commands"), ("cd", "rates"), ("cdd", "rates"))

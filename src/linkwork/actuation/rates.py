@@ -30,22 +30,22 @@ def with_rates(subject: Subject, motion: dict[str, Any], names: tuple[str, str, 
     time = as_doubles(motion["time"], f"{who}: time")
     if time.ndim != 1 or not len(time) or not np.isfinite(time).all():
         raise InvalidInput(f"{who}: time has shape {time.shape}, expected (n,) finite numbers")
-    given: list[np.ndarray | None] = []
+    series: list[np.ndarray | None] = []
     for name, size in zip(names, sizes, strict=True):
         array = None if motion.get(name) is None else as_doubles(motion[name], f"{who}: {name}")
         if array is not None and array.shape != (len(time), size):
             raise InvalidInput(f"{who}: {name} has shape {array.shape}, expected ({len(time)}, {size})")
         if array is not None and not np.isfinite(array).all():
             raise InvalidInput(f"{who}: {name} is not finite")
-        given.append(array)
-    x, rate, second = given
+        series.append(array)
+    x, rate, second = series
     assert x is not None
     if rate is not None and second is not None:
         return [x, rate, second]
     if len(time) == 1:
         still = np.zeros((1, sizes[1]))
         return [x, still if rate is None else rate, still if second is None else second]
-    missing = " and ".join(n for n, array in zip(names, given, strict=True) if array is None)
+    missing = " and ".join(n for n, array in zip(names, series, strict=True) if array is None)
     if not (np.diff(time) > 0).all():
         k = int(np.argmin(np.diff(time) > 0))
         raise InvalidInput(

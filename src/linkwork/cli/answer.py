@@ -88,11 +88,11 @@ def show(answer: Answer, as_json: bool) -> None:
 def printed(command: Callable[..., Any]) -> Callable[..., None]:
     """The command as the command line runs it: with --json, its answer shown, its code the exit's."""
     signature = inspect.signature(command, eval_str=True)
-    own = "as_json" in signature.parameters
+    has_json = "as_json" in signature.parameters
 
     @wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
-        as_json = bool(options.get("as_json") if own else options.pop("as_json", False))
+        as_json = bool(options.get("as_json") if has_json else options.pop("as_json", False))
         with on_the_command_line(command.__name__):
             answer = command(*arguments, **options)
         if not isinstance(answer, Answer):
@@ -104,7 +104,7 @@ def printed(command: Callable[..., Any]) -> Callable[..., None]:
         if answer.code:
             raise typer.Exit(answer.code)
 
-    if not own:
+    if not has_json:
         option = inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Json)
         signature = signature.replace(parameters=[*signature.parameters.values(), option])
     run.__signature__ = signature  # type: ignore[attr-defined]

@@ -73,9 +73,9 @@ def configuration(robot: lw.Robot, text: str | None) -> np.ndarray:
         if name not in robot.joints:
             raise UnknownName(f'--q: robot "{robot.name}" has no joint "{name}"{did_you_mean(name, robot.joints)}')
         named[name] = value(number, f"--q {name}")
-    q, given = usual.copy(), robot.q(**named)
+    q, chosen = usual.copy(), robot.q(**named)
     for name in named:
-        q[robot.index(name)] = given[robot.index(name)]
+        q[robot.index(name)] = chosen[robot.index(name)]
     return _closed(robot, q, tuple(named))
 
 

@@ -121,8 +121,8 @@ def _difference(ours: lw.Robot, theirs: Peer) -> tuple[float, str]:
     worst, what = 0.0, "poses"
     for body, T in theirs.poses(values).items():
         if body in poses:
-            own = np.column_stack([poses[body].rotation, poses[body].position])
-            worst = max(worst, _relative(own, T[:3]))
+            placement = np.column_stack([poses[body].rotation, poses[body].position])
+            worst = max(worst, _relative(placement, T[:3]))
     if worst > CLOSE or ours.nv > MOST_TRACED or model.kinematic_only:
         return worst, what
     names, M = theirs.mass_matrix(values)
@@ -136,9 +136,9 @@ def _difference(ours: lw.Robot, theirs: Peer) -> tuple[float, str]:
     return max(worst, _relative(mine[np.ix_(order, order)], M)), "poses and mass matrix"
 
 
-def _in_order(own: list[str], names: list[str]) -> list[int]:
+def _in_order(ours: list[str], names: list[str]) -> list[int]:
     """Places in `own` of the coordinates in the order of `names`; those of one joint keep their order."""
-    starts = {name: own.index(name) for name in dict.fromkeys(own)}
+    starts = {name: ours.index(name) for name in dict.fromkeys(ours)}
     seen: dict[str, int] = {}
     order = []
     for name in names:

@@ -46,9 +46,9 @@ def dh_rows(model: Model, convention: str) -> DHTable:
     if not moving:
         raise NotPossible(f'to_dh: robot "{model.name}" has no moving joint')
     for base in (HERE, moving[0].before):
-        own = _own_rows(_standing_on(moving, base), convention)
-        if own is not None:
-            return DHTable(own, convention, base, HERE)
+        rows = _own_rows(_standing_on(moving, base), convention)
+        if rows is not None:
+            return DHTable(rows, convention, base, HERE)
     return _made_rows(model, moving, convention)
 
 
@@ -78,7 +78,7 @@ def _moving(model: Model) -> list[_Moving]:
         below.setdefault(joint.parent, []).append(joint)
     bodies = {body.name: body for body in model.bodies}
     children = {joint.child for joint in model.joints}
-    found: list[_Moving] = []
+    moving: list[_Moving] = []
     # (joint, row it hangs on, T from that row's link frame to the joint's parent)
     stack: list[tuple[Joint, int | None, Placement]] = [(j, None, HERE) for j in reversed(below.get(None, []))]
     for body in model.bodies:
@@ -88,7 +88,7 @@ def _moving(model: Model) -> list[_Moving]:
         joint, row, T = stack.pop()
         if joint.type == "fixed":
             if row is not None:
-                _add(found[row], bodies[joint.child], T @ joint.placement)
+                _add(moving[row], bodies[joint.child], T @ joint.placement)
             stack += [(each, row, T @ joint.placement) for each in reversed(below.get(joint.child, []))]
             continue
         link, after, rest = joint.child, None, below.get(joint.child, [])
@@ -96,11 +96,11 @@ def _moving(model: Model) -> list[_Moving]:
         if not (carrier.has_inertia or carrier.points or carrier.visuals) and [j.type for j in rest] == ["fixed"]:
             link, after, rest = rest[0].child, rest[0].placement, below.get(rest[0].child, [])
         own = bodies[link]
-        found.append(
+        moving.append(
             _Moving(joint, row, T @ joint.placement, after, link, own.mass_properties if own.has_inertia else None)
         )
-        stack += [(each, len(found) - 1, HERE) for each in reversed(rest)]
-    return found
+        stack += [(each, len(moving) - 1, HERE) for each in reversed(rest)]
+    return moving
 
 
 def _add(row: _Moving, body: Any, T_link_body: Placement) -> None:
@@ -114,10 +114,10 @@ def _own_rows(moving: list[_Moving], convention: str) -> list[dict[str, Any]] | 
     size = max(1.0, *(abs(x) for m in moving for x in (*m.before.position, *(m.after or HERE).position)))
     rows = []
     for i, m in enumerate(moving):
-        found = (_standard_row if convention == "standard" else _modified_row)(m, size)
-        if found is None:
+        parameters = (_standard_row if convention == "standard" else _modified_row)(m, size)
+        if parameters is None:
             return None
-        rows.append(_row(i, m, *found, m.matter))
+        rows.append(_row(i, m, *parameters, m.matter))
     return rows
 
 
@@ -143,11 +143,11 @@ def _modified_row(m: _Moving, size: float) -> tuple[dict[str, float], float] | N
         return None
     if m.after is None:
         return across, 0.0
-    given, other = ("theta", "d") if m.joint.type != "prismatic" else ("d", "theta")
+    free, other = ("theta", "d") if m.joint.type != "prismatic" else ("d", "theta")
     if abs(along["a"]) + abs(along["alpha"]) + abs(across[other]) > _FITS * size:
         return None
     parameters = {"a": across["a"], "alpha": across["alpha"], "d": along["d"], "theta": along["theta"]}
-    return parameters, across[given]
+    return parameters, across[free]
 
 
 def _zero(T: Placement, turns: bool, size: float) -> float | None:

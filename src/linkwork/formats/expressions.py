@@ -195,10 +195,10 @@ def _dimension(node: ast.expr, dimensions: Mapping[str, str | None], text: str) 
             parts = arguments
         case _:
             return None
-    found = [d for d in (_dimension(part, dimensions, text) for part in parts) if d is not None]
-    if len(set(found)) > 1:
-        raise ExpressionError(f'"{text}" adds a {found[0]} to a {next(d for d in found if d != found[0])}')
-    return found[0] if found else None
+    summands = [d for d in (_dimension(part, dimensions, text) for part in parts) if d is not None]
+    if len(set(summands)) > 1:
+        raise ExpressionError(f'"{text}" adds a {summands[0]} to a {next(d for d in summands if d != summands[0])}')
+    return summands[0] if summands else None
 
 
 def _as_float(number: int | float) -> float:

@@ -48,7 +48,7 @@ def _package() -> Path | None:
 
 def _cache_paths(folder: Path) -> dict[str, str]:
     """Repository name -> folder of its clone inside the cache, from the table in _repositories.py."""
-    found: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for node in ast.walk(_parsed(folder / "_repositories.py")):
         if not isinstance(node, ast.Dict):
             continue
@@ -56,8 +56,8 @@ def _cache_paths(folder: Path) -> dict[str, str]:
             if isinstance(key, ast.Constant) and isinstance(value, ast.Call):
                 words = {k.arg: k.value.value for k in value.keywords if isinstance(k.value, ast.Constant)}
                 if isinstance(words.get("cache_path"), str):
-                    found[str(key.value)] = str(words["cache_path"])
-    return found
+                    paths[str(key.value)] = str(words["cache_path"])
+    return paths
 
 
 def _constants(module: Path, cache_paths: dict[str, str]) -> dict[str, str]:

@@ -125,15 +125,17 @@ def _semantics(robot: Element, strict: bool | None) -> Semantics:
             passed.remark(f"left out <{child.tag[:60]}> on line {child.line}")
     semantics = Semantics(
         robot=robot.text("name", ""),
-        groups=tuple(_group(each) for each in robot.all("group")),
-        poses=tuple(_pose(each, passed) for each in robot.all("group_state")),
-        end_effectors=tuple(_end_effector(each) for each in robot.all("end_effector")),
-        virtual_joints=tuple(_virtual_joint(each) for each in robot.all("virtual_joint")),
-        passive_joints=tuple(each.text("name") for each in robot.all("passive_joint")),
-        disabled=tuple(_pair(each) for each in robot.all("disable_collisions")),
-        enabled=tuple(_pair(each) for each in robot.all("enable_collisions")),
-        default_disabled=tuple(each.text("link") for each in robot.all("disable_default_collisions")),
-        spheres=tuple(_sphere(at, each) for at in robot.all("link_sphere_approximation") for each in at.all("sphere")),
+        groups=tuple(_group(element) for element in robot.all("group")),
+        poses=tuple(_pose(element, passed) for element in robot.all("group_state")),
+        end_effectors=tuple(_end_effector(element) for element in robot.all("end_effector")),
+        virtual_joints=tuple(_virtual_joint(element) for element in robot.all("virtual_joint")),
+        passive_joints=tuple(element.text("name") for element in robot.all("passive_joint")),
+        disabled=tuple(_pair(element) for element in robot.all("disable_collisions")),
+        enabled=tuple(_pair(element) for element in robot.all("enable_collisions")),
+        default_disabled=tuple(element.text("link") for element in robot.all("disable_default_collisions")),
+        spheres=tuple(
+            _sphere(at, element) for at in robot.all("link_sphere_approximation") for element in at.all("sphere")
+        ),
     )
     _check_groups(robot, semantics, passed)
     passed.say()

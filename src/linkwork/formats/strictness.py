@@ -66,6 +66,6 @@ class Passed:
     def _note(self, error: InvalidFile, meaning: str) -> None:
         """`line 7: ...`, or `other.xml:7: ...` where the line stands in a file that this one includes."""
         said = str(error)
-        own = f"{self.source}:"
-        place = f"line {said.removeprefix(own)}" if said.startswith(own) else said
+        prefix = f"{self.source}:"
+        place = f"line {said.removeprefix(prefix)}" if said.startswith(prefix) else said
         self._remarks[f"{place}: {meaning}" if meaning else place] = None

@@ -18,8 +18,8 @@ from linkwork.formats.files import LARGEST, file_name, read_bounded
 
 def expanded(path: str | os.PathLike[str], mappings: Mapping[str, str] | None = None) -> str:
     """The URDF text of a .xacro file; `mappings` are its arguments, as `name:=value` of the command xacro."""
-    given = {} if mappings is None else mappings
-    if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
+    replacements = {} if mappings is None else mappings
+    if not isinstance(replacements, Mapping) or not all(isinstance(key, str) for key in replacements):
         raise InvalidInput(f'load: mappings is {mappings!r}, expected a dictionary such as {{"name": "ur5e"}}')
     shown = file_name(path)
     read_bounded(shown)  # a missing file, a folder or a huge one is refused as everywhere
@@ -27,7 +27,7 @@ def expanded(path: str | os.PathLike[str], mappings: Mapping[str, str] | None = 
     said = io.StringIO()  # xacro prints its warnings
     try:
         with contextlib.redirect_stderr(said):
-            document = package.process_file(shown, mappings={key: str(value) for key, value in given.items()})
+            document = package.process_file(shown, mappings={key: str(value) for key, value in replacements.items()})
             text = str(document.toprettyxml(indent="  "))
     except Exception as error:  # expressions of the file raise whatever Python raises
         raise InvalidFile(f"{shown}: xacro cannot expand it: {type(error).__name__}: {_first_line(error)}") from error

@@ -78,17 +78,17 @@ class Element:
         """
         if not self.children:
             return None
-        found = self.all(tag)
-        if len(found) > 1:
-            first = f"the first is on line {found[0].line}"
-            error = found[1].error(f"is the second <{tag}> ({first}), expected one")
+        children = self.all(tag)
+        if len(children) > 1:
+            first = f"the first is on line {children[0].line}"
+            error = children[1].error(f"is the second <{tag}> ({first}), expected one")
             if passed is None:
                 raise error
-            if drawn or all(each.says_the_same(found[0]) for each in found[1:]):
+            if drawn or all(each.says_the_same(children[0]) for each in children[1:]):
                 passed.detail(error)
             else:
                 passed.plain(error, "the first one counts")
-        return found[0] if found else None
+        return children[0] if children else None
 
     def says_the_same(self, other: Element) -> bool:
         """Whether two elements have equal tags, attributes and children."""
@@ -205,10 +205,10 @@ def root_tag(content: str | bytes) -> str | None:
         end = next((close for opening, close in _PROLOGUE if text.startswith(opening, at)), None)
         if end is None:
             break
-        found = text.find(end, at)
-        if found < 0:
+        closing = text.find(end, at)
+        if closing < 0:
             return None
-        at = found + len(end)
+        at = closing + len(end)
     match = _TAG.match(text, at)
     return None if match is None else match[1]
 
@@ -219,8 +219,8 @@ def _declared_first(content: str | bytes) -> str | bytes:
     Published files begin with an empty line. It says nothing, and every line keeps its number.
     """
     if isinstance(content, bytes):
-        found = _LATE_DECLARATION_BYTES.match(content)
-        return content if found is None else found[2] + found[1] + content[found.end() :]
+        late = _LATE_DECLARATION_BYTES.match(content)
+        return content if late is None else late[2] + late[1] + content[late.end() :]
     match = _LATE_DECLARATION.match(content)
     return content if match is None else match[2] + match[1] + content[match.end() :]
 

@@ -80,13 +80,13 @@ def settled(
     """The answer of a search, with what it did not reach decided by the closed form."""
     batch = np.shape(answer.success)
     left = np.flatnonzero(~np.reshape(answer.success, -1))
-    own = (
+    starts = (
         q0
         if q0 is None or q0.ndim == 1
         else np.broadcast_to(q0, (*batch, q0.shape[-1])).reshape(-1, q0.shape[-1])[left]
     )
     each = np.broadcast_to(target, (*batch, 4, 4)).reshape(-1, 4, 4)
-    last = closed_form(solver, each[left], own, limits, tolerance, None)
+    last = closed_form(solver, each[left], starts, limits, tolerance, None)
     reasons = [""] * int(np.prod(batch))
     for i, reached, why in zip(left, last.success, last.reason, strict=True):
         told, given_back, _ = why.partition("; the start")
@@ -132,9 +132,9 @@ def _chosen(solver: Solver, target: np.ndarray, start: np.ndarray, limits: Limit
     x, count = _nearest(solutions, columns, start, low, high), solutions.count
     without = np.flatnonzero(np.isnan(x).any(axis=-1))
     if len(without) and free is None and solutions.free_name:
-        own = start if start.ndim == 1 else start[without]
-        around = inverse_kinematics_all(subject, target[without], frame, own, _TURN * np.arange(SWIVELS) / SWIVELS)
-        x[without] = _nearest(around, columns, own, low, high)
+        starts = start if start.ndim == 1 else start[without]
+        around = inverse_kinematics_all(subject, target[without], frame, starts, _TURN * np.arange(SWIVELS) / SWIVELS)
+        x[without] = _nearest(around, columns, starts, low, high)
         count[without] = around.count
     reasons = [""] * len(target)
     for i in np.flatnonzero(np.isnan(x).any(axis=-1)):

@@ -107,8 +107,8 @@ def step_towards(
 
 def scale(mechanism: Mechanism, goals: tuple[Goal, ...]) -> float:
     """Brings weights of the caller's own to the size of ours, so that only their ratios matter."""
-    own = [w for goal in goals for w in goal.weights or ()]
-    return max(1.0, mechanism.length) / max(own) if own else 1.0
+    weights = [w for goal in goals for w in goal.weights or ()]
+    return max(1.0, mechanism.length) / max(weights) if weights else 1.0
 
 
 def least_weights(mechanism: Mechanism, goals: tuple[Goal, ...]) -> tuple[float, float]:

@@ -223,13 +223,13 @@ class TaskStack:
         return J, self.gains * e
 
 
-def _weighs_alike(own: Task, other: Task) -> bool:
+def _weighs_alike(first: Task, other: Task) -> bool:
     """Whether two tasks differ in their targets alone."""
-    if own is other:
+    if first is other:
         return True
-    if own.key != other.key or not is_dataclass(own):
+    if first.key != other.key or not is_dataclass(first):
         return False
-    return all(_plainly_equal(getattr(own, name), getattr(other, name)) for name in _weights_of(type(own)))
+    return all(_plainly_equal(getattr(first, name), getattr(other, name)) for name in _weights_of(type(first)))
 
 
 @functools.cache
@@ -281,8 +281,8 @@ class _Bounds:
         if self.whole and self.change is None:
             low, high = APPROACH * (self.floor - q), APPROACH * (self.ceiling - q)
             return np.minimum(np.maximum(low, lower), upper), np.maximum(np.minimum(high, upper), lower)
-        own, v = q[self.at_q], self.at_v
-        low, high = APPROACH * (self.floor[self.at_q] - own), APPROACH * (self.ceiling[self.at_q] - own)
+        values, v = q[self.at_q], self.at_v
+        low, high = APPROACH * (self.floor[self.at_q] - values), APPROACH * (self.ceiling[self.at_q] - values)
         lower, upper = lower.copy(), upper.copy()
         least, most = lower[v], upper[v]
         lower[v] = np.minimum(np.maximum(least, low), most)

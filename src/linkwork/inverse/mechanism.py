@@ -99,12 +99,12 @@ class Mechanism:
 
     def in_tree(self, x: SX) -> SX:
         """Coordinates of the whole tree for values x of this mechanism's coordinates; others at neutral."""
-        own = SX(DM(configurations.neutral(self.subject)))
+        q = SX(DM(configurations.neutral(self.subject)))
         for k, at in enumerate(self.q):
-            own[at] = x[k]
+            q[at] = x[k]
         if not self.tree.mimic:
-            return own
-        return tree_coordinates(self.tree, own)
+            return q
+        return tree_coordinates(self.tree, q)
 
     def columns(self, J: SX) -> SX:
         """The columns of this mechanism's v from a Jacobian of the tree."""
@@ -122,8 +122,8 @@ class Mechanism:
         if self.tree.mimic:
             dv = maps(self.tree)[2] @ dv
         q = integrate(self.tree, self.in_tree(x), dv)
-        own = self.tree.independent[0]
-        return casadi.vertcat(*[q[own[k]] for k in self.q])
+        independent = self.tree.independent[0]
+        return casadi.vertcat(*[q[independent[k]] for k in self.q])
 
     def loop_rows(self, q_tree: SX) -> tuple[SX, SX] | None:
         """(residuals, Jacobian) of the closed loops, in coordinates of the tree, and of struts beyond their strokes."""
@@ -147,12 +147,12 @@ def mechanism(who: str, subject: Subject, goals: tuple[Goal, ...]) -> Mechanism:
     moving: set[int] = set()
     for goal, (node, _) in zip(goals, places, strict=True):
         rows = [k for i in tree.paths[node] for k in range(tree.nodes[i].v, tree.nodes[i].v + tree.nodes[i].nv)]
-        own = set(np.flatnonzero(np.abs(G[rows]).sum(axis=0)).tolist()) if rows else set()
-        if not own:
+        columns = set(np.flatnonzero(np.abs(G[rows]).sum(axis=0)).tolist()) if rows else set()
+        if not columns:
             raise NotPossible(
                 f'{who}: no joint of robot "{subject.model.name}" moves frame "{goal.frame}"; it is fixed in the world'
             )
-        moving |= own
+        moving |= columns
     elements = _loops_among(subject, moving)
     v = tuple(sorted(moving))
     q: list[int] = []
@@ -173,11 +173,11 @@ def _strokes(subject: Subject, moving: set[int]) -> tuple[LinearActuator, ...]:
     legs = []
     tree = subject.tree
     for strut in layout_of(subject).struts:
-        own = next(e for e in tree.elements if isinstance(e, LinearActuator) and e.name == strut.name)
-        rows = strut_rows(tree, SX.sym("q", tree.nq), SX.sym("v", tree.nv), (own,), tree.elements)
-        limited = float(own.lower) > 0.0 or math.isfinite(float(own.upper))
+        actuator = next(e for e in tree.elements if isinstance(e, LinearActuator) and e.name == strut.name)
+        rows = strut_rows(tree, SX.sym("q", tree.nq), SX.sym("v", tree.nv), (actuator,), tree.elements)
+        limited = float(actuator.lower) > 0.0 or math.isfinite(float(actuator.upper))
         if limited and _columns(tree, rows) <= moving:
-            legs.append(own)
+            legs.append(actuator)
     return tuple(legs)
 
 
@@ -264,6 +264,6 @@ def limits_of(who: str, subject: Subject, given: Any) -> tuple[np.ndarray, np.nd
 def _sliding(subject: Subject) -> set[int]:
     """Independent velocity coordinates along which something slides."""
     tree = subject.tree
-    own = {k: i for i, k in enumerate(tree.independent[1])}
+    column_of = {k: i for i, k in enumerate(tree.independent[1])}
     sliding = {node.v + k for node in tree.nodes for k in KINDS[node.kind].slides}
-    return {own[k] for k in sliding if k in own}
+    return {column_of[k] for k in sliding if k in column_of}

@@ -109,8 +109,8 @@ class Solver(Keeper):
     def loop(self, live: bool, wish: bool) -> SearchLoop:
         """The loop with limits that come with the call (live) or the robot's own, with or without a preference."""
         if (live, wish) not in self._loops:
-            own = tuple(x[self.moving] for x in self.limits)
-            self._loops[live, wish] = SearchLoop(self.mechanism, self.goals, None if live else own, wish)
+            limits = tuple(x[self.moving] for x in self.limits)
+            self._loops[live, wish] = SearchLoop(self.mechanism, self.goals, None if live else limits, wish)
         return self._loops[live, wish]
 
     @functools.cached_property
@@ -229,8 +229,8 @@ class Solver(Keeper):
         if code == BEYOND:
             return f"out of reach: the chain is {self.mechanism.reach:.4g} m long; {nearest}"
         if np.size(result.success) <= MOST:
-            own = np.broadcast_to(numbers, (*np.shape(result.success), self.size))[index]
-            blocked = blocked_by(self, np.ascontiguousarray(own), np.array(result.q)[index], result.limits)
+            chosen = np.broadcast_to(numbers, (*np.shape(result.success), self.size))[index]
+            blocked = blocked_by(self, np.ascontiguousarray(chosen), np.array(result.q)[index], result.limits)
             return f"no configuration within the limits was found; {nearest}; {blocked}"
         names = [joint.name for joint, q, _ in configurations.places(self.subject) for _ in range(q.start, q.stop)]
         stands = list(dict.fromkeys(n for n, limit in zip(names, result.on_limit[index], strict=True) if limit))

@@ -148,10 +148,10 @@ def _gradient(solver: Solver, objective: str | Objective, x: SX, bounds: tuple[n
 def _objective(solver: Solver, objective: str | Objective, s: SX, bounds: tuple[np.ndarray, ...]) -> Any:
     m = solver.mechanism
     if callable(objective):
-        own = SX(casadi.DM(solver.neutral))
+        neutral = SX(casadi.DM(solver.neutral))
         for k, at in enumerate(m.q):
-            own[at] = s[k]
-        return objective(own)
+            neutral[at] = s[k]
+        return objective(neutral)
     if objective == "limits":
         lower, upper = bounds
         single = [at for at, _ in m.single if np.isfinite(lower[at]) and np.isfinite(upper[at])]

@@ -240,17 +240,16 @@ def order_of(who: str, mechanism: Mechanism, order: Any, partial: bool) -> tuple
         if order not in named:
             raise InvalidInput(f"{who}: order is {order!r}, expected one of {list(named)} or a list of joints")
         return named[order]
-    own = _coordinates_by_name(mechanism)
+    coordinates = _coordinates_by_name(mechanism)
     if not isinstance(order, Sequence) or not order:
-        raise InvalidInput(f"{who}: order is {order!r}, expected a list of joints out of {list(own)}")
+        raise InvalidInput(f"{who}: order is {order!r}, expected a list of joints out of {list(coordinates)}")
     for name in order:
-        if not isinstance(name, str) or name not in own:
-            raise UnknownName(
-                f'{who}: order names "{name}"{did_you_mean(str(name), own)}; moving joints are {list(own)}'
-            )
-    chosen = tuple(k for name in order for k in own[name])
+        if not isinstance(name, str) or name not in coordinates:
+            near = did_you_mean(str(name), coordinates)
+            raise UnknownName(f'{who}: order names "{name}"{near}; moving joints are {list(coordinates)}')
+    chosen = tuple(k for name in order for k in coordinates[name])
     if len(set(chosen)) < len(chosen) or (not partial and len(chosen) < count):
-        missing = [name for name in own if name not in order]
+        missing = [name for name in coordinates if name not in order]
         raise InvalidInput(f"{who}: order is {list(order)}, expected each joint once; partial=True lets {missing} rest")
     return chosen
 
@@ -258,9 +257,9 @@ def order_of(who: str, mechanism: Mechanism, order: Any, partial: bool) -> tuple
 def _coordinates_by_name(mechanism: Mechanism) -> dict[str, list[int]]:
     coordinates: dict[str, list[int]] = {}
     for joint, q, _ in configurations.places(mechanism.subject):
-        own = [mechanism.q.index(k) for k in range(q.start, q.stop) if k in mechanism.q]
-        if own:
-            coordinates[joint.name] = own
+        entries = [mechanism.q.index(k) for k in range(q.start, q.stop) if k in mechanism.q]
+        if entries:
+            coordinates[joint.name] = entries
     return coordinates
 
 
@@ -277,16 +276,16 @@ class JointStep:
 def step_of(solver: Solver, q: np.ndarray, joint: str, targets: tuple[np.ndarray, ...]) -> JointStep:
     """The step of one turning or sliding joint at q towards one target; for a sliding joint A and B are zero."""
     refuse_chain(solver)
-    own = _coordinates_by_name(solver.mechanism)
-    if not isinstance(joint, str) or joint not in own:
-        raise UnknownName(f'joint_step: no joint "{joint}" moves the frame{did_you_mean(joint, own)}')
+    coordinates = _coordinates_by_name(solver.mechanism)
+    if not isinstance(joint, str) or joint not in coordinates:
+        raise UnknownName(f'joint_step: no joint "{joint}" moves the frame{did_you_mean(joint, coordinates)}')
     numbers, checks, bad, _ = solver.pack.call(targets, None, solver.context)
     if np.any(bad):
         solver.refuse(checks)
     m = solver.mechanism
     pairs = pairs_of(solver.who, solver.goals, m.places, SX(casadi.DM(numbers)), m.length)
     walk = Walk(m, SX(casadi.DM(q[solver.moving])), pairs)
-    nodes = [i for i, drives in walk.drives.items() if any(k in own[joint] for k, _, _ in drives)]
+    nodes = [i for i, drives in walk.drives.items() if any(k in coordinates[joint] for k, _, _ in drives)]
     if walk.tree.nodes[nodes[0]].row.is_slide:
         d = float(casadi.DM(slide(walk, nodes[0])))
         return JointStep(0.0, 0.0, d, d)

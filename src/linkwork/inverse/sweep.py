@@ -66,8 +66,8 @@ class Walk:
 
     def _joint(self, i: int) -> Transform:
         node = self.tree.nodes[i]
-        own = self.angle(i) if i in self.drives else SX(0)
-        return joint_transform(node, casadi.vertcat(own, SX.zeros(max(0, node.nq - 1))))
+        angle = self.angle(i) if i in self.drives else SX(0)
+        return joint_transform(node, casadi.vertcat(angle, SX.zeros(max(0, node.nq - 1))))
 
     def tip(self, pair: Pair, i: int) -> SX:
         """r: the pair's tip vector in axes of node i."""

@@ -213,15 +213,17 @@ class JointCouplingTask:
         return _costs("joint coupling task", self.cost, 1)
 
     def rows(self, scene: TaskScene, numbers: SX) -> tuple[SX, SX]:
-        own = {joint.name: (q, v) for joint, q, v in configurations.places(scene.subject) if joint.nq == joint.nv == 1}
+        coordinates = {
+            joint.name: (q, v) for joint, q, v in configurations.places(scene.subject) if joint.nq == joint.nv == 1
+        }
         J = SX(1, scene.subject.nv)
         e = numbers[len(self.names)]
         for i, name in enumerate(self.names):
-            if name not in own:
+            if name not in coordinates:
                 raise UnknownName(
-                    f'joint coupling task: no joint "{name}" with one coordinate{did_you_mean(name, own)}'
+                    f'joint coupling task: no joint "{name}" with one coordinate{did_you_mean(name, coordinates)}'
                 )
-            q, v = own[name]
+            q, v = coordinates[name]
             e = e - numbers[i] * scene.q[q.start]
             J[0, v.start] = numbers[i]
         return e, J

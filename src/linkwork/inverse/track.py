@@ -87,8 +87,8 @@ def track(
 def _farthest(solver: Solver, dt: float | None) -> np.ndarray:
     """How far each one-coordinate joint may move between two points."""
     speeds = configurations.limits(solver.subject).velocity[list(solver.mechanism.v)]
-    own = np.array([speeds[v] for _, v in solver.mechanism.single])
-    return np.full(len(own), ENDLESS) if dt is None else np.minimum(own * dt, ENDLESS)
+    limits = np.array([speeds[v] for _, v in solver.mechanism.single])
+    return np.full(len(limits), ENDLESS) if dt is None else np.minimum(limits * dt, ENDLESS)
 
 
 def _weighted(solver: Solver, tolerance: tuple[float, float]) -> float:
@@ -128,11 +128,11 @@ def _step(solver: Solver, wish: bool, given: dict[str, SX]) -> dict[str, SX]:
             wanted[v] = wish_share(i) * (given["preferred"][j] - x[at])
     step = step_towards(m, solver.goals, x, given["target"], lower, upper, wanted)
     near, here = casadi.logic_and(step.bound < given["tolerance"], step.cut <= 0), step.ee < given["tolerance"] ** 2
-    own = i - WISHES if wish else i  # steps for the goals alone
-    over = own + 1 >= LONG_PATIENCE
-    slow = casadi.logic_and(own >= PATIENCE, step.ee > LONG_PROGRESS * before[1])
+    plain = i - WISHES if wish else i  # steps for the goals alone
+    over = plain + 1 >= LONG_PATIENCE
+    slow = casadi.logic_and(plain >= PATIENCE, step.ee > LONG_PROGRESS * before[1])
     # Every point takes a step, also one within the tolerance: standing still until it is left would be a stair.
-    here = casadi.logic_and(here, own >= (0 if wish else 1))
+    here = casadi.logic_and(here, plain >= (0 if wish else 1))
     moves = casadi.logic_or(casadi.logic_or(near, here), casadi.logic_or(slow, over))
     reached = casadi.if_else(casadi.logic_and(here, casadi.logic_not(near)), x, step.x)
     return {

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from linkwork.lagrange.system import System
 
 
-def body(system: System, name: str, frame: str | None, given: Mapping[str, Any], piecewise: bool = False) -> Body:
+def body(system: System, name: str, frame: str | None, properties: Mapping[str, Any], piecewise: bool = False) -> Body:
     """A body from the keywords of `with_body`."""
     if frame is not None and frame not in system.frames:
         raise UnknownName(f'body "{name}" stands on unknown frame "{frame}"{did_you_mean(frame, system.frames)}')
-    resolved = _body_properties(system.scope, name, given, piecewise)
+    resolved = _body_properties(system.scope, name, properties, piecewise)
     made = Body(name=name, frame=frame, **resolved)
     check_inertia(system, made)
     return made
@@ -40,19 +40,19 @@ def changed_body(system: System, name: str, changes: Mapping[str, Any]) -> Body:
     for key in changes:
         if key not in allowed:
             raise UnknownName(f'replace_body: a body has no property "{key}"{did_you_mean(key, allowed)}')
-    given = dict(changes)
-    frame, piecewise = given.pop("frame", old.frame), bool(given.pop("piecewise", False))
+    properties = dict(changes)
+    frame, piecewise = properties.pop("frame", old.frame), bool(properties.pop("piecewise", False))
     if frame is not None and frame not in system.frames:
         raise UnknownName(f'body "{name}" stands on unknown frame "{frame}"{did_you_mean(frame, system.frames)}')
-    made = replace(old, frame=frame, **_body_properties(system.scope, name, given, piecewise))
+    made = replace(old, frame=frame, **_body_properties(system.scope, name, properties, piecewise))
     check_inertia(system, made)
     return made
 
 
-def _body_properties(scope: Scope, name: str, given: Mapping[str, Any], piecewise: bool) -> dict[str, Any]:
+def _body_properties(scope: Scope, name: str, described: Mapping[str, Any], piecewise: bool) -> dict[str, Any]:
     who = f'body "{name}"'
     properties: dict[str, Any] = {}
-    for key, x in given.items():
+    for key, x in described.items():
         if key in ("mass", "spring", "drag"):
             properties[key] = scope.number(x, f"{who}: {key}")
         elif key in ("position", "anchor"):
@@ -102,21 +102,21 @@ def _check_rotation(R: SX, who: str) -> None:
             raise InvalidInput(f"{who} is not a rotation matrix: R'R differs from 1 or det R is not 1")
 
 
-def _point(system: System, given: Any, who: str) -> Point:
+def _point(system: System, place: Any, who: str) -> Point:
     """A body, a frame, (frame, offset), or a fixed position."""
-    if isinstance(given, str):
-        if given in system.bodies:
-            return Point(body=given)
-        if given in system.frames:
-            return Point(frame=given)
+    if isinstance(place, str):
+        if place in system.bodies:
+            return Point(body=place)
+        if place in system.frames:
+            return Point(frame=place)
         known = (*system.bodies, *system.frames)
-        raise UnknownName(f'{who} names "{given}", which is no body or frame{did_you_mean(given, known)}')
-    if isinstance(given, (tuple, list)) and len(given) == 2 and isinstance(given[0], str):
-        frame, offset = given
+        raise UnknownName(f'{who} names "{place}", which is no body or frame{did_you_mean(place, known)}')
+    if isinstance(place, (tuple, list)) and len(place) == 2 and isinstance(place[0], str):
+        frame, offset = place
         if frame not in system.frames:
             raise UnknownName(f'{who} names unknown frame "{frame}"{did_you_mean(frame, system.frames)}')
         return Point(frame=frame, offset=system.scope.position(offset, who))
-    return Point(offset=system.scope.position(given, who))
+    return Point(offset=system.scope.position(place, who))
 
 
 def _scalar_of(system: System, given: Any, who: str) -> SX:
@@ -168,18 +168,18 @@ def lagrangian(system: System, name: str, function: Any) -> Lagrangian:
     return Lagrangian(name, system.scope.scalar(function, f'Lagrangian "{name}"', velocities=True))
 
 
-def motion(system: System, name: str, given: Any, piecewise: bool) -> Pose:
+def motion(system: System, name: str, pose: Any, piecewise: bool) -> Pose:
     """The pose of a frame in its parent by a function: (x, y, angle), or (rotation matrix, position)."""
     scope, who = system.scope, f'frame "{name}"'
-    if callable(given) and not isinstance(given, SX):
-        given = called(given, [scope.names(scope.symbols.q, who), scope.symbols.t], who)
-    if isinstance(given, (tuple, list)) and len(given) == 2:
-        R = scope.smooth(given[0], f"{who}: rotation", piecewise)
+    if callable(pose) and not isinstance(pose, SX):
+        pose = called(pose, [scope.names(scope.symbols.q, who), scope.symbols.t], who)
+    if isinstance(pose, (tuple, list)) and len(pose) == 2:
+        R = scope.smooth(pose[0], f"{who}: rotation", piecewise)
         if R.shape != (3, 3):
             raise InvalidInput(f"{who}: rotation has shape {R.shape}, expected (3, 3)")
         _check_rotation(R, f"{who}: rotation")
-        return Pose(scope.position(given[1], f"{who}: position", piecewise), None, R, SX(3, 1))
-    x = scope.smooth(given, who, piecewise)
+        return Pose(scope.position(pose[1], f"{who}: position", piecewise), None, R, SX(3, 1))
+    x = scope.smooth(pose, who, piecewise)
     if x.shape != (3, 1):
         raise InvalidInput(f"{who} has shape {x.shape}, expected (x, y, angle) or (rotation matrix, position)")
     return Pose(casadi.vertcat(x[:2], 0), x[2], turn(x[2]), SX(3, 1))

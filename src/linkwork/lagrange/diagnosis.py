@@ -113,11 +113,11 @@ def equilibrium(system: System, q: ArrayLike, tau: float | ArrayLike | Callable[
     at = finite(q, (system.nq,), "equilibrium: q").copy()
     scope = system.scope
     law = tau if callable(tau) else lambda _: tau
-    given = scope.evaluated(law, "equilibrium: tau", [scope.q])
-    if given.shape not in ((1, 1), (system.nq, 1)):
-        raise InvalidInput(f"equilibrium: tau has shape {given.shape}, expected ({system.nq},)")
+    torques = scope.evaluated(law, "equilibrium: tau", [scope.q])
+    if torques.shape not in ((1, 1), (system.nq, 1)):
+        raise InvalidInput(f"equilibrium: tau has shape {torques.shape}, expected ({system.nq},)")
     arguments = [scope.q, *([scope.symbols.t] if system.time_dependent else [])]
-    residual = system.function("gravity_torque").call(arguments)[0] - given
+    residual = system.function("gravity_torque").call(arguments)[0] - torques
     f = casadi.Function("f", [scope.q, scope.symbols.t], [residual, casadi.densify(casadi.jacobian(residual, scope.q))])
     for _ in range(_ITERATIONS):
         r, J = (np.array(x) for x in f(at, t))

@@ -35,10 +35,10 @@ def from_subject(cls: type[System], subject: Subject) -> System:
     names = _coordinate_names(subject)
     system = cls(tuple(dict.fromkeys(names.values())), gravity=tuple(model.gravity), name=model.name)
     symbols = system.scope.symbols
-    own = [names[k] for k in tree.independent[0]]
+    independent = [names[k] for k in tree.independent[0]]
     frames: dict[str, Frame] = {}
     label: dict[int, str | None] = {0: None}
-    q = tree_coordinates(tree, casadi.vertcat(*[symbols.q[name] for name in own])) if own else SX(0, 1)
+    q = tree_coordinates(tree, casadi.vertcat(*[symbols.q[name] for name in independent])) if independent else SX(0, 1)
     for i in tree.outward:
         node = tree.nodes[i]
         T = placement(node) @ joint_transform(node, q[node.q : node.q + node.nq])

@@ -173,9 +173,9 @@ class System(SystemQuantities):
         an angle [rad] in the plane or a rotation matrix; inertia [kg m^2]: about z for an angle, (3, 3) in body axes
         for a matrix; spring [N/m] to the anchor on the ground, of no rest length; drag [N s/m] on the centre.
         """
-        given = {"mass": mass, "position": position, "orientation": orientation, "inertia": inertia}
-        given |= {"spring": spring, "anchor": anchor, "drag": drag}
-        return self._with_term(build.body(self, name, frame, given, piecewise))
+        properties = {"mass": mass, "position": position, "orientation": orientation, "inertia": inertia}
+        properties |= {"spring": spring, "anchor": anchor, "drag": drag}
+        return self._with_term(build.body(self, name, frame, properties, piecewise))
 
     def with_spring(
         self, name: str, stiffness: Any, start: Any, end: Any = (0.0, 0.0, 0.0), length: Any = 0.0
@@ -376,10 +376,10 @@ class System(SystemQuantities):
                 caller = self._callers[name] = self.kernel(name).caller(self._context)
             return caller(*arguments)
         live = dict(variables or {})
-        for given in live:
-            if given not in self._parts.variables:
-                known = did_you_mean(given, self._parts.variables)
-                raise UnknownName(f'variables: system "{self.name}" has no variable "{given}"{known}')
+        for label in live:
+            if label not in self._parts.variables:
+                known = did_you_mean(label, self._parts.variables)
+                raise UnknownName(f'variables: system "{self.name}" has no variable "{label}"{known}')
         args = [*arguments, *([np.asarray(t, dtype=float)] if self.time_dependent else []), *live.values()]
         return self.kernel(name, tuple(live)).call(args, None, self._context)
 

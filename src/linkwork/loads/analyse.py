@@ -136,9 +136,11 @@ def analyse(
     times    instants (n,) [s]; left out, `steps` of them over the whole motion; arrays have their own
     variables   values of live variables, one each or one an instant
     """
-    time, c, cd, cdd, given = _inputs(subject, motion, times, steps)
-    q, v, a = given if given is not None else from_actuators(subject, c, cd, cdd, variables=variables)  # step 3
-    if given is not None:
+    time, c, cd, cdd, motion_of_tree = _inputs(subject, motion, times, steps)
+    q, v, a = (
+        motion_of_tree if motion_of_tree is not None else from_actuators(subject, c, cd, cdd, variables=variables)
+    )  # step 3
+    if motion_of_tree is not None:
         c, cd, cdd = to_actuators(subject, q, v, a, variables)
     poses = _poses(subject, q, variables)
     auxiliary = _auxiliary_bodies(subject, q, v, variables)
@@ -190,19 +192,19 @@ def commands_by_name(subject: Subject, motion: Mapping[str, Any]) -> Mapping[str
 
     A command that is left out stays where the robot stands first.
     """
-    given = [name for name in motion if name not in ("time", "c", "cd", "cdd", "q", "v", "a")]
-    if not given or any(name in motion for name in ("c", "q")):
+    actuators = [name for name in motion if name not in ("time", "c", "cd", "cdd", "q", "v", "a")]
+    if not actuators or any(name in motion for name in ("c", "q")):
         return motion
     layout = layout_of(subject)
     entries = {name: at for name, at in zip(layout.names, layout.entries, strict=True) if at is not None}
-    for name in given:
+    for name in actuators:
         if name not in entries:
             near = did_you_mean(name, [*entries, "time", "c", "q"])
             raise UnknownName(f'analyse: motion has "{name}"{near}; commands of this robot: {", ".join(entries)}')
     time = as_doubles(motion.get("time", ()), "analyse: time")
     rest = to_actuators(subject, home(subject))[0]
     c = np.broadcast_to(rest, (*time.shape, len(rest))).copy()
-    for name in given:
+    for name in actuators:
         values = as_doubles(motion[name], f'analyse: "{name}"')
         if values.shape not in ((), time.shape):
             raise InvalidInput(f'analyse: "{name}" has shape {values.shape}, expected {time.shape} as time has')

@@ -35,10 +35,10 @@ def analyse(
     Example:  linkwork analyse charmie --motion validation --out out
     """
     loaded = lw.load(robot)
-    chosen, given = motion_of(loaded, motion, "analyse")
+    chosen, sampled = motion_of(loaded, motion, "analyse")
     forms = FORMS[choice(form, tuple(FORMS), "analyse: --format")]
     with working(f"analysing {loaded.name}"):
-        analysis = loaded.analyse(given, steps=steps)
+        analysis = loaded.analyse(sampled, steps=steps)
         written = [] if out is None else _written(analysis, out, f"{loaded.name}-{chosen}", forms)
     efforts = {n.removeprefix("actuator."): c for n, c in analysis.columns.items() if n.startswith("actuator.")}
     rows = [(n, float(np.abs(c).max()), float(np.sqrt(np.mean(c**2)))) for n, c in efforts.items()]

@@ -105,8 +105,8 @@ def supports_of(statics: Statics, body: str) -> list[str]:
     node = statics.tree.bodies[body][0]
     names = [statics.tree.nodes[node].joint]
     for support in statics.supports:
-        for own, other in ((support.second, support.first), (support.first, support.second)):
-            if own == node and node not in statics.tree.paths[other]:
+        for held, other in ((support.second, support.first), (support.first, support.second)):
+            if held == node and node not in statics.tree.paths[other]:
                 names.append(support.name)
     return names
 
@@ -124,11 +124,11 @@ def _found(subject: Subject) -> Structure:
     equilibrium = casadi.vertcat(*[tau[k] for k in passive]) if passive else SX(0, 1)
     candidates = _candidates(statics)
     shared = [_row_expression(statics, F, x, row) for row in candidates]
-    own = [_component(statics, F, x, row.body, row.terms[0][0])[row.direction] for row in candidates]
+    components = [_component(statics, F, x, row.body, row.terms[0][0])[row.direction] for row in candidates]
     nodes = [tree.bodies[body.name][0] for body in subject.model.bodies]
     joints = casadi.vertcat(*[_six(F[i]) for i in nodes])
     held = casadi.vertcat(*[_six(statics.support_wrench(k, x)) for k in range(len(statics.supports))], SX(0, 1))
-    blocks = [equilibrium, casadi.vertcat(*shared, SX(0, 1)), casadi.vertcat(*own, SX(0, 1)), joints, held, tau]
+    blocks = [equilibrium, casadi.vertcat(*shared, SX(0, 1)), casadi.vertcat(*components, SX(0, 1)), joints, held, tau]
     coefficients = casadi.Function("coefficients", [q], [casadi.jacobian(b, x) for b in blocks])
     Gq, b, _ = tree.mimic_map
     best = None
@@ -151,7 +151,7 @@ def _decided(
     candidates: list[Row],
     A: np.ndarray,
     shares: np.ndarray,
-    own: np.ndarray,
+    components: np.ndarray,
     joints: np.ndarray,
     held: np.ndarray,
     tau: np.ndarray,
@@ -160,7 +160,7 @@ def _decided(
     kept, rows = [A], []
     rank = _rank(A)
     level = rank
-    for row, coefficients, alone in zip(candidates, shares, own, strict=True):
+    for row, coefficients, alone in zip(candidates, shares, components, strict=True):
         _refuse_powerless(statics, row, alone)
         together = np.vstack([*kept, coefficients[None]])
         if _rank(together) == level:

@@ -72,12 +72,12 @@ def members(subject: Subject, q: Any, v: Any = None, variables: Mapping[str, Any
     Source: [Goncalves2022] eqs. 24, 25 and [Goncalves2023] eqs. 20-27 (step 5). Corrected: the papers' eqs. 25 and 21
     lose the arc cosine; a direction vector replaces the angle.
     """
-    given = (q, np.zeros(subject.nv) if v is None else v)
+    state = (q, np.zeros(subject.nv) if v is None else v)
     try:
         if variables is None:
-            ends, lengths, rates = _caller(subject)(*given)
+            ends, lengths, rates = _caller(subject)(*state)
         else:
-            named = dict(zip("qv", given, strict=True))
+            named = dict(zip("qv", state, strict=True))
             ends, lengths, rates = quantities.evaluate(subject, "members", named, variables=variables)
     except ComputationError:
         refuse_open_bars(subject, as_doubles(q, "members: q"), variables)

@@ -40,8 +40,8 @@ def body_motions(tree: Tree, x: Inputs) -> tuple[SX, SX]:
         wd.append(wd[k] + R @ Jd.angular + cross(w[k], turn))
         p.append(T[i].p)
         pd.append(pd[k] + cross(w[k], arm) + slide)
-        own = R @ Jd.linear + cross(turn, slide) + 2 * cross(w[k], slide)
-        pdd.append(pdd[k] + cross(wd[k], arm) + cross(w[k], cross(w[k], arm)) + own)
+        relative = R @ Jd.linear + cross(turn, slide) + 2 * cross(w[k], slide)
+        pdd.append(pdd[k] + cross(wd[k], arm) + cross(w[k], cross(w[k], arm)) + relative)
     nodes = [tree.bodies[name][0] for name in tree.bodies]
     velocity = casadi.vertcat(*[casadi.vertcat(pd[i], w[i]).T for i in nodes])
     return velocity, casadi.vertcat(*[casadi.vertcat(pdd[i], wd[i]).T for i in nodes])
@@ -50,11 +50,11 @@ def body_motions(tree: Tree, x: Inputs) -> tuple[SX, SX]:
 def body_residuals(loads: Loads) -> np.ndarray:
     """(..., nb, 6): sum of forces minus m a, and of moments about the centre of mass minus d(I w)/dt, world axes."""
     subject, model = loads.subject, loads.subject.model
-    given = {"q": loads.q, "v": loads.v, "a": loads.a}
+    state = {"q": loads.q, "v": loads.v, "a": loads.a}
     if loads.variables or loads.payload:
         raise NotPossible("residual: live variables and payloads change the bodies themselves; check without them")
     R, p = quantities.evaluate(subject, "forward_kinematics", {"q": loads.q})
-    velocity, acceleration = quantities.evaluate(subject, "body_motions", given)
+    velocity, acceleration = quantities.evaluate(subject, "body_motions", state)
     names = [body.name for body in model.bodies]
     total = np.zeros((*loads.wrenches.shape[:-2], len(names), 6))
     centers = [np.array(body.mass_properties.com, dtype=float) for body in model.bodies]

@@ -75,8 +75,8 @@ class Statics:
         """F_i of every node for these reactions; node 0: what the robot does to the world, elements included."""
         F = list(self._pulled)
         for k, support in enumerate(self.supports):
-            own = amounts[self.offset(k) : self.offset(k) + len(support.basis)]
-            force = support.force(own)
+            amounts_here = amounts[self.offset(k) : self.offset(k) + len(support.basis)]
+            force = support.force(amounts_here)
             self._take_off(F, support.base, support.first, support.second, support.p_second, force)
         return F
 

@@ -129,8 +129,8 @@ def _nudged(
         step = np.zeros((len(left), subject.nv))
         step[:, free] = size * generator.normal(size=len(free))
         start = quantities.evaluate(subject, "integrate", {"q": q[left], "v": step})
-        own = [x[left] if np.ndim(x) else x for x in live]
-        nudged, r_found, more = _closed(subject, start, free, iterations, own)
+        live_left = [x[left] if np.ndim(x) else x for x in live]
+        nudged, r_found, more = _closed(subject, start, free, iterations, live_left)
         used[left] += more
         better = np.linalg.norm(r_found, axis=1) < np.linalg.norm(r[left], axis=1)
         q[left[better]], r[left[better]] = nudged[better], r_found[better]
@@ -144,8 +144,8 @@ def _closed(
     q = q.copy()
 
     def rows(q: np.ndarray, which: Any = slice(None)) -> tuple[np.ndarray, np.ndarray]:
-        own = {name: x[which] if np.ndim(x) else x for name, x in zip(subject.live, live, strict=True)}
-        r, J, _ = constraints(subject, q, variables=own)
+        variables = {name: x[which] if np.ndim(x) else x for name, x in zip(subject.live, live, strict=True)}
+        r, J, _ = constraints(subject, q, variables=variables)
         return r, J[..., free]
 
     r, J = rows(q)

@@ -25,8 +25,8 @@ def joint_motion(joint: Joint, q: Sequence[float]) -> Placement:
         )
     T, at = Placement(), 0
     for kind, placement, axis in simple_joints(joint):
-        own = q[at : at + SIZES[kind][0]]
-        T, at = T @ placement @ _moved(joint, kind, axis, own), at + len(own)
+        coordinates = q[at : at + SIZES[kind][0]]
+        T, at = T @ placement @ _moved(joint, kind, axis, coordinates), at + len(coordinates)
     return T
 
 

@@ -29,8 +29,8 @@ class Payload:
     def __post_init__(self) -> None:
         who = f'Payload on "{self.body}":'
         shapes: tuple[tuple[int, ...], ...] = ((), (3,), (3, 3))
-        for name, given, shape in zip(("mass", "com", "inertia"), self.arrays(), shapes, strict=True):
-            numbers = as_doubles(given, f"{who} {name}")
+        for name, array, shape in zip(("mass", "com", "inertia"), self.arrays(), shapes, strict=True):
+            numbers = as_doubles(array, f"{who} {name}")
             if numbers.shape[numbers.ndim - len(shape) :] != shape or numbers.ndim < len(shape):
                 expected = ", ".join(("...", *map(str, shape)))
                 raise InvalidInput(f"{who} {name} has shape {numbers.shape}, expected ({expected})")

@@ -84,16 +84,16 @@ class Calls:
         unknown = sorted(options.keys() - NAMES)
         if unknown:
             raise TypeError(f"{name}() got an unexpected option {unknown[0]!r}{did_you_mean(unknown[0], NAMES)}")
-        given = {key: value for key, value in options.items() if value is not None}
+        used = {key: value for key, value in options.items() if value is not None}
         try:
-            if not given or (given.keys() == {"variables"} and self._subject.live):
+            if not used or (used.keys() == {"variables"} and self._subject.live):
                 call = self.of_frame(name, frame) if frame is not None else getattr(self, name, None) or self.made(name)
-                return call(*arguments.values(), **given)
-            if given.keys() == {"out"} and not self._subject.live:
-                return self._writer(name, frame)(tuple(arguments.values()), given["out"])
-            return evaluate(self._subject, name, arguments, frame, **given)
+                return call(*arguments.values(), **used)
+            if used.keys() == {"out"} and not self._subject.live:
+                return self._writer(name, frame)(tuple(arguments.values()), used["out"])
+            return evaluate(self._subject, name, arguments, frame, **used)
         except ComputationError as error:
-            others = {key: given.get(key) for key in ("payload", "variables")}
+            others = {key: used.get(key) for key in ("payload", "variables")}
             raise explained(error, self._subject, name, arguments.get("q"), frame, **others) from None
 
     def _writer(self, name: str, frame: str | None) -> Callable[..., Any]:

@@ -77,8 +77,8 @@ def trace(
     for body, mass, com, inertia in loads:
         tree = _with_payload(tree, body, mass, com, inertia)
 
-    own = {name: SX.sym(name, *shape_of(subject, line, axes, about)) for name, axes in input_axes(line).items()}
-    x = _in_tree_coordinates(subject, tree, own, line)
+    symbols = {name: SX.sym(name, *shape_of(subject, line, axes, about)) for name, axes in input_axes(line).items()}
+    x = _in_tree_coordinates(subject, tree, symbols, line)
     x.q, x.live, x.about = x.q + offset, tuple(live.values()), about
     if frame is not None:
         x.frame = subject.place_of(frame, tree)
@@ -87,12 +87,12 @@ def trace(
     traced = list(line.trace(tree, x))
     guards = traced[len(line.outputs) :]
     if line.guard is None:
-        guards = [_unit_guard(tree, x, label) for label in own if INPUT_AXES.get(label) == "q"]
+        guards = [_unit_guard(tree, x, label) for label in symbols if INPUT_AXES.get(label) == "q"]
     kept = traced[: len(line.outputs)]
     results = [_reduced(r, axes, tree) for r, (_, axes) in zip(kept, line.outputs, strict=True)]
     if guard_of(subject, line):
         results.append(casadi.vertcat(*guards))
-    arguments = [*own.values(), *live.values(), *wrenches.values()]
+    arguments = [*symbols.values(), *live.values(), *wrenches.values()]
     for _, mass, com, inertia in loads:
         arguments += [mass, com, inertia]
     return casadi.Function(name, arguments, results, {"cse": True})
@@ -118,12 +118,12 @@ def _with_payload(tree: Tree, body: str, mass: SX, com: SX, inertia: SX) -> Tree
     return replace(tree, nodes=tuple(nodes))
 
 
-def _in_tree_coordinates(subject: Subject, tree: Tree, own: dict[str, SX], line: Quantity) -> Inputs:
+def _in_tree_coordinates(subject: Subject, tree: Tree, symbols: dict[str, SX], line: Quantity) -> Inputs:
     Gq, b, G = maps(tree)
     follows = bool(tree.mimic)
 
     def expanded(label: str) -> SX:
-        given = None if label in line.axes else own.get(label)
+        given = None if label in line.axes else symbols.get(label)
         if INPUT_AXES[label] == "q":
             if given is None:
                 return SX(tree.nq, 1)
@@ -135,7 +135,7 @@ def _in_tree_coordinates(subject: Subject, tree: Tree, own: dict[str, SX], line:
         return G @ given if follows else given
 
     states: dict[str, Any] = {k: expanded(k) for k in INPUT_AXES}
-    return Inputs(subject, **states, G=G if follows else None, own=own)
+    return Inputs(subject, **states, G=G if follows else None, own=symbols)
 
 
 def _in_node_axes(subject: Subject, tree: Tree, q: SX, wrenches: Mapping[str, SX]) -> list[Applied]:
@@ -160,9 +160,9 @@ def _reduced(result: SX, axes: str, tree: Tree) -> SX:
         return result[list(tree.independent[1])]
     G = maps(tree)[2]
     if kinds == ["v", "v", "v"]:
-        n, own = tree.nv, len(tree.independent[1])
+        n, independent = tree.nv, len(tree.independent[1])
         layers = [G.T @ result[k, :].reshape((n, n)).T @ G for k in range(n)]
-        flat = casadi.vertcat(*[layer.T.reshape((1, own * own)) for layer in layers])
+        flat = casadi.vertcat(*[layer.T.reshape((1, independent * independent)) for layer in layers])
         return G.T @ flat
     if kinds and kinds[0] == "v":
         result = G.T @ result

@@ -37,8 +37,8 @@ def articulated_body(tree: Tree, q: SX, v: SX, tau: SX, forces: dict[int, Force]
         node, p = tree.nodes[i], tree.parent(i)
         joints[i] = Elimination.of(node, IA[i], F[i], tau)
         if p:
-            before, own = steps(node, q)
-            IA[p] = IA[p] + joints[i].inertia().moved(own).moved(before)
+            before, joint_step = steps(node, q)
+            IA[p] = IA[p] + joints[i].inertia().moved(joint_step).moved(before)
             F[p] = F[p] + X[i] @ joints[i].force()
     a, A = SX(tree.nv, 1), [Motion()]
     for i in tree.outward:
@@ -105,7 +105,7 @@ class Elimination:
 
     @staticmethod
     def of(node: Node, body: ArticulatedInertia, force: Force, tau: SX) -> Elimination:
-        A, F, own = body.matrix(), casadi.vertcat(force.linear, force.angular), tau[node.v : node.v + node.nv, 0]
+        A, F, effort = body.matrix(), casadi.vertcat(force.linear, force.angular), tau[node.v : node.v + node.nv, 0]
         S = SX(6, node.nv)
         for k, motion in enumerate(subspace(node)):
             S[:, k] = casadi.vertcat(motion.linear, motion.angular)
@@ -113,7 +113,7 @@ class Elimination:
         D = casadi.densify(S.T @ U)
         for k in range(node.nv):
             D[k, k] += armature[k]
-        return Elimination(S, A, U, factorised(D), F, own - S.T @ F, own, armature)
+        return Elimination(S, A, U, factorised(D), F, effort - S.T @ F, effort, armature)
 
     @cached_property
     def K(self) -> SX:

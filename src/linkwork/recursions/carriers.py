@@ -17,8 +17,8 @@ def carriers(tree: Tree, q: SX) -> list[Transform]:
     """X_i = T_parent_child of every node as in `joints.transforms`, with rotations kept as turns."""
     X = [Transform(Turn(), ZERO3)]
     for i in tree.outward:
-        before, own = steps(tree.nodes[i], q)
-        X.append(Transform(before.R.after(own.R), before.p + before.R @ own.p))
+        before, joint_step = steps(tree.nodes[i], q)
+        X.append(Transform(before.R.after(joint_step.R), before.p + before.R @ joint_step.p))
     return X
 
 

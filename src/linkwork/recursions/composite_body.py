@@ -28,13 +28,13 @@ def mass_matrix(tree: Tree, q: SX) -> SX:
     M = SX(tree.nv, tree.nv)
     for i in tree.inward:
         node, p = tree.nodes[i], tree.parent(i)
-        before, own = steps(node, q)
-        turned = carried(own, body[i])
+        before, joint_step = steps(node, q)
+        turned = carried(joint_step, body[i])
         for k, s in enumerate(axes[i]):
             F = body[i].momentum(s)
             for l in range(k + 1):
                 _set(M, node.v + k, node.v + l, axes[i][l].dot(F))
-            F = before @ _momentum_before(node, turned, own, s, F)
+            F = before @ _momentum_before(node, turned, joint_step, s, F)
             for j in reversed(tree.paths[p]):
                 for l, t in enumerate(axes[j]):
                     _set(M, node.v + k, tree.nodes[j].v + l, t.dot(F))
@@ -45,14 +45,14 @@ def mass_matrix(tree: Tree, q: SX) -> SX:
     return casadi.sparsify(M)
 
 
-def _momentum_before(node: Node, turned: Moments, own, S: Motion, F: Force) -> Force:
+def _momentum_before(node: Node, turned: Moments, joint_step, S: Motion, F: Force) -> Force:
     """The momentum F = I S in the axes before the joint: of a turn about a coordinate axis, read off the turned matter.
 
     For the axis n it is (n x h, I n) there too, and n'I n does not change.
     """
     k = axis_of(node)
     if not node.row.is_hinge or k is None:
-        return own @ F
+        return joint_step @ F
     before = turned.momentum(S)
     angular = [before.angular[0], before.angular[1], before.angular[2]]
     angular[k] = F.angular[k]

@@ -27,9 +27,9 @@ def jacobian_derivative(tree: Tree, q: SX, v: SX, frame: tuple[int, Placement]) 
     T_world_frame = attached(T[node], placement)
     motion: dict[int, Motion] = {0: Motion()}
     for j in tree.paths[node]:
-        p, own = tree.parent(j), joint_motion(tree.nodes[j], v)
-        pd = motion[p].linear + cross(motion[p].angular, T[j].p - T[p].p) + T[j].R @ own.linear
-        motion[j] = Motion(pd, motion[p].angular + T[j].R @ own.angular)
+        p, joint_velocity = tree.parent(j), joint_motion(tree.nodes[j], v)
+        pd = motion[p].linear + cross(motion[p].angular, T[j].p - T[p].p) + T[j].R @ joint_velocity.linear
+        motion[j] = Motion(pd, motion[p].angular + T[j].R @ joint_velocity.angular)
     last = motion[node]
     pd = last.linear + cross(last.angular, T_world_frame.p - T[node].p)
     J, Jd = SX(6, tree.nv), SX(6, tree.nv)

@@ -35,8 +35,8 @@ def transforms(tree: Tree, q: SX) -> list[Transform]:
     X = [Transform(SX.eye(3), ZERO3)]
     for i in tree.outward:
         node = tree.nodes[i]
-        own = q[node.q : node.q + node.nq]
-        X.append(placement(node) @ joint_transform(node, own))
+        coordinates = q[node.q : node.q + node.nq]
+        X.append(placement(node) @ joint_transform(node, coordinates))
     return X
 
 

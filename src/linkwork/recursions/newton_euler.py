@@ -78,8 +78,8 @@ def body_motions(tree: Tree, X: list[Transform], v: SX, a: SX) -> tuple[list[SX]
         w_carried = R @ w[p]
         w.append(w_carried + J.angular)
         wd.append(R @ wd[p] + Jd.angular + cross(w_carried, J.angular))
-        own = Jd.linear + cross(J.angular, J.linear) + 2 * cross(w_carried, J.linear)
-        pdd.append(R @ (pdd[p] + U[p] @ X[i].p) + own)
+        relative = Jd.linear + cross(J.angular, J.linear) + 2 * cross(w_carried, J.linear)
+        pdd.append(R @ (pdd[p] + U[p] @ X[i].p) + relative)
         U.append(skew(wd[i]) + square_of_skew(w[i]))
     return w, wd, pdd, U
 

@@ -37,9 +37,9 @@ def reframed(tree: Tree) -> tuple[Tree, np.ndarray]:
     for node, tips in zip(tree.nodes[1:], carried[1:], strict=True):
         P = _inverse(T[node.parent]) @ _matrix(node.placement)
         if node.row.is_hinge:
-            frame, own, q0[node.q] = _best(node, P, tips)
+            frame, placement, q0[node.q] = _best(node, P, tips)
             T.append(frame)
-            node = replace(node, placement=_placement(own), axis=(0.0, 0.0, 1.0))
+            node = replace(node, placement=_placement(placement), axis=(0.0, 0.0, 1.0))
         else:
             T.append(np.eye(4))
             node = replace(node, placement=_placement(P))
@@ -66,8 +66,8 @@ def _best(node: Node, P: np.ndarray, carried: list[Node]) -> tuple[np.ndarray, n
         cost += _SHIFT * np.count_nonzero(across, axis=-1)[:, None]
     i, j = np.unravel_index(np.argmin(cost), cost.shape)
     T = _homogeneous(R[i], s[j] * n)
-    own, offset = _without_turn_about_z(P @ T)
-    return T, own, offset
+    placement, offset = _without_turn_about_z(P @ T)
+    return T, placement, offset
 
 
 def _directions(node: Node, n: np.ndarray, carried: list[Node]) -> list[np.ndarray]:

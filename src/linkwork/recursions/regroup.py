@@ -58,14 +58,14 @@ def regrouped(tree: Tree) -> Tree:
     matter = [_matter(node, shift) for node, shift in zip(tree.nodes, shifts, strict=True)]
     for i in tree.inward:
         node = nodes[i]
-        given = _movable(node, matter[i])
-        if given is not None:
-            matter[i] = matter[i] - given
+        shifted = _movable(node, matter[i])
+        if shifted is not None:
+            matter[i] = matter[i] - shifted
             if node.parent:
                 R, p = _numbers(node.placement)
                 if node.row.is_slide:
                     p = np.zeros(3)  # moments of inertia without mass: the point does not matter
-                matter[node.parent] = matter[node.parent] + given.moved(R, p)
+                matter[node.parent] = matter[node.parent] + shifted.moved(R, p)
         m = matter[i]
         nodes[i] = replace(node, regrouped=(m.m, tuple(m.h.tolist()), tuple(map(tuple, m.J.tolist()))))  # type: ignore[arg-type]
     bodies, frames = _kept_in_place(tree.bodies, shifts), _kept_in_place(tree.frames, shifts)
@@ -107,10 +107,10 @@ def _best_shift(offset: np.ndarray, along: np.ndarray) -> float:
     return max(candidates, key=lambda s: int((np.abs(offset + s * along) <= rounding).sum()))
 
 
-def _shifted(node: Node, own: np.ndarray, parents: np.ndarray) -> Node:
+def _shifted(node: Node, shift: np.ndarray, parents: np.ndarray) -> Node:
     R, r = _numbers(node.placement)
-    moved = r + R @ own - parents
-    rounding = 4e-16 * max(np.abs(r).max(), np.abs(own).max(), np.abs(parents).max())
+    moved = r + R @ shift - parents
+    rounding = 4e-16 * max(np.abs(r).max(), np.abs(shift).max(), np.abs(parents).max())
     moved = np.where(np.abs(moved) <= rounding, 0.0, moved)
     return replace(node, placement=Placement(node.placement.rotation, tuple(moved.tolist())))
 
@@ -129,14 +129,14 @@ def _matter(node: Node, shift: np.ndarray) -> Matter:
     return about_center.moved(np.eye(3), c - shift)
 
 
-def _movable(node: Node, own: Matter) -> Matter | None:
+def _movable(node: Node, matter: Matter) -> Matter | None:
     """The part of a node's matter that may as well belong to its parent."""
     nothing = np.zeros(3)
     if node.row.is_hinge:
         n = np.array(node.axis)
-        return Matter(own.m, (own.h @ n) * n, (n @ own.J @ n) * np.outer(n, n))
+        return Matter(matter.m, (matter.h @ n) * n, (n @ matter.J @ n) * np.outer(n, n))
     if node.row.is_slide:
-        return Matter(0.0, nothing, own.J)
+        return Matter(0.0, nothing, matter.J)
     if node.row.is_ball:
-        return Matter(own.m, nothing, np.zeros((3, 3)))
+        return Matter(matter.m, nothing, np.zeros((3, 3)))
     return None

@@ -130,12 +130,12 @@ def _walled(cost, blocked: np.ndarray):
 
     def costs(vertices: Vertices, here: np.ndarray, there: np.ndarray) -> np.ndarray:
         if callable(cost):
-            own = cost(vertices, here, there)
+            lengths = cost(vertices, here, there)
         elif cost == "joint":
-            own = np.linalg.norm(vertices.q[there] - vertices.q[here], axis=1)
+            lengths = np.linalg.norm(vertices.q[there] - vertices.q[here], axis=1)
         else:
-            own = np.linalg.norm(vertices.position[there] - vertices.position[here], axis=1)
-        return np.where(blocked[there] | blocked[here], 1e6, own)
+            lengths = np.linalg.norm(vertices.position[there] - vertices.position[here], axis=1)
+        return np.where(blocked[there] | blocked[here], 1e6, lengths)
 
     return costs
 

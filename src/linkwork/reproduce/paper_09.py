@@ -76,15 +76,15 @@ def _times(gripper: RotaryGripper) -> list[Case]:
 
 def _tables() -> list[Case]:
     speeds, errors = (56.0, 11.0, 3.11, 8.75, 11.67, 0.824), (2.31, 7.72, 3.86, 23.17)
-    own, *others = gripper_table()
+    ours, *others = gripper_table()
     timed = [row for row in others if row["finger_speed_mm_s"] is not None]
     measured = [row for row in others if row["max_force_error_N"] is not None]
     cases = []
     for row, x in zip(timed, speeds, strict=True):
-        ratio = own["finger_speed_mm_s"] / row["finger_speed_mm_s"]
+        ratio = ours["finger_speed_mm_s"] / row["finger_speed_mm_s"]
         cases.append(Case(f"times faster than {row['name']}", x, ratio, 0.004 * x))
     for row, x in zip(measured, errors, strict=True):
-        ratio = row["max_force_error_N"] / own["max_force_error_N"]
+        ratio = row["max_force_error_N"] / ours["max_force_error_N"]
         cases.append(Case(f"times more exact than {row['name']}", x, ratio, 0.004 * x))
     return cases
 

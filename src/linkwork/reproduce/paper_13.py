@@ -145,13 +145,13 @@ def _points(elbow: Elbow) -> list[Case]:
         who = f"obstacle at {point}"
         arc = elbow.arcs(T, at, VOLUME)
         free = nearest_free(elbow.forbidden(T, at, VOLUME))
-        own = elbow.single_point_correction(T, at[0], VOLUME)
+        angle = elbow.single_point_correction(T, at[0], VOLUME)
         cases += [
             Case(f"{who}: clearance", least, float(elbow.clearance(T, 0.0, at, VOLUME)[0]), 1e-6, "m"),
             Case(f"{who}: centre of its arc", center, float(arc[0][0]), 1e-9, "rad"),
             Case(f"{who}: half width", half, float(arc[1][0]), 1e-9, "rad"),
             Case(f"{who}: nearest free arm angle", exact, free, 1e-9, "rad"),
-            Case(f"{who}: eqs. 18-19, corrected", corrected, own, 1e-6, "rad"),
+            Case(f"{who}: eqs. 18-19, corrected", corrected, angle, 1e-6, "rad"),
         ]
     return cases
 

@@ -113,8 +113,8 @@ def balance(
     return Balance(best, names, before, efforts(optimum.x), bool(optimum.success), optimum.message, int(optimum.nfev))
 
 
-def _weights(given: Any, names: tuple[str, ...]) -> np.ndarray:
-    told = mapping(given, "balance: weights")
+def _weights(weights: Any, names: tuple[str, ...]) -> np.ndarray:
+    told = mapping(weights, "balance: weights")
     _refuse_others("weights", told, names)
     scale = np.array([number(told.get(name, 1.0), f"balance: weights[{name!r}]") for name in names])
     if not (scale > 0.0).all():
@@ -131,8 +131,8 @@ def _refuse_others(label: str, told: Mapping[str, Any], names: tuple[str, ...]) 
             )
 
 
-def _bounds(given: Any, free: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
-    told = mapping(given, "balance: bounds")
+def _bounds(bounds: Any, free: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+    told = mapping(bounds, "balance: bounds")
     _refuse_others("bounds", told, free)
     ends = []
     for name in free:

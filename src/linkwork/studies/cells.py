@@ -113,12 +113,12 @@ def _goals(
 ) -> np.ndarray:
     """(k, nq): of each place that is reached the free configuration nearest to the start."""
     space = space_of(model, None, None, "cell_layouts")
-    found = []
+    goals = []
     for pose in poses:
         rows = PoseGoal(frame, pose).configurations(space, start, seed)
         free = rows[~model.collides(rows, scene)] if len(rows) else rows
-        found += [free[0]] if len(free) else []
-    return np.array(found).reshape(-1, model.subject.nq)
+        goals += [free[0]] if len(free) else []
+    return np.array(goals).reshape(-1, model.subject.nq)
 
 
 def _moved(obstacles: Obstacles, T: np.ndarray) -> Obstacles:
@@ -135,18 +135,18 @@ def _duration(path: np.ndarray, rates: np.ndarray) -> float:
 
 
 def _bases(bases: ArrayLike) -> np.ndarray:
-    given = finite_doubles(bases, "cell_layouts: bases")
-    if given.ndim == 2 and given.shape[1] == 3:
-        poses = np.tile(np.eye(4), (len(given), 1, 1))
-        poses[:, :3, 3] = given
+    places = finite_doubles(bases, "cell_layouts: bases")
+    if places.ndim == 2 and places.shape[1] == 3:
+        poses = np.tile(np.eye(4), (len(places), 1, 1))
+        poses[:, :3, 3] = places
         return poses
-    if given.ndim != 3 or given.shape[1:] != (4, 4):
-        raise InvalidInput(f"cell_layouts: bases has shape {given.shape}, expected (m, 3) or (m, 4, 4)")
-    return given
+    if places.ndim != 3 or places.shape[1:] != (4, 4):
+        raise InvalidInput(f"cell_layouts: bases has shape {places.shape}, expected (m, 3) or (m, 4, 4)")
+    return places
 
 
-def _speeds(model: CollisionModel, given: ArrayLike | None) -> np.ndarray:
-    rates = configurations.limits(model.subject).velocity if given is None else given
+def _speeds(model: CollisionModel, speeds: ArrayLike | None) -> np.ndarray:
+    rates = configurations.limits(model.subject).velocity if speeds is None else speeds
     listed = np.broadcast_to(np.asarray(rates, dtype=float), (model.subject.nq,))
     if not (np.isfinite(listed).all() and (listed > 0.0).all()):
         raise InvalidInput(f"cell_layouts: speeds is {listed.tolist()}, expected positive numbers; give speeds=")

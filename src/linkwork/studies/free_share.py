@@ -55,9 +55,9 @@ def free_share(
     if not size > 0.0 or count < 1 or count != int(count):
         raise InvalidInput(f"free_share: cell {size:g} m and {count:g} samples, expected a length and a whole number")
     subject = model.subject
-    given = {name: np.asarray(x, dtype=float) for name, x in mapping(variables, "free_share: variables").items()}
-    batch = np.broadcast_shapes(*(x.shape for x in given.values()))
-    designs = {name: np.broadcast_to(x, batch).reshape(-1) for name, x in given.items()}
+    arrays = {name: np.asarray(x, dtype=float) for name, x in mapping(variables, "free_share: variables").items()}
+    batch = np.broadcast_shapes(*(x.shape for x in arrays.values()))
+    designs = {name: np.broadcast_to(x, batch).reshape(-1) for name, x in arrays.items()}
     q = configurations.random(subject, int(count), seed)
     n = int(np.prod(batch)) if batch else 1
     share, reached, free = np.zeros(n), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)

@@ -129,9 +129,9 @@ def catalogue(path: str | Path | None = None) -> tuple[Actuator, ...]:
 
 def _motor(row: dict[str, str]) -> dict[str, Any]:
     """The cells of a motor that are not empty."""
-    given = {label: (row.get(label) or "").strip() for label in MOTOR_FIELDS}
+    texts = {label: (row.get(label) or "").strip() for label in MOTOR_FIELDS}
     read: dict[str, Any] = dict.fromkeys(MOTOR_FIELDS, float) | {"gear_ratios": _numbers, "curve": _pairs}
-    return {label: read[label](text) for label, text in given.items() if text}
+    return {label: read[label](text) for label, text in texts.items() if text}
 
 
 def _numbers(text: str) -> tuple[float, ...]:

@@ -25,22 +25,22 @@ def symbols_by_reach(tree: Tree, limits: JointLimits) -> np.ndarray:
     speed = {(a, b): _speeds(tree, limits, a, b) for b in tree.outward for a in tree.paths[b]}
     turning = {i: _turning(tree.nodes[i]) for i in tree.outward}
     for D in tree.outward:
-        own = tree.nodes[D]
+        node = tree.nodes[D]
         for A in tree.paths[D]:
             for K in tree.paths[D]:
                 rows, columns = slice(*_range(tree.nodes[K])), slice(*_range(tree.nodes[A]))
-                block = np.zeros((tree.nodes[K].nv, tree.nodes[A].nv, own.nv))
+                block = np.zeros((tree.nodes[K].nv, tree.nodes[A].nv, node.nv))
                 for b in carried[D]:
                     m, P, I = _matter(tree.nodes[b])
                     all_turn = np.einsum("k,i,d->kid", turning[K], turning[A], turning[D])
                     block += m * np.einsum("k,i,d->kid", speed[K, b], turning[A], speed[D, b]) + P * all_turn
-                    if A == D and own.nv > 1:
+                    if A == D and node.nv > 1:
                         most = speed[D, b].max()
                         both = np.maximum.outer(turning[D], turning[D])
                         block += m * most * np.einsum("k,id->kid", speed[K, b], both)
                         block += I * np.einsum("k,id->kid", turning[K], np.multiply.outer(turning[D], turning[D]))
-                for d in range(own.nv):
-                    at = own.v + d
+                for d in range(node.nv):
+                    at = node.v + d
                     c[rows, columns, at] = np.maximum(c[rows, columns, at], block[:, :, d])
                     c[rows, at, columns] = np.maximum(c[rows, at, columns], block[:, :, d])
                     if K != D and A != D:

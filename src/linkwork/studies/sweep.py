@@ -89,9 +89,9 @@ def sweep(
             for begin in range(0, n, CHUNK):
                 part = slice(begin, min(n, begin + CHUNK))
                 some = {name: values[part] for name, values in designs.items()}
-                given: dict[str, Any] = {f"live_{k}": some[name] for k, name in enumerate(subject.live)}
-                given["q"], begun = _start(subject, c[0], some, part.stop - part.start)
-                run = loop(c=c, cd=cd, cdd=cdd, steps=len(c), **given)
+                inputs: dict[str, Any] = {f"live_{k}": some[name] for k, name in enumerate(subject.live)}
+                inputs["q"], begun = _start(subject, c[0], some, part.stop - part.start)
+                run = loop(c=c, cd=cd, cdd=cdd, steps=len(c), **inputs)
                 whole = np.isfinite(run.reduced["total"]) & (run.reduced["margin"] >= 0.0) & ~run.failed
                 closed = begun & whole
                 valid[part] = closed

@@ -154,10 +154,10 @@ def _rate(who: str, name: str, rate: ArrayLike | None, n: int) -> list[float]:
 def _asked(who: str, order: Any, work: Callable[[], Any]) -> Any:
     """Ruckig's answer; what it refuses is said in our words."""
     pairs = (("target_velocity", "max_velocity"), ("current_acceleration", "max_acceleration"))
-    for given, largest in pairs:
-        for k, (x, most) in enumerate(zip(getattr(order, given), getattr(order, largest), strict=True)):
+    for limit, largest in pairs:
+        for k, (x, most) in enumerate(zip(getattr(order, limit), getattr(order, largest), strict=True)):
             if abs(x) > most:
-                words = given.replace("_", " ")
+                words = limit.replace("_", " ")
                 raise InvalidInput(f"{who}: {words} of coordinate {k} is {x:g}, expected at most {most:g}")
     ruckig = _ruckig()
     try:

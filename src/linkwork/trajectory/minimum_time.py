@@ -140,10 +140,10 @@ def minimum_time(
     subject = subject_of(robot, WHO)
     check_fits(subject, path, WHO)
     lower, upper = _torques(subject, torque_limits)
-    own = configurations.limits(subject)
-    velocity = _limit(subject, own.velocity if velocity_limits is None else velocity_limits, "velocity_limits")
-    if acceleration_limits is None and np.isfinite(own.acceleration).any():
-        acceleration_limits = own.acceleration
+    described = configurations.limits(subject)
+    velocity = _limit(subject, described.velocity if velocity_limits is None else velocity_limits, "velocity_limits")
+    if acceleration_limits is None and np.isfinite(described.acceleration).any():
+        acceleration_limits = described.acceleration
     acceleration = _limit(subject, acceleration_limits, "acceleration_limits")
     whole(points, f"{WHO}: points", 3)
     ends = (_speed(start_speed, "start_speed") ** 2, _speed(end_speed, "end_speed") ** 2)
@@ -234,9 +234,9 @@ def _law(bounds: Bounds, s: np.ndarray, x: np.ndarray, worst: float) -> TimeLaw:
     return TimeLaw(bounds.path, s, t, sd, u, middle, torque, rows.share(u, x_middle), worst)
 
 
-def _torques(subject: Subject, given: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
+def _torques(subject: Subject, torques: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
     n, name = subject.nv, "torque_limits"
-    limits = configurations.limits(subject).effort if given is None else as_doubles(given, f"{WHO}: {name}")
+    limits = configurations.limits(subject).effort if torques is None else as_doubles(torques, f"{WHO}: {name}")
     if limits.shape == (2, n):
         lower, upper = limits
     elif limits.shape in ((), (n,)):
@@ -247,17 +247,17 @@ def _torques(subject: Subject, given: ArrayLike | None) -> tuple[np.ndarray, np.
             f'{WHO}: {name} has shape {limits.shape}, expected ({n},) or (2, {n}): robot "{subject.model.name}"'
         )
     if not ((upper > 0) & (lower < 0)).all():
-        what = "the description's efforts are" if given is None else f"{name} is"
+        what = "the description's efforts are" if torques is None else f"{name} is"
         raise InvalidInput(
             f"{WHO}: {what} {limits.tolist()}, expected a lower limit below and an upper limit above zero"
         )
     return np.maximum(lower, -ENDLESS), np.minimum(upper, ENDLESS)
 
 
-def _limit(subject: Subject, given: ArrayLike | None, name: str) -> np.ndarray | None:
-    if given is None:
+def _limit(subject: Subject, limits: ArrayLike | None, name: str) -> np.ndarray | None:
+    if limits is None:
         return None
-    limit = as_doubles(given, f"{WHO}: {name}")
+    limit = as_doubles(limits, f"{WHO}: {name}")
     if limit.shape not in ((), (subject.nv,)) or not (limit > 0).all():
         raise InvalidInput(f"{WHO}: {name} is {limit.tolist()}, expected a positive number or {subject.nv} of them")
     return np.minimum(np.broadcast_to(limit, (subject.nv,)), ENDLESS)

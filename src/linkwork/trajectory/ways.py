@@ -138,8 +138,8 @@ def rounded(moves: list[Piece], radius: float) -> list[list[Piece]]:
         assert move.straight is not None and following is not None and following.straight is not None
         # Both sides give the same time, so that the parabola is entered and left at the moves' own speed.
         most = [min(0.5, radius / each.length) if each.length > 0.0 else 0.5 for each in (move, following)]
-        given = min(share * each.cruise for share, each in zip(most, (move, following), strict=True))
-        take = [given / each.cruise for each in (move, following)]
+        time_lost = min(share * each.cruise for share, each in zip(most, (move, following), strict=True))
+        take = [time_lost / each.cruise for each in (move, following)]
         groups[-1].append(_part(move, cut, 1.0 - take[0]))
         groups[-1].append(_parabola(move, following, take))
         cut = take[1]

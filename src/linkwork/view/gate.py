@@ -35,8 +35,8 @@ class Gate:
     """What a server refused and what failed on its connections, by reason: `gate.counts`."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
-        own = ("localhost", socket.gethostname(), *names)
-        self.names = frozenset(name.lower().rstrip(".") for name in own)
+        hosts = ("localhost", socket.gethostname(), *names)
+        self.names = frozenset(name.lower().rstrip(".") for name in hosts)
         self.counts: Counter[str] = Counter()
         self._open: set[int] = set()
         self._lock = threading.Lock()

@@ -130,16 +130,16 @@ class Look:
 
     def mesh(self, rows: Postures, k: int) -> Mesh:
         """Row k of some postures, world axes."""
-        found = [
+        meshes = [
             replace(mesh, vertices=mesh.vertices @ R.T + p, normals=mesh.normals @ R.T)
             for body, mesh in self.bodies
             for R, p in ((rows.rotation[k, body], rows.position[k, body]),)
         ]
         if rows.ends is not None:
-            found += self._members(rows.ends[k])
-        if not found:  # a point: a ball says where
-            found = [_mesh(*triangles.ball(0.02 * self.size), COLORS["body"])]
-        return merged(found)
+            meshes += self._members(rows.ends[k])
+        if not meshes:  # a point: a ball says where
+            meshes = [_mesh(*triangles.ball(0.02 * self.size), COLORS["body"])]
+        return merged(meshes)
 
     def trail(self, points: np.ndarray, color: Color = COLORS["trail"]) -> Mesh:
         """A path (n, 3) as a thin round line."""
@@ -159,7 +159,7 @@ class Look:
 
     def _members(self, ends: np.ndarray) -> list[Mesh]:
         elements = {getattr(e, "name", None): e for e in self.robot.model.elements}
-        found = []
+        meshes = []
         for name, (a, b), first in zip(member_names(self.robot.subject), ends, self.first, strict=True):
             length, element = float(np.linalg.norm(b - a)), elements[name]
             if length < 1e-9 and not isinstance(element, LoopClosure):
@@ -169,8 +169,8 @@ class Look:
             for ((vertices, faces), color), scale in zip(
                 parts, member_scales(element, length, float(first)), strict=False
             ):
-                found.append(_mesh((vertices * [1.0, 1.0, scale]) @ R.T + a, faces, color))
-        return found
+                meshes.append(_mesh((vertices * [1.0, 1.0, scale]) @ R.T + a, faces, color))
+        return meshes
 
 
 def pale(mesh: Mesh, share: float = 0.72) -> Mesh:

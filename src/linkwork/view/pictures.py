@@ -21,9 +21,9 @@ def pictures(
         return {}
     figure = Figure(figsize=size, layout="constrained")
     draw(figure)
-    found = {}
+    contents = {}
     for form in forms:
         content = io.BytesIO()
         figure.savefig(content, format=form, dpi=150, metadata={"Date": None} if form == "svg" else None)
-        found[form] = content.getvalue()
-    return found
+        contents[form] = content.getvalue()
+    return contents

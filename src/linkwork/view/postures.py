@@ -80,10 +80,10 @@ def postures(robot: Robot, q: np.ndarray) -> Postures:
 def parents(robot: Robot) -> np.ndarray:
     """(nb,): the index of the body that carries each body, -1 for the world."""
     where = {name: k for k, name in enumerate(robot.bodies)}
-    found = np.full(len(where), -1)
+    above = np.full(len(where), -1)
     for joint in robot.model.joints:
-        found[where[joint.child]] = -1 if joint.parent is None else where[joint.parent]
-    return found
+        above[where[joint.child]] = -1 if joint.parent is None else where[joint.parent]
+    return above
 
 
 def start(robot: Robot) -> np.ndarray:
@@ -133,7 +133,7 @@ def _member_ends(robot: Robot, q: np.ndarray) -> np.ndarray | None:
     if not names:
         return None
     try:
-        found = members(robot.subject, q)
+        ends = members(robot.subject, q)
     except LinkworkError:  # a bar too short for its slider: the bodies are drawn, the members are not
         return None
-    return np.stack([np.stack([found[n].first, found[n].second], axis=-2) for n in names], axis=-3)
+    return np.stack([np.stack([ends[n].first, ends[n].second], axis=-2) for n in names], axis=-3)

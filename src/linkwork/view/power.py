@@ -42,10 +42,10 @@ def power_balance(robot: Robot, analysis: Analysis) -> PowerBalance:
     """
     rates = analysis.cd
     efforts = analysis.loads.efforts[:, : rates.shape[1]]
-    given = np.zeros(len(analysis))
+    from_springs = np.zeros(len(analysis))
     kinds = {getattr(e, "name", None): e for e in robot.model.elements}
     for name in analysis.loads.springs:
         if isinstance(kinds.get(name), (Spring, Damper)) and name in analysis.members:
-            given = given - analysis.loads.spring(name) * analysis.members[name].rate
+            from_springs = from_springs - analysis.loads.spring(name) * analysis.members[name].rate
     tau = robot.inverse_dynamics(analysis.q, analysis.v, analysis.a)
-    return PowerBalance((efforts * rates).sum(axis=-1), given, (tau * analysis.v).sum(axis=-1))
+    return PowerBalance((efforts * rates).sum(axis=-1), from_springs, (tau * analysis.v).sum(axis=-1))

@@ -156,8 +156,8 @@ def _nearest(corners: np.ndarray, width: int, height: int) -> np.ndarray:
     empty = np.uint64(2**63)
     buffer = np.full(width * height, empty, dtype=np.uint64)
     np.minimum.at(buffer, at, keys)
-    found = (buffer & np.uint64(2**32 - 1)).astype(np.int64)
-    return np.where(buffer == empty, -1, found).reshape(height, width)
+    triangle = (buffer & np.uint64(2**32 - 1)).astype(np.int64)
+    return np.where(buffer == empty, -1, triangle).reshape(height, width)
 
 
 def _fragments(corners: np.ndarray, width: int, height: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

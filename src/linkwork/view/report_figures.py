@@ -74,13 +74,13 @@ def _columns(analysis: Analysis, chart: Chart) -> Table:
 
 def _ends(robot: Robot, analysis: Analysis) -> dict[str, Any]:
     """One row an instant and a line of the stick figure: both of its ends [m], world axes."""
-    found = segments(robot, analysis.q)
-    ends = found.ends.reshape(len(analysis), -1, 6)
+    drawn = segments(robot, analysis.q)
+    ends = drawn.ends.reshape(len(analysis), -1, 6)
     n, lines = ends.shape[:2]
     table: dict[str, Any] = {
         "time": np.repeat(analysis.time, lines),
         "line": np.tile(np.arange(lines), n),
-        "kind": list(found.kinds) * n,
+        "kind": list(drawn.kinds) * n,
     }
     return table | {name: ends[..., k].ravel() for k, name in enumerate(("x1", "y1", "z1", "x2", "y2", "z2"))}
 

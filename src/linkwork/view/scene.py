@@ -195,10 +195,10 @@ class RobotScene:
         ]
 
     def _draw_inertia(self, body: Body) -> list[Any]:
-        found = inertia_box(body)
-        if found is None:
+        box = inertia_box(body)
+        if box is None:
             return []
-        sides, R, com = found
+        sides, R, com = box
         place = f"{self.place(body.name)}/inertia"
         return [
             self.server.scene.add_box(

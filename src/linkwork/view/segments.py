@@ -35,18 +35,18 @@ def segments(robot: Robot, q: np.ndarray) -> Segments:
         k = where[body]
         return poses.position[..., k, :] + poses.rotation[..., k, :, :] @ np.asarray(point, dtype=float)
 
-    found: list[tuple[str, np.ndarray, np.ndarray]] = []
+    drawn: list[tuple[str, np.ndarray, np.ndarray]] = []
     for body in robot.model.bodies:
         points = dict(body.points)
         lines = [(points[a], points[b]) for a, b in body.lines]
         if not lines:
             lines = [((0.0, 0.0, 0.0), j.placement.position) for j in robot.model.joints if j.parent == body.name]
-        found += [("body", placed(body.name, a), placed(body.name, b)) for a, b in lines]
+        drawn += [("body", placed(body.name, a), placed(body.name, b)) for a, b in lines]
     kinds = {LinearActuator: "actuator", Spring: "spring"}
     named = {getattr(e, "name", None): kinds.get(type(e), "member") for e in robot.model.elements}
     if member_names(robot.subject):
-        found += [(named[name], m.first, m.second) for name, m in members(robot.subject, q).items()]
-    if not found:
-        found = [("body", poses.position[..., 0, :], poses.position[..., 0, :])]
-    ends = np.stack([np.stack([a, b], axis=-2) for _, a, b in found], axis=-3)
-    return Segments(ends, tuple(kind for kind, _, _ in found))
+        drawn += [(named[name], m.first, m.second) for name, m in members(robot.subject, q).items()]
+    if not drawn:
+        drawn = [("body", poses.position[..., 0, :], poses.position[..., 0, :])]
+    ends = np.stack([np.stack([a, b], axis=-2) for _, a, b in drawn], axis=-3)
+    return Segments(ends, tuple(kind for kind, _, _ in drawn))

@@ -40,7 +40,7 @@ class Coordinate:
 
 def coordinates(robot: Robot) -> list[Coordinate]:
     """Every coordinate; ball and floating joints by roll, pitch and yaw instead of their quaternion."""
-    found: list[Coordinate] = []
+    sliders: list[Coordinate] = []
     limits = robot.limits
     for joint, at, at_v in places(robot.subject):
         sliding = joint.kind.slides
@@ -53,13 +53,13 @@ def coordinates(robot: Robot) -> list[Coordinate]:
             label = f"{joint.name}[{k}]" if several else joint.name
             low = low if np.isfinite(low) else min(-SPAN[unit], high - SPAN[unit])
             high = high if np.isfinite(high) else max(SPAN[unit], low + SPAN[unit])
-            found.append(Coordinate(joint.name, label, unit, low, high, *_entry(at.start + k)))
+            sliders.append(Coordinate(joint.name, label, unit, low, high, *_entry(at.start + k)))
         if joint.kind.quaternion:
             for k, name in enumerate(("roll", "pitch", "yaw")):
                 span = np.pi / 2 if name == "pitch" else np.pi
                 label, entry = f"{joint.name} {name}", _angle(at.stop - 4, k)
-                found.append(Coordinate(joint.name, label, "rad", -span, span, *entry))
-    return found
+                sliders.append(Coordinate(joint.name, label, "rad", -span, span, *entry))
+    return sliders
 
 
 class JointSliders:

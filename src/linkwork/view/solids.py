@@ -36,7 +36,7 @@ def solids(model: Model, size: float) -> tuple[dict[str, list[Solid]], list[str]
     A body is drawn by its shapes; without any, by tubes along its described lines; where the whole robot has neither,
     or none of a body's meshes is there, by tubes from joint to joint. `size` [m] decides how thick tubes are.
     """
-    found: dict[str, list[Solid]] = {}
+    by_body: dict[str, list[Solid]] = {}
     missing: list[str] = []
     plain = not any(body.visuals for body in model.bodies)
     tones = _tones(model)
@@ -49,8 +49,8 @@ def solids(model: Model, size: float) -> tuple[dict[str, list[Solid]], list[str]
                 missing.append(str(shape.mesh))
         if not parts and (plain or body.lines or body.visuals):
             parts = _skeleton(model, body, size)
-        found[body.name] = _by_color(parts)
-    return found, missing
+        by_body[body.name] = _by_color(parts)
+    return by_body, missing
 
 
 def bounds(parts: list[list[Solid]], rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
@@ -198,13 +198,13 @@ def _limb(model: Model, body: Body, size: float, depth: float) -> list[tuple[Tri
 def _bent(model: Model, body: Body) -> list[tuple[np.ndarray, np.ndarray]]:
     """A link's lines from its joint, each first along the axis and then across it, as links are built."""
     axis = next((np.array(j.axis, dtype=float) for j in model.joints if j.child == body.name), np.array([0, 0, 1.0]))
-    found: list[tuple[np.ndarray, np.ndarray]] = []
+    pieces: list[tuple[np.ndarray, np.ndarray]] = []
     for a, b in _lines(model, body):
         along = (b - a) @ axis * axis
         across = (b - a) - along
         corner = min(np.linalg.norm(along), np.linalg.norm(across)) > 0.02 * np.linalg.norm(b - a)
-        found += [(a, a + along), (a + along, b)] if corner and not body.lines else [(a, b)]
-    return found
+        pieces += [(a, a + along), (a + along, b)] if corner and not body.lines else [(a, b)]
+    return pieces
 
 
 def _lines(model: Model, body: Body) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -125,8 +125,8 @@ class SynthesisPage:
                 if task.oriented.all() and 4 <= task.n <= 5:
                     self._solve_poses(task)
                 elif complete:
-                    found = synthesis.four_bars(task)
-                    self.known = [found.linkages.one(k) for k in range(len(found))]
+                    complete_set = synthesis.four_bars(task)
+                    self.known = [complete_set.linkages.one(k) for k in range(len(complete_set))]
                 else:
                     self.known = [m for m in (followed(linkage, task) for linkage in self.known) if m is not None]
                 self._rank()
@@ -403,9 +403,9 @@ class SynthesisPage:
 
     def _draw(self) -> None:
         if self.dyads is not None and getattr(self, "curves", None) is not None:
-            own = [self.curves.piece == piece for piece in range(int(self.curves.piece.max()) + 1)]
-            dark = [(self.curves.center[rows], CENTER) for rows in own]
-            self._line("/curves", dark + [(self.curves.circle[rows], CIRCLE) for rows in own])
+            pieces = [self.curves.piece == piece for piece in range(int(self.curves.piece.max()) + 1)]
+            dark = [(self.curves.center[rows], CENTER) for rows in pieces]
+            self._line("/curves", dark + [(self.curves.circle[rows], CIRCLE) for rows in pieces])
             self._draw_dyads()
         self._line("/picked", [(np.array(pick), PICKED) for pick in self.picks], 6.0)
         if self._motion is not None:
@@ -418,8 +418,8 @@ class SynthesisPage:
         limbs = np.stack([self.dyads.ground, self.dyads.moving], axis=-1)
         self._line("/dyads", [(limb, DYAD) for limb in limbs], 3.0)
         poles = synthesis.poles(self.task)
-        found = np.array([poles[i, j] for j in range(1, self.task.n + 1) for i in range(1, j)])
-        near = found[np.isfinite(found) & (np.abs(found - self.task.positions[0]) < 20 * self._scale)]
+        points = np.array([poles[i, j] for j in range(1, self.task.n + 1) for i in range(1, j)])
+        near = points[np.isfinite(points) & (np.abs(points - self.task.positions[0]) < 20 * self._scale)]
         places = np.stack([near.real, near.imag, np.zeros(len(near))], axis=-1)
         self._drawn["/poles"] = self.server.scene.add_point_cloud("/poles", places, POLE, point_size=0.03 * self._scale)
 

@@ -86,9 +86,9 @@ class Target:
                 self._about = f"no ghosts: {error}"
                 self.ghosts.hide()
             else:
-                found = np.asarray(solutions.q, dtype=float)
-                self._about = f"{len(found)} solutions"
-                self.ghosts.show(found)
+                postures = np.asarray(solutions.q, dtype=float)
+                self._about = f"{len(postures)} solutions"
+                self.ghosts.show(postures)
             self.status.content = self._words()
 
     def _words(self, trouble: str = "") -> str:

@@ -45,8 +45,8 @@ def report(
     around = None if obstacles is None else lw.collision.load_obstacles(obstacles)
     target = out if out is not None else Path(f"{loaded.name}.html")
     with working("analysing") as tick:
-        name, given = ("", None) if motion is None else motion_of(loaded, motion, "report")
-        analysis = None if given is None else loaded.analyse(given, steps=steps)
+        name, chosen = ("", None) if motion is None else motion_of(loaded, motion, "report")
+        analysis = None if chosen is None else loaded.analyse(chosen, steps=steps)
         title = loaded.name if motion is None else f"{loaded.name}, motion {name}"
         written = [write_report(loaded, target, analysis, title, around)]
         if figures is not None and analysis is not None:

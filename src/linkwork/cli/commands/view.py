@@ -77,7 +77,7 @@ def _recorded(robot: lw.Robot, path: Path, q: str | None, motion: str | None, be
         else:
             if q is not None:
                 raise InvalidInput("view: --q with --record needs a picture, such as --record robot.png")
-            name, given = motion_of(robot, motion, "view")
+            name, chosen = motion_of(robot, motion, "view")
             facts["motion"] = name
-            lw.view.record(robot, path, given, progress=tick)
+            lw.view.record(robot, path, chosen, progress=tick)
     return Answer(facts, [], [path])

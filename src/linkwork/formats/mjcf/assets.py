@@ -118,18 +118,18 @@ class Assets:
         return checked(Triangles(vertices, faces[:, ::-1] if np.prod(np.sign(factors)) < 0 else faces), name)
 
     def _raw(self, mesh: Words) -> Triangles:
-        own = mesh.own
-        if own.has("builtin") and own.text("builtin") != "none":
-            raise own.error("is built in, and linkwork does not make MuJoCo's built-in meshes; save it as a file")
-        if own.has("vertex"):
-            return _written(own)
-        name = own.text("file")
-        path = self._path(own, name)
+        element = mesh.own
+        if element.has("builtin") and element.text("builtin") != "none":
+            raise element.error("is built in, and linkwork does not make MuJoCo's built-in meshes; save it as a file")
+        if element.has("vertex"):
+            return _written(element)
+        name = element.text("file")
+        path = self._path(element, name)
         if path is None:
-            places = listed((f'"{str(each)[:200]}"' for each in self._places(own)), 4)
+            places = listed((f'"{str(each)[:200]}"' for each in self._places(element)), 4)
             looked = f" (looked in {places})" if places else ""
             why = f"whose mass MuJoCo would infer, but there is no such file below {self.folders.described}{looked}"
-            raise own.error(f'names the file "{name[:200]}", {why}')
+            raise element.error(f'names the file "{name[:200]}", {why}')
         return triangles(read_bounded(path, LARGEST), path)
 
     def _places(self, mesh: Element) -> list[Path]:
@@ -143,10 +143,10 @@ class Assets:
         places = [each / self.settings.mesh_folder for each in self.folders.open]
         base = self.folders.base
         if base is not None and os.path.isabs(mesh.source):
-            own = Path(os.path.dirname(mesh.source))
-            beside = os.path.relpath(own, os.path.realpath(base))
+            folder = Path(os.path.dirname(mesh.source))
+            beside = os.path.relpath(folder, os.path.realpath(base))
             if beside != ".":
-                places[1:1] = [own, base / self.settings.mesh_folder / beside]
+                places[1:1] = [folder, base / self.settings.mesh_folder / beside]
         return places
 
     def _path(self, mesh: Element, name: str) -> str | None:
@@ -168,8 +168,8 @@ def _written(mesh: Element) -> Triangles:
         raise mesh.error("has a face that names a vertex it does not have")
     with np.errstate(over="ignore"):
         vertices = coordinates.astype(np.float32).astype(np.float64)
-    found = Triangles(vertices.reshape(-1, 3), indices.astype(np.int64).reshape(-1, 3))
-    return checked(found, f"{mesh.source}:{mesh.line}")
+    triangles = Triangles(vertices.reshape(-1, 3), indices.astype(np.int64).reshape(-1, 3))
+    return checked(triangles, f"{mesh.source}:{mesh.line}")
 
 
 def _name(asset: Element) -> str:

@@ -80,7 +80,7 @@ def _attach_all(root: Element, models: list[Element], folders: Folders, work: _W
     for model in models:
         part = _read(model, folders, work)
         parts[model.attributes.get("name") or part.root.text("model", "") or "MuJoCo Model"] = part
-    own = [(section, list(section.children)) for tag in SECTIONS for section in root.all(tag)]
+    before = [(section, list(section.children)) for tag in SECTIONS for section in root.all(tag)]
     seen: dict[tuple[str, str], Element] = {}
     attachments = 0
     stack = list(reversed(root.all("worldbody")))
@@ -91,7 +91,7 @@ def _attach_all(root: Element, models: list[Element], folders: Folders, work: _W
         for k, child in enumerate(element.children):
             if child.tag == "attach":
                 attachments += 1
-                element.children[k] = _attached(child, element, root, parts, own, seen, attachments, work)
+                element.children[k] = _attached(child, element, root, parts, before, seen, attachments, work)
         stack.extend(reversed(element.children))
 
 
@@ -107,13 +107,13 @@ def _read(model: Element, folders: Folders, work: _Work) -> _Part:
     if len(work.above) >= DEEPEST:
         raise model.error(f"stands deeper than {DEEPEST} models in one another")
     inside = _Work((*work.above, path), work.made)
-    root, found = assembled(read_bounded(path), path, folders.beside(Path(path).parent), inside)
+    root, compiler = assembled(read_bounded(path), path, folders.beside(Path(path).parent), inside)
     work.count(model, 1 + sum(1 for _ in below(root)))
     defaults = Defaults(root)
-    bodies = described_bodies(root, defaults, found)
+    bodies = described_bodies(root, defaults, compiler)
     joints = [part.words for body in bodies for part in body.joints]
     sizes = [7 if each.own.tag == "freejoint" else _SIZES.get(each.text("type", "hinge"), 1) for each in joints]
-    return _Part(root, Path(path).parent, found, defaults, tuple(zip([each.own for each in joints], sizes)))
+    return _Part(root, Path(path).parent, compiler, defaults, tuple(zip([each.own for each in joints], sizes)))
 
 
 def _attached(
@@ -121,7 +121,7 @@ def _attached(
     parent: Element,
     root: Element,
     parts: dict[str, _Part],
-    own: list[tuple[Element, list[Element]]],
+    before: list[tuple[Element, list[Element]]],
     seen: dict[tuple[str, str], Element],
     number: int,
     work: _Work,
@@ -132,7 +132,7 @@ def _attached(
         raise attach.error(f"has no prefix, or a longer one than {LONGEST_PREFIX} characters")
     name = attach.attributes.get("model")
     if name is None:
-        return _attached_self(attach, parent, own, seen, prefix, work)
+        return _attached_self(attach, parent, before, seen, prefix, work)
     if name not in parts:
         raise attach.error(f'names the model "{name[:60]}", which is no asset{did_you_mean(name, parts)}')
     part = parts[name]
@@ -158,14 +158,14 @@ def _attached(
 
 def settings_of_conflict(root: Element) -> str:
     """What <compiler conflict> says about options of attached models: "warning", "merge" or "error"."""
-    given = [each.attributes["conflict"] for each in root.all("compiler") if each.has("conflict")]
-    return given[-1] if given else "warning"
+    choices = [each.attributes["conflict"] for each in root.all("compiler") if each.has("conflict")]
+    return choices[-1] if choices else "warning"
 
 
 def _attached_self(
     attach: Element,
     parent: Element,
-    own: list[tuple[Element, list[Element]]],
+    before: list[tuple[Element, list[Element]]],
     seen: dict[tuple[str, str], Element],
     prefix: str,
     work: _Work,
@@ -185,7 +185,7 @@ def _attached_self(
     frame = Element("frame", {"childclass": _childclass(source)}, attach.line, attach.source, parent)
     _fill(frame, source, attach, work)
     kept = _names(frame)
-    for section, children in own:
+    for section, children in before:
         for each in _that_came(children, kept, section.tag):
             copy = copied(each, section)
             work.count(attach, 1 + sum(1 for _ in below(copy)))
@@ -210,11 +210,11 @@ def _source(attach: Element, root: Element) -> Element:
         body = Element("body", {"name": "world"}, attach.line, attach.source, root)
         body.children = whole.children
         return body
-    found = {each.attributes.get("name", ""): each for each in below(whole) if each.tag == kinds[0]}
-    if name not in found:
-        near = did_you_mean(name, found)
+    candidates = {each.attributes.get("name", ""): each for each in below(whole) if each.tag == kinds[0]}
+    if name not in candidates:
+        near = did_you_mean(name, candidates)
         raise attach.error(f'names the {kinds[0]} "{name[:60]}", which its model does not have{near}')
-    return found[name]
+    return candidates[name]
 
 
 def _fill(frame: Element, source: Element, attach: Element, work: _Work) -> dict[int, Element]:

@@ -63,7 +63,7 @@ def described_bodies(root: Element, defaults: Defaults, settings: CompilerSettin
     """Every body depth first in the order of the file, as MuJoCo numbers them; the world is the first one."""
     names = Names(_given_names(root))
     world = Described(WORLD, root, None, settings)
-    found = [world]
+    described = [world]
     for section in root.all("worldbody"):
         # (element, its body, T_body_frame of the frames it stands in, class around it, settings of its file)
         stack: list[tuple[Element, Described, Placement, str | None, CompilerSettings]]
@@ -77,17 +77,17 @@ def described_bodies(root: Element, defaults: Defaults, settings: CompilerSettin
                 childclass = defaults.named(element, "childclass") or inherited
                 T = around @ placement(Words(element), here)
                 if tag == "body":
-                    if len(found) > MOST_BODIES:
+                    if len(described) > MOST_BODIES:
                         raise element.error(f"is one too many: more than {MOST_BODIES} bodies are not read")
-                    name = element.attributes.get("name") or names.free(f"body_{len(found)}")
+                    name = element.attributes.get("name") or names.free(f"body_{len(described)}")
                     body.children += 1
                     body = Described(name, element, None if body is world else body.name, here, T)
-                    found.append(body)
+                    described.append(body)
                     T = HERE
                 stack.extend((child, body, T, childclass, here) for child in reversed(element.children))
             else:
                 _add(body, element, Part(defaults.words(element, inherited), around, here), body is world)
-    return found
+    return described
 
 
 def _add(body: Described, element: Element, part: Part, is_world: bool) -> None:

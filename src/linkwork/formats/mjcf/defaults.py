@@ -85,10 +85,10 @@ class Defaults:
         for at in reversed(waiting):
             section = self.sections[at[0]][at[1]] if self.sections[at[0]] else None
             children = () if section is None else reversed(section.children)
-            own = [each for each in children if each.tag in wanted]
-            if own:
-                lowest -= len(own)
-                handed = inherited_from(own, handed, lowest)
+            here = [each for each in children if each.tag in wanted]
+            if here:
+                lowest -= len(here)
+                handed = inherited_from(here, handed, lowest)
             self._handed[(tags, *at)] = handed, lowest
         self._found[tags, name] = handed
         return handed

@@ -32,7 +32,7 @@ def tendons(root: Element, defaults: Defaults, joints: Iterable[str], marks: Mar
 
     One with inertia of its own couples joints in a way that linkwork's joints cannot hold: it is carried as data.
     """
-    found = []
+    carried = []
     known = list(joints)
     for k, element in enumerate(each for section in root.all("tendon") for each in section):
         words = defaults.tendon(element)
@@ -45,18 +45,18 @@ def tendons(root: Element, defaults: Defaults, joints: Iterable[str], marks: Mar
         if name in marks.couplings or f"tendon:{name}" in marks.rows:
             continue
         parts = (Carried(part.tag, "", tuple(part.attributes.items())) for part in element)
-        found.append(as_carried("tendon", words, element.attributes.get("name") or f"tendon_{k + 1}", *parts))
-    return found
+        carried.append(as_carried("tendon", words, element.attributes.get("name") or f"tendon_{k + 1}", *parts))
+    return carried
 
 
 def fixed_tendons(root: Element, joints: Container[str]) -> dict[str, tuple[tuple[str, float], ...]]:
     """Name -> ((joint, coefficient), ...) of the fixed tendons over joints of one coordinate."""
-    found = {}
+    tendons = {}
     for element in (each for section in root.all("tendon") for each in section.all("fixed")):
         terms = tuple((part.text("joint"), part.number("coef")) for part in element)
         if element.attributes.get("name") and all(joint in joints for joint, _ in terms):
-            found[element.text("name")] = terms
-    return found
+            tendons[element.text("name")] = terms
+    return tendons
 
 
 def actuators(
@@ -66,7 +66,7 @@ def actuators(
 
     joints   name -> number of coordinates of velocity
     """
-    found: list[Carried] = []
+    carried: list[Carried] = []
     added: dict[str, float] = {}
     for k, element in enumerate(each for section in root.all("actuator") for each in section):
         if f"actuator:{element.attributes.get('name', '')}" in marks.rows:
@@ -83,19 +83,19 @@ def actuators(
                 raise words.holder("armature").error(f"has armature {armature:g}, expected no negative number")
             added[joint] = added.get(joint, 0.0) + gear * gear * armature
         name = element.attributes.get("name") or f"actuator_{k + 1}"
-        found.append(as_carried("actuator", _of_its_kind(words), name))
-    return found, added
+        carried.append(as_carried("actuator", _of_its_kind(words), name))
+    return carried, added
 
 
 def _of_its_kind(words: Words) -> Words:
     """An actuator with what it inherits from defaults of its own kind, and from those of other kinds what all have."""
-    own = words.own
-    shared = [word for word in COMMON if word not in LACKING.get(own.tag, ())]
+    element = words.own
+    shared = [word for word in COMMON if word not in LACKING.get(element.tag, ())]
     kept = {
-        word: tuple(held for held in holders if held[1].tag == own.tag or word in shared)
+        word: tuple(held for held in holders if held[1].tag == element.tag or word in shared)
         for word, holders in words.inherited.items()
     }
-    return Words(own, {word: holders for word, holders in kept.items() if holders})
+    return Words(element, {word: holders for word, holders in kept.items() if holders})
 
 
 def _check_joint(words: Words, attribute: str, joints: Iterable[str]) -> str | None:

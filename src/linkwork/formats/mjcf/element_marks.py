@@ -60,9 +60,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, loops.Point):
         return {"body": value.body, "position": _plain(value.position), "name": value.name}
     if is_dataclass(value):
-        own = {each.name: getattr(value, each.name) for each in fields(value)}
-        given = {each.name: own[each.name] for each in fields(value) if own[each.name] != each.default}
-        return {"element": type(value).__name__, **{name: _plain(x) for name, x in given.items()}}
+        values = {each.name: getattr(value, each.name) for each in fields(value)}
+        changed = {each.name: values[each.name] for each in fields(value) if values[each.name] != each.default}
+        return {"element": type(value).__name__, **{name: _plain(x) for name, x in changed.items()}}
     if isinstance(value, (tuple, list)):
         return [_plain(each) for each in value]
     return float(value) if not isinstance(value, (str, bool, int, type(None))) else value
@@ -96,8 +96,8 @@ def _point(mark: Element, value: Any) -> loops.Point:
     raise mark.error("has data with a point that is none")
 
 
-def _is_needed(each: Any) -> bool:
-    return type(each.default).__name__ == "_MISSING_TYPE"
+def _is_needed(item: Any) -> bool:
+    return type(item.default).__name__ == "_MISSING_TYPE"
 
 
 def _as_tuples(value: Any) -> Any:

@@ -70,32 +70,32 @@ def equalities(
 
     names   what is taken already: an equality without a name gets a free one
     """
-    found = Equalities()
-    given = [each.attributes.get("name", "") for section in root.all("equality") for each in section]
-    names.taken.update(given)
-    found.elements += marks.elements
+    results = Equalities()
+    taken = [each.attributes.get("name", "") for section in root.all("equality") for each in section]
+    names.taken.update(taken)
+    results.elements += marks.elements
     for element in (each for section in root.all("equality") for each in section):
         if f"equality:{element.attributes.get('name', '')}" in marks.rows:
             continue
         words = defaults.equality(element)
-        wish = f"{element.tag}_{len(found.elements) + len(found.carried) + 1}"
+        wish = f"{element.tag}_{len(results.elements) + len(results.carried) + 1}"
         name = element.attributes.get("name") or names.free(wish)
         if not words.flag("active", True):
-            found.carried.append(as_carried("equality", words, name))
+            results.carried.append(as_carried("equality", words, name))
             continue
         match element.tag:
             case "connect" | "weld":
                 closure = (_connect if element.tag == "connect" else _weld)(words, name, mechanism)
                 dependent = marks.dependent.get(name, ())
-                found.elements.append(replace(closure, dependent=dependent) if dependent else closure)
+                results.elements.append(replace(closure, dependent=dependent) if dependent else closure)
             case "joint":
-                _joint(words, name, mechanism, follow and name not in marks.couplings, found, passed)
+                _joint(words, name, mechanism, follow and name not in marks.couplings, results, passed)
             case "tendon" if (coupling := _tendon(words, name, mechanism)) is not None:
-                found.elements.append(coupling)
+                results.elements.append(coupling)
             case _:
-                found.carried.append(as_carried("equality", words, name))
+                results.carried.append(as_carried("equality", words, name))
                 passed.remark(f'equality {element.tag} "{name}" is carried but holds nothing')
-    return found
+    return results
 
 
 def as_carried(section: str, words: Words, name: str, *parts: Carried) -> Carried:
@@ -134,20 +134,20 @@ def _weld(words: Words, name: str, mechanism: Mechanism) -> loops.LoopClosure:
     return loops.LoopClosure(name, "weld", first, second, rotation=T12.rotation, directions=directions)
 
 
-def _joint(words: Words, name: str, mechanism: Mechanism, follow: bool, found: Equalities, passed: Passed) -> None:
+def _joint(words: Words, name: str, mechanism: Mechanism, follow: bool, results: Equalities, passed: Passed) -> None:
     a0, a1, *higher = words.overlaid("polycoef", _IDENTITY)
     joint1, ref1 = _scalar_joint(words, "joint1", mechanism)
     if not words.text("joint2", "") or any(higher):
-        found.carried.append(as_carried("equality", words, name))
+        results.carried.append(as_carried("equality", words, name))
         what = "a polynomial of higher degree" if words.text("joint2", "") else "about one joint alone"
         passed.remark(f'equality joint "{name}" is {what}: it is carried but holds nothing')
         return
     joint2, ref2 = _scalar_joint(words, "joint2", mechanism)
     offset = ref1 + a0 - a1 * ref2
-    if follow and a1 and joint1 not in found.mimic and not _leads_to(found.mimic, joint2, joint1):
-        found.mimic[joint1] = Mimic(joint2, a1, offset)
+    if follow and a1 and joint1 not in results.mimic and not _leads_to(results.mimic, joint2, joint1):
+        results.mimic[joint1] = Mimic(joint2, a1, offset)
     else:
-        found.elements.append(loops.Coupling(name, ((joint1, 1.0), (joint2, -a1)), offset))
+        results.elements.append(loops.Coupling(name, ((joint1, 1.0), (joint2, -a1)), offset))
 
 
 def _tendon(words: Words, name: str, mechanism: Mechanism) -> loops.Coupling | None:

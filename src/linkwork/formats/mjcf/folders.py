@@ -27,9 +27,9 @@ class Folders:
 
     def beside(self, base: Path) -> Folders:
         """The same open folders, seen from another base within them: the place of a model that is attached."""
-        found = Folders(None, self.open)
-        found.base, found.open, found._real = base, [base, *self.open], self._real
-        return found
+        folders = Folders(None, self.open)
+        folders.base, folders.open, folders._real = base, [base, *self.open], self._real
+        return folders
 
     def find(self, name: str, among: Sequence[Path]) -> str | None:
         """The real path of the first file of that name in these folders that lies below an open one, or None."""

@@ -18,20 +18,20 @@ Rules = Mapping[str, tuple[str, float, float]]
 
 def on_leaders(elements: Iterable[Element], rules: Rules, passed: Passed) -> tuple[Element, ...]:
     """The elements with followers replaced; a coupling that then holds a single joint is left out, with a remark."""
-    found: list[Element] = []
+    moved: list[Element] = []
     for element in elements:
         match element:
             case TorsionSpring() if element.joint in rules:
-                found.append(_spring(element, *rules[element.joint]))
+                moved.append(_spring(element, *rules[element.joint]))
             case Coupling():
                 coupling = _coupling(element, rules)
                 if len(coupling.terms) > 1:
-                    found.append(coupling)
+                    moved.append(coupling)
                 else:
                     passed.remark(f'equality joint "{element.name}" would hold a single joint and is left out')
             case _:
-                found.append(element)
-    return tuple(found)
+                moved.append(element)
+    return tuple(moved)
 
 
 def _spring(spring: TorsionSpring, leader: str, multiplier: float, offset: float) -> TorsionSpring:

@@ -73,8 +73,8 @@ class Geom:
     def _checked(self, size: Vector) -> Vector:
         needed = _SIZES.get(self.kind, 0)
         if needed and not (min(size[:needed]) > 0.0 and max(size[:needed]) < math.inf):
-            given = " ".join(f"{s:g}" for s in size[:needed])
-            raise self.words.error(f'is a {self.kind} of size "{given}", expected {needed} positive numbers')
+            sizes = " ".join(f"{s:g}" for s in size[:needed])
+            raise self.words.error(f'is a {self.kind} of size "{sizes}", expected {needed} positive numbers')
         return size
 
     # weight
@@ -116,32 +116,32 @@ class Geom:
 
     def _mesh_matter(self, mass: float, density: float) -> MassProperties:
         self.assets.mesh(self.words.text("mesh"), self.words)
-        found = self.assets.integrals(self.words.text("mesh"))
-        mass = mass if self.words.has("mass") else density * found.content
-        xx, xy, xz, yy, yz, zz = (mass * float(found.inertia[i, j]) for i in range(3) for j in range(i, 3))
+        integrals = self.assets.integrals(self.words.text("mesh"))
+        mass = mass if self.words.has("mass") else density * integrals.content
+        xx, xy, xz, yy, yz, zz = (mass * float(integrals.inertia[i, j]) for i in range(3) for j in range(i, 3))
         inertia = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
-        c = found.center
+        c = integrals.center
         return MassProperties(mass, (float(c[0]), float(c[1]), float(c[2])), inertia).seen_from(self.placed[0])
 
     def _fit(self) -> tuple[Placement, Vector]:
         """T_file_geom and the sizes that fit the mesh: those of its inertia box, or of the box around its vertices."""
         name = self.words.text("mesh")
         self.assets.mesh(name, self.words)
-        found = self.assets.integrals(name)
+        integrals = self.assets.integrals(name)
         with np.errstate(all="ignore"):  # sizes beyond the numbers are refused by `_checked`
-            return self._fit_to(name, found)
+            return self._fit_to(name, integrals)
 
-    def _fit_to(self, name: str, found: MeshIntegrals) -> tuple[Placement, Vector]:
-        moments, axes = np.linalg.eigh(found.inertia)
+    def _fit_to(self, name: str, integrals: MeshIntegrals) -> tuple[Placement, Vector]:
+        moments, axes = np.linalg.eigh(integrals.inertia)
         moments, axes = moments[::-1], axes[:, ::-1] * np.sign(np.linalg.det(axes[:, ::-1]))
         R = from_matrix(axes.tolist())
         if self.settings.fit_box:
-            seen = (self.assets.triangles(name).vertices - found.center) @ axes
+            seen = (self.assets.triangles(name).vertices - integrals.center) @ axes
             middle = (seen.min(axis=0) + seen.max(axis=0)) / 2.0
-            center, size = found.center + axes @ middle, _around(self.kind, seen - middle)
+            center, size = integrals.center + axes @ middle, _around(self.kind, seen - middle)
         else:
             half = np.sqrt(np.maximum(1.5 * (moments.sum() - 2.0 * moments), 0.0))
-            center, size = found.center, _of_inertia_box(self.kind, half)
+            center, size = integrals.center, _of_inertia_box(self.kind, half)
         factor = self.words.number("fitscale", 1.0)
         T = Placement(R, (float(center[0]), float(center[1]), float(center[2])))
         return T, (factor * size[0], factor * size[1], factor * size[2])

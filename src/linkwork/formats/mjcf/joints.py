@@ -105,15 +105,15 @@ def chain(
     joints: list[Joint] = []
     between: list[Body] = []
     parent, T_parent_body = body.parent, body.placement
-    for k, each in enumerate(moving):
-        if each.type == "free":
-            raise each.part.words.error("is free and not the only joint of its body")
+    for k, turn in enumerate(moving):
+        if turn.type == "free":
+            raise turn.part.words.error("is free and not the only joint of its body")
         last = k == len(moving) - 1
-        G = known[each.name].frame if each.name in known else each.frame
-        ends = last and (G is HERE or G == HERE) and each.name not in known
-        child = body.name if ends else _between_name(body, each, names, known)
-        T = T_parent_body @ each.moved_back @ G
-        joints.append(_joint(each, parent, child, T, _turned_back(G, each.axis), each.part.settings, passed))
+        G = known[turn.name].frame if turn.name in known else turn.frame
+        ends = last and (G is HERE or G == HERE) and turn.name not in known
+        child = body.name if ends else _between_name(body, turn, names, known)
+        T = T_parent_body @ turn.moved_back @ G
+        joints.append(_joint(turn, parent, child, T, _turned_back(G, turn.axis), turn.part.settings, passed))
         if not ends:
             between.append(Body(child, has_inertia=False, note=f'between the joints of body "{body.name}"'))
         parent, T_parent_body = child, HERE if G is HERE else G.inverse()
@@ -121,7 +121,7 @@ def chain(
         fixed = joint_names.free(f"{body.name}_fixed")
         joints.append(Joint(fixed, "fixed", parent, body.name, T_parent_body))
     reference = tuple(
-        (each.name, (0.0, 0.0, 0.0, 1.0) if each.type == "ball" else (each.reference,)) for each in moving
+        (turn.name, (0.0, 0.0, 0.0, 1.0) if turn.type == "ball" else (turn.reference,)) for turn in moving
     )
     return Chain(tuple(joints), tuple(between), reference)
 
@@ -235,7 +235,7 @@ def _is_limited(moving: _Moving, attribute: str, extent: str, settings: Compiler
     said = words.choice(attribute, ("true", "false", "auto"), "auto")
     if said != "auto":
         return said == "true"
-    given = any(words.numbers(extent, 2, (0.0, 0.0)))
-    if given and not settings.limits_by_range:
+    has_range = any(words.numbers(extent, 2, (0.0, 0.0)))
+    if has_range and not settings.limits_by_range:
         raise words.error(f'has {extent} but not {attribute}, and autolimits is "false": say {attribute}="true"')
-    return given
+    return has_range

@@ -31,18 +31,18 @@ def configurations(
     followers   joints that mimic others and so have no coordinate
     """
     size = sum(len(q) for _, q in reference)
-    found: dict[str, tuple[tuple[str, tuple[float, ...]], ...]] = {}
-    own = tuple((joint, q) for joint, q in reference if joint not in followers)
-    if any(_is_moved(q) for _, q in own):
-        found[REFERENCE] = own
+    named: dict[str, tuple[tuple[str, tuple[float, ...]], ...]] = {}
+    leading = tuple((joint, q) for joint, q in reference if joint not in followers)
+    if any(_is_moved(q) for _, q in leading):
+        named[REFERENCE] = leading
     held = 0
     for k, key in enumerate(each for section in root.all("keyframe") for each in section.all("key")):
         numbers = key.few("qpos", 0, size) if key.attributes.get("qpos", "").strip() else ()
         name = key.attributes.get("name") or f"key_{k + 1}"
-        if name in found and name != REFERENCE:
+        if name in named and name != REFERENCE:
             raise key.error(f'has the name "{name[:60]}", which another keyframe has already')
         if not numbers and not isinstance(key, Attached):
-            found[name] = own
+            named[name] = leading
             continue
         held += size
         if held > MOST_NUMBERS:
@@ -50,12 +50,12 @@ def configurations(
         placed = {id(element): q for element, q in key.places} if isinstance(key, Attached) else {}
         at, configuration = 0, []
         for element, (joint, q) in zip(elements, reference, strict=True):
-            given = placed.get(id(element), numbers[at : at + len(q)])
+            values = placed.get(id(element), numbers[at : at + len(q)])
             at += len(q)
             if joint not in followers:
-                configuration.append((joint, _in_our_order(key, joint, given) if len(given) == len(q) else q))
-        found[name] = tuple(configuration)
-    return tuple(found.items())
+                configuration.append((joint, _in_our_order(key, joint, values) if len(values) == len(q) else q))
+        named[name] = tuple(configuration)
+    return tuple(named.items())
 
 
 def _is_moved(q: tuple[float, ...]) -> bool:

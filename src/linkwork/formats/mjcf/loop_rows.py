@@ -83,12 +83,12 @@ class LoopRows:
 
     def springs(self, model: Model) -> dict[str, dict[str, str | None]]:
         """joint -> stiffness and springref of its spring, pretension in it."""
-        found: dict[str, dict[str, str | None]] = {}
-        for each in model.elements:
-            if isinstance(each, loops.TorsionSpring):
-                shift = each.pretension / each.stiffness if each.pretension else 0.0
-                found[each.joint] = {"stiffness": number(each.stiffness), "springref": number(each.free - shift)}
-        return found
+        attributes: dict[str, dict[str, str | None]] = {}
+        for part in model.elements:
+            if isinstance(part, loops.TorsionSpring):
+                shift = part.pretension / part.stiffness if part.pretension else 0.0
+                attributes[part.joint] = {"stiffness": number(part.stiffness), "springref": number(part.free - shift)}
+        return attributes
 
     def _mimics(self, model: Model) -> Iterator[str]:
         for joint in model.joints:
@@ -103,105 +103,105 @@ class LoopRows:
         rule = numbers((offset - r1 + multiplier * r2, multiplier, 0.0, 0.0, 0.0))
         return element("joint", name=name, joint1=first, joint2=second, polycoef=rule, **RIGID)
 
-    def _rows(self, each: loops.Element) -> Iterator[str]:
-        match each:
+    def _rows(self, part: loops.Element) -> Iterator[str]:
+        match part:
             case loops.LoopClosure(kind="point" | "weld"):
-                yield self._closure(each)
+                yield self._closure(part)
             case loops.Coupling(terms=((first, a), (second, b))):
-                self.marks.append(("coupling", each.name, "both joints keep their coordinates"))
-                yield self._joint(each.name, first, second, -b / a, each.offset / a)
+                self.marks.append(("coupling", part.name, "both joints keep their coordinates"))
+                yield self._joint(part.name, first, second, -b / a, part.offset / a)
             case loops.Coupling():
-                self.marks.append(("coupling", each.name, "a tendon that is no tendon, and its equality"))
-                self._fixed(each.name, each.terms)
-                start = sum(c * self._references.get(joint, (0.0,))[0] for joint, c in each.terms)
-                rule = number(each.offset - start)
-                yield element("tendon", name=each.name, tendon1=each.name, polycoef=rule, **RIGID)
+                self.marks.append(("coupling", part.name, "a tendon that is no tendon, and its equality"))
+                self._fixed(part.name, part.terms)
+                start = sum(c * self._references.get(joint, (0.0,))[0] for joint, c in part.terms)
+                rule = number(part.offset - start)
+                yield element("tendon", name=part.name, tendon1=part.name, polycoef=rule, **RIGID)
             case loops.TorsionSpring():
-                self.marks.append(("spring", each.joint, each.name))
+                self.marks.append(("spring", part.joint, part.name))
             case _:
-                self._keep(each)
-                yield from self._rows_of_kept(each)
+                self._keep(part)
+                yield from self._rows_of_kept(part)
 
-    def _keep(self, each: loops.Element) -> None:
+    def _keep(self, part: loops.Element) -> None:
         """The element whole; its rows carry the mark "row" and are not read."""
-        self.marks.append(("element", str(len(self.marks)), as_text(each)))
+        self.marks.append(("element", str(len(self.marks)), as_text(part)))
 
-    def _rows_of_kept(self, each: loops.Element) -> Iterator[str]:
-        match each:
+    def _rows_of_kept(self, part: loops.Element) -> Iterator[str]:
+        match part:
             case loops.LoopClosure(kind="hinge"):
-                yield from self._hinge(each)
+                yield from self._hinge(part)
             case loops.LoopClosure(kind="planar_hinge"):
-                yield self._planar_hinge(each)
+                yield self._planar_hinge(part)
             case loops.LoopClosure(kind="distance"):
-                yield self._distance(each)
+                yield self._distance(part)
             case loops.LinearActuator(rod=rod) if rod:
-                self._carriage(each)
+                self._carriage(part)
             case loops.LinearActuator(foot=foot, head=head):
-                tendon = self._spatial(each.name, foot, head)
-                self._motor(each.name, each.force, tendon=tendon)
-            case loops.Spring(first=first, second=second) if each.stiffness:
-                self._spatial(each.name, first, second, stiffness=number(each.stiffness), springlength=_slack(each))
-            case loops.Damper(first=first, second=second) if each.damping:
-                self._spatial(each.name, first, second, damping=number(each.damping))
+                tendon = self._spatial(part.name, foot, head)
+                self._motor(part.name, part.force, tendon=tendon)
+            case loops.Spring(first=first, second=second) if part.stiffness:
+                self._spatial(part.name, first, second, stiffness=number(part.stiffness), springlength=_slack(part))
+            case loops.Damper(first=first, second=second) if part.damping:
+                self._spatial(part.name, first, second, damping=number(part.damping))
             case loops.Gear(joint=joint, ratio=ratio):
-                self._motor(each.name, joint=self._single(joint), gear=number(ratio))
+                self._motor(part.name, joint=self._single(joint), gear=number(ratio))
             case loops.Belt():
-                ratio = (-1.0 if each.crossed else 1.0) * each.driven_radius / each.driving_radius
-                wheel = (each.joint,) if each.carrier is None else (each.joint, each.carrier)
-                tendon = self._fixed(each.name, [(joint, ratio) for joint in wheel])
-                self._motor(each.name, tendon=self._owned("tendon", tendon))
+                ratio = (-1.0 if part.crossed else 1.0) * part.driven_radius / part.driving_radius
+                wheel = (part.joint,) if part.carrier is None else (part.joint, part.carrier)
+                tendon = self._fixed(part.name, [(joint, ratio) for joint in wheel])
+                self._motor(part.name, tendon=self._owned("tendon", tendon))
             case loops.Differential():
-                self._differential(each)
+                self._differential(part)
 
     # closures
 
-    def _closure(self, each: loops.LoopClosure) -> str:
+    def _closure(self, closure: loops.LoopClosure) -> str:
         """A point or a weld: MJCF's own words."""
-        tag = "connect" if each.kind == "point" else "weld"
-        turns = (each.rotation, each.second_rotation) if tag == "weld" else (None, None)
+        tag = "connect" if closure.kind == "point" else "weld"
+        turns = (closure.rotation, closure.second_rotation) if tag == "weld" else (None, None)
         ends = [
-            self._site(each.name, "first", each.first, turns[0]),
-            self._site(each.name, "second", each.second, turns[1]),
+            self._site(closure.name, "first", closure.first, turns[0]),
+            self._site(closure.name, "second", closure.second, turns[1]),
         ]
-        loose = "0" if tag == "weld" and len(each.directions) == 3 else None
-        if each.dependent:
-            self.marks.append(("dependent", each.name, json.dumps(each.dependent)))
-        return element(tag, name=each.name, site1=ends[0], site2=ends[1], torquescale=loose, **RIGID)
+        loose = "0" if tag == "weld" and len(closure.directions) == 3 else None
+        if closure.dependent:
+            self.marks.append(("dependent", closure.name, json.dumps(closure.dependent)))
+        return element(tag, name=closure.name, site1=ends[0], site2=ends[1], torquescale=loose, **RIGID)
 
-    def _hinge(self, each: loops.LoopClosure) -> Iterator[str]:
-        second = each.axis if each.second_axis is None else each.second_axis
-        axes = [(each.first, each.axis), (each.second, second)]
+    def _hinge(self, closure: loops.LoopClosure) -> Iterator[str]:
+        second = closure.axis if closure.second_axis is None else closure.second_axis
+        axes = [(closure.first, closure.axis), (closure.second, second)]
         for k, shift in enumerate((0.0, _ARM)):
             ends = [
                 self._site(
-                    each.name, f"{end}_{k + 1}", loops.Point(point.body, add(point.position, scale(shift, axis)))
+                    closure.name, f"{end}_{k + 1}", loops.Point(point.body, add(point.position, scale(shift, axis)))
                 )
                 for end, (point, axis) in zip(("first", "second"), axes)
             ]
-            name = self._owned("equality", each.name if k == 0 else self._names.free(f"{each.name}/axis"))
+            name = self._owned("equality", closure.name if k == 0 else self._names.free(f"{closure.name}/axis"))
             yield element("connect", name=name, site1=ends[0], site2=ends[1], **RIGID)
 
-    def _planar_hinge(self, each: loops.LoopClosure) -> str:
+    def _planar_hinge(self, closure: loops.LoopClosure) -> str:
         """A connect; the second point is moved along the axis to the plane in which the first one is."""
-        first, second = (self._poses[p.body or WORLD] for p in (each.first, each.second))
-        axis = np.array(first.at(each.axis), dtype=float) - np.array(first.position, dtype=float)
-        gap = np.subtract(second.at(each.second.position), first.at(each.first.position)).astype(float)
+        first, second = (self._poses[p.body or WORLD] for p in (closure.first, closure.second))
+        axis = np.array(first.at(closure.axis), dtype=float) - np.array(first.position, dtype=float)
+        gap = np.subtract(second.at(closure.second.position), first.at(closure.first.position)).astype(float)
         along = float(axis @ gap) / float(axis @ axis)
         shift = second.inverse().at(tuple(np.array(second.position, dtype=float) - along * axis))
-        moved = loops.Point(each.second.body, add(each.second.position, shift))
+        moved = loops.Point(closure.second.body, add(closure.second.position, shift))
         ends = [
-            self._site(each.name, "first", each.first),
-            self._site(each.name, "second", each.second if abs(along) < _SAME_PLANE else moved),
+            self._site(closure.name, "first", closure.first),
+            self._site(closure.name, "second", closure.second if abs(along) < _SAME_PLANE else moved),
         ]
-        self.connected.append(each.name)
-        return element("connect", name=self._owned("equality", each.name), site1=ends[0], site2=ends[1], **RIGID)
+        self.connected.append(closure.name)
+        return element("connect", name=self._owned("equality", closure.name), site1=ends[0], site2=ends[1], **RIGID)
 
-    def _distance(self, each: loops.LoopClosure) -> str:
+    def _distance(self, closure: loops.LoopClosure) -> str:
         """MuJoCo counts a tendon's length from that of its reference."""
-        tendon = self._spatial(each.name, each.first, each.second)
-        first, second = (self._poses[p.body or WORLD].at(p.position) for p in (each.first, each.second))
-        rule = number(each.length - math.dist(first, second))
-        name = self._owned("equality", each.name)
+        tendon = self._spatial(closure.name, closure.first, closure.second)
+        first, second = (self._poses[p.body or WORLD].at(p.position) for p in (closure.first, closure.second))
+        rule = number(closure.length - math.dist(first, second))
+        name = self._owned("equality", closure.name)
         return element("tendon", name=name, tendon1=tendon, polycoef=rule, **RIGID)
 
     # tendons and motors
@@ -216,14 +216,21 @@ class LoopRows:
         ]
         return name
 
-    def _carriage(self, each: loops.LinearActuator) -> None:
+    def _carriage(self, actuator: loops.LinearActuator) -> None:
         """MuJoCo's carriage stands behind the head; one ahead of it stands behind when seen from the other side."""
-        ahead = each.branch > 0
-        z = scale(-1.0 if ahead else 1.0, each.direction)
-        slider = self._site(each.name, "slider", each.foot, _with_z(z))
-        crank = self._site(each.name, "crank", each.head)
+        ahead = actuator.branch > 0
+        z = scale(-1.0 if ahead else 1.0, actuator.direction)
+        slider = self._site(actuator.name, "slider", actuator.foot, _with_z(z))
+        crank = self._site(actuator.name, "crank", actuator.head)
         gear = "-1" if ahead else None
-        self._motor(each.name, each.force, cranksite=crank, slidersite=slider, cranklength=number(each.rod), gear=gear)
+        self._motor(
+            actuator.name,
+            actuator.force,
+            cranksite=crank,
+            slidersite=slider,
+            cranklength=number(actuator.rod),
+            gear=gear,
+        )
 
     def _fixed(self, name: str, terms: Sequence[tuple[str, Number]]) -> str:
         """A tendon whose length is a sum of joint coordinates."""
@@ -234,12 +241,12 @@ class LoopRows:
         ]
         return name
 
-    def _differential(self, each: loops.Differential) -> None:
+    def _differential(self, differential: loops.Differential) -> None:
         """q = M c, so that c = inv(M) q: motor i acts on the joints with row i of inv(M)."""
-        inverse = np.linalg.inv(np.array(each.matrix, dtype=float))
-        for motor, row in zip(each.motors, inverse):
-            terms = [(joint, float(c)) for joint, c in zip(each.joints, row)]
-            tendon = self._fixed(self._names.free(f"{each.name}/{motor}"), terms)
+        inverse = np.linalg.inv(np.array(differential.matrix, dtype=float))
+        for motor, row in zip(differential.motors, inverse):
+            terms = [(joint, float(c)) for joint, c in zip(differential.joints, row)]
+            tendon = self._fixed(self._names.free(f"{differential.name}/{motor}"), terms)
             self._motor(motor, tendon=self._owned("tendon", tendon))
 
     def _motor(self, name: str, force: float = math.inf, **words: str | None) -> None:
@@ -294,14 +301,14 @@ def _slack(spring: loops.Spring) -> str:
 def _poses(model: Model, references: Mapping[str, tuple[float, ...]]) -> dict[str, Placement]:
     """T_world_body of every body at MuJoCo's reference."""
     above = {joint.child: joint for joint in model.joints}
-    found: dict[str, Placement] = {WORLD: HERE}
+    poses: dict[str, Placement] = {WORLD: HERE}
     for body in model.bodies:
         chain = [body.name]
-        while chain[-1] not in found and chain[-1] in above:
+        while chain[-1] not in poses and chain[-1] in above:
             chain.append(above[chain[-1]].parent or WORLD)
-        found.setdefault(chain[-1], HERE)
+        poses.setdefault(chain[-1], HERE)
         for child, parent in reversed(list(itertools.pairwise(chain))):
             joint = above[child]
             q = references.get(joint.name, joint.kind.neutral)
-            found[child] = found[parent] @ joint.placement @ joint_motion(joint, q)
-    return found
+            poses[child] = poses[parent] @ joint.placement @ joint_motion(joint, q)
+    return poses

@@ -61,7 +61,7 @@ class Marks:
 
 
 def marks(root: Element) -> Marks:
-    found = Marks()
+    marked = Marks()
     for text in (each for custom in root.all("custom") for each in custom.all("text")):
         label = text.attributes.get("name", "")
         kind, divided, name = label.removeprefix(PREFIX).partition(":")
@@ -70,36 +70,36 @@ def marks(root: Element) -> Marks:
         data = text.text("data")
         match kind:
             case "point":
-                found.points[name] = data
+                marked.points[name] = data
             case "between":
-                found.between[name] = _between(text, data)
+                marked.between[name] = _between(text, data)
             case "limits":
-                found.limits[name] = _limits(text, data)
+                marked.limits[name] = _limits(text, data)
             case "acceleration":
-                found.accelerations[name] = tuple(_numbers(text, data.split()))
+                marked.accelerations[name] = tuple(_numbers(text, data.split()))
             case "end":
-                found.ends[name] = data
+                marked.ends[name] = data
             case "dependent":
-                found.dependent[name] = _names(text, data)
+                marked.dependent[name] = _names(text, data)
             case "coupling":
-                found.couplings[name] = data
+                marked.couplings[name] = data
             case "spring":
-                found.springs[name] = data
+                marked.springs[name] = data
             case "body":
-                found.bodies[name] = data
+                marked.bodies[name] = data
             case "order":
-                found.order = _names(text, data)
+                marked.order = _names(text, data)
             case "element":
-                found.elements.append(from_text(text, data))
+                marked.elements.append(from_text(text, data))
             case "row":
-                found.rows[name] = data
+                marked.rows[name] = data
             case "points":
-                found.between_points[name] = _points(text, data)
-    for name, largest in found.accelerations.items():
-        if len(largest) == len(found.limits.get(name, ())):
-            pairs = zip(found.limits[name], largest)
-            found.limits[name] = tuple(replace(limit, acceleration=x) for limit, x in pairs)
-    return found
+                marked.between_points[name] = _points(text, data)
+    for name, largest in marked.accelerations.items():
+        if len(largest) == len(marked.limits.get(name, ())):
+            pairs = zip(marked.limits[name], largest)
+            marked.limits[name] = tuple(replace(limit, acceleration=x) for limit, x in pairs)
+    return marked
 
 
 def _limits(text: Element, data: str) -> tuple[Limits, ...]:
@@ -121,12 +121,12 @@ def _names(text: Element, data: str) -> tuple[str, ...]:
 
 def _points(text: Element, data: str) -> tuple[tuple[str, Vector], ...]:
     try:
-        found = [(label, (float(x), float(y), float(z))) for label, (x, y, z) in json.loads(data)]
+        points = [(label, (float(x), float(y), float(z))) for label, (x, y, z) in json.loads(data)]
     except (ValueError, TypeError, RecursionError):
-        found = [(None, (math.nan,) * 3)]
-    if not all(isinstance(label, str) and all(map(math.isfinite, at)) for label, at in found):
+        points = [(None, (math.nan,) * 3)]
+    if not all(isinstance(label, str) and all(map(math.isfinite, at)) for label, at in points):
         raise text.error("has data that is not a list of points")
-    return tuple(found)
+    return tuple(points)
 
 
 def _between(text: Element, data: str) -> Between:

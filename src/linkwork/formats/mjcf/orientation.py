@@ -32,11 +32,11 @@ def rotation(words: Words, settings: CompilerSettings) -> Matrix:
     if words.has_none_of(_ORIENTATIONS):  # most elements of a file
         return IDENTITY
     holder = words.own if _ORIENTATIONS & words.own.attributes.keys() else words.holder(*ORIENTATIONS)
-    given = list(_ORIENTATIONS & holder.attributes.keys())
-    if len(given) > 1:
-        given.sort(key=ORIENTATIONS.index)
-        raise holder.error(f"has {given[0]} and {given[1]}, expected one orientation")
-    match given[0]:
+    ways = list(_ORIENTATIONS & holder.attributes.keys())
+    if len(ways) > 1:
+        ways.sort(key=ORIENTATIONS.index)
+        raise holder.error(f"has {ways[0]} and {ways[1]}, expected one orientation")
+    match ways[0]:
         case "quat":
             return quaternion(words, "quat")
         case "axisangle":
@@ -104,8 +104,8 @@ def between(words: Words) -> tuple[Placement, float]:
 def _from_axes(words: Words, numbers: tuple[float, ...]) -> Matrix:
     """x as given, y made orthogonal to it."""
     x = _unit(words, "xyaxes", (numbers[0], numbers[1], numbers[2]))
-    given = (numbers[3], numbers[4], numbers[5])
-    y = _unit(words, "xyaxes", subtract(given, scale(dot(x, given), x)))
+    slanted = (numbers[3], numbers[4], numbers[5])
+    y = _unit(words, "xyaxes", subtract(slanted, scale(dot(x, slanted), x)))
     return snapped(transpose((x, y, cross(x, y))))
 
 

@@ -83,21 +83,21 @@ class Plan:
         """Depth first, as MuJoCo numbers bodies."""
         stack = list(reversed(self.roots))
         while stack:
-            each = stack.pop()
-            yield each
-            stack.extend(reversed(each.children))
+            planned = stack.pop()
+            yield planned
+            stack.extend(reversed(planned.children))
 
     def _planned(self) -> Iterator[Planned]:
         has_joint = {joint.child for joint in self.model.joints}
         standing = [body for body in self.model.bodies if body.name not in has_joint and body.name != WORLD]
-        found = [Planned(body, HERE) for body in standing]
-        found += [self._body([joint]) for joint in self.carried.get(None, [])]
-        stack = list(found)
+        planned = [Planned(body, HERE) for body in standing]
+        planned += [self._body([joint]) for joint in self.carried.get(None, [])]
+        stack = list(planned)
         while stack:
-            each = stack.pop()
-            each.children = [self._body([joint]) for joint in self.carried.get(each.body.name, [])]
-            stack.extend(each.children)
-        return iter(found)
+            parent = stack.pop()
+            parent.children = [self._body([joint]) for joint in self.carried.get(parent.body.name, [])]
+            stack.extend(parent.children)
+        return iter(planned)
 
     def _body(self, chain: list[Joint]) -> Planned:
         """The body behind a joint, or behind the chain of joints that begins with it."""
@@ -112,10 +112,10 @@ class Plan:
         moving = [joint for joint in chain if joint.type != "fixed"]
         frames = list(reversed(seen))
         for joint in moving:
-            own = [k for k, link in enumerate(links) if link[0] is joint]
-            planned.joints += self._singles(joint, [frames[k] for k in own], [links[k][4] for k in own])
+            places = [k for k, link in enumerate(links) if link[0] is joint]
+            planned.joints += self._singles(joint, [frames[k] for k in places], [links[k][4] for k in places])
             if joint is not chain[-1]:
-                planned.between[planned.joints[-1].name] = Between(joint.child, frames[own[-1]])
+                planned.between[planned.joints[-1].name] = Between(joint.child, frames[places[-1]])
         return planned
 
     def _links(self, joint: Joint) -> list[tuple[Placement, str, Vector, float]]:
@@ -151,25 +151,25 @@ class Plan:
         if len(parts) > 1:
             names = tuple(self.taken.free(f"{joint.name}_{k + 1}") for k in range(len(parts)))
         self.names[joint.name] = names
-        found, at = [], 0
+        singles, at = [], 0
         for name, (kind, _, axis), G, reference in zip(names, parts, frames, references):
             size = KINDS[kind].nv
             here = slice(at, at + size)
             limits = joint.limits[here]
             numbers = (damping[here], friction[here], armature[here])
             word, turned = WORDS.get(kind, kind), times(G.rotation, axis)
-            found.append(Single(name, word, G.position, turned, reference, limits, *numbers))
+            singles.append(Single(name, word, G.position, turned, reference, limits, *numbers))
             at += size
-        return found
+        return singles
 
 
 def _references(model: Model) -> dict[str, tuple[float, ...]]:
     """q of every joint in "qpos0", followers where their leaders put them; {} without that configuration."""
-    given = dict(dict(model.configurations).get(REFERENCE, ()))
-    if given:
+    references = dict(dict(model.configurations).get(REFERENCE, ()))
+    if references:
         for joint, (leader, multiplier, offset) in resolved_mimic(model.joints).items():
-            given[joint] = (multiplier * given.get(leader, (0.0,))[0] + offset,)
-    return given
+            references[joint] = (multiplier * references.get(leader, (0.0,))[0] + offset,)
+    return references
 
 
 def _moved(kind: str, axis: Vector, q: float) -> Placement:
@@ -189,15 +189,15 @@ def _weighs_nothing(body: Body) -> bool:
 
 def _named(model: Model) -> set[str]:
     """Bodies that frames and elements name: they stay bodies."""
-    found = {frame.body for frame in model.frames}
+    bodies = {frame.body for frame in model.frames}
     for element in model.elements:
         if isinstance(element, (loops.Share, loops.Stiffness)):  # rules, of which the file says nothing
             continue
         for label in ("body", "first", "second", "foot", "head", "pivot", "guide"):
             part = getattr(element, label, None)
             name = part if isinstance(part, str) else getattr(part, "body", None)
-            found |= {name} if name else set()
-    return found
+            bodies |= {name} if name else set()
+    return bodies
 
 
 def all_singles(plan: Plan) -> Iterable[Single]:

@@ -39,7 +39,7 @@ def _ears(face: list[int], positions: np.ndarray) -> list[tuple[int, int, int]]:
     """
     flat = positions[:, _plane(face, positions)]
     remaining = list(face)
-    found: list[tuple[int, int, int]] = []
+    ears: list[tuple[int, int, int]] = []
     at, tries, before = 0, len(face), len(face)
     while len(remaining) > 3 and tries > 0:
         count = len(remaining)
@@ -48,13 +48,13 @@ def _ears(face: list[int], positions: np.ndarray) -> list[tuple[int, int, int]]:
         corners = [remaining[(at + k) % count] for k in range(3)]
         others = [remaining[(at + k) % count] for k in range(3, count)]
         if _is_ear(flat[corners], flat[others]):
-            found.append((corners[0], corners[1], corners[2]))
+            ears.append((corners[0], corners[1], corners[2]))
             del remaining[(at + 1) % count]
         else:
             at += 1
     if len(remaining) == 3:
-        found.append((remaining[0], remaining[1], remaining[2]))
-    return found
+        ears.append((remaining[0], remaining[1], remaining[2]))
+    return ears
 
 
 def _plane(face: list[int], positions: np.ndarray) -> list[int]:

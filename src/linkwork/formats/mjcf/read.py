@@ -146,18 +146,18 @@ class _Reader:
 
     def _place(self, error: InvalidModel) -> str:
         """file:line of who is to blame."""
-        found = {("body", body.name): body.element for body in self.bodies}
+        described = {("body", body.name): body.element for body in self.bodies}
         for body in self.bodies:
             for part in (*body.joints, *body.sites):
                 kind = "frame" if part.words.own.tag == "site" else "joint"
-                found[kind, part.words.own.attributes.get("name", "")] = part.words.own
-        at = found.get(error.culprit, self.root) if error.culprit else self.root
+                described[kind, part.words.own.attributes.get("name", "")] = part.words.own
+        at = described.get(error.culprit, self.root) if error.culprit else self.root
         return f"{at.source}:{at.line}"
 
     def _chains(self) -> dict[str, Chain]:
-        given = [part.words.own for body in self.bodies for part in body.joints]
+        written = [part.words.own for body in self.bodies for part in body.joints]
         seen: dict[str, Element] = {}
-        for element in given:
+        for element in written:
             name = element.attributes.get("name")
             if name in seen:
                 raise element.error(f"has a name that another joint (line {seen[name].line}) has already")
@@ -171,23 +171,23 @@ class _Reader:
     def _bodies(self, chains: dict[str, Chain], points: dict[str, list[tuple[str, Placement]]]) -> tuple[Body, ...]:
         matter: dict[str, MassProperties] = {}
         for body in self.bodies:
-            found = mass_properties(body, self.geoms[body.name])
-            if found is not None:
-                matter[body.name] = found
+            properties = mass_properties(body, self.geoms[body.name])
+            if properties is not None:
+                matter[body.name] = properties
         matter = scaled_to(self.settings.total_mass, matter)
         bodies: list[Body] = []
         for body in self.bodies:
             bodies += [self._between(each) for each in chains[body.name].between]
             visuals, collisions = self._shapes(body)
-            own = tuple((label, T.position) for label, T in points.get(body.name, ()))
+            here = tuple((label, T.position) for label, T in points.get(body.name, ()))
             weight = matter.get(body.name, MassProperties())
-            bodies.append(Body(body.name, weight, own, (), visuals, collisions, body.name in matter))
+            bodies.append(Body(body.name, weight, here, (), visuals, collisions, body.name in matter))
         visuals, collisions = self._shapes(self.world)
         names = (part.words.own.attributes.get("name", "") for part in self.world.sites)
         is_seen = visuals or collisions or any(name and name not in self.marks.ends for name in names)
         if is_seen or WORLD in self.marks.bodies:
-            own = tuple((label, T.position) for label, T in points.get(WORLD, ()))
-            bodies.insert(0, Body(WORLD, points=own, visuals=visuals, collisions=collisions, has_inertia=False))
+            here = tuple((label, T.position) for label, T in points.get(WORLD, ()))
+            bodies.insert(0, Body(WORLD, points=here, visuals=visuals, collisions=collisions, has_inertia=False))
         if not self.marks.order:
             return tuple(bodies)
         places = {name: k for k, name in enumerate(self.marks.order)}
@@ -228,13 +228,13 @@ class _Reader:
     @cached_property
     def site_placements(self) -> dict[Element, Placement]:
         """T_body_site of every named site."""
-        found = {}
+        placements = {}
         for part in (part for body in (self.world, *self.bodies) for part in body.sites):
             words = part.words
             if words.own.attributes.get("name"):
-                own = between(words)[0] if words.has("fromto") else placement(words, part.settings)
-                found[words.own] = part.around @ own
-        return found
+                T = between(words)[0] if words.has("fromto") else placement(words, part.settings)
+                placements[words.own] = part.around @ T
+        return placements
 
     def _equalities(self, chains: dict[str, Chain]) -> Equalities:
         poses: dict[str, Placement] = {WORLD: HERE}

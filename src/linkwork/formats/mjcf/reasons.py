@@ -56,12 +56,12 @@ def reasons(plan: Plan) -> Iterator[str]:
     deepest = max(_depths(plan), default=0)
     if deepest > DEEPEST - 10:
         yield f"its chains are {deepest} bodies long, and more than {DEEPEST} nested elements are not read"
-    for each in plan.all():
-        about = f'body "{each.body.name}"'
-        sentence = problem(each.body.mass_properties)
+    for planned in plan.all():
+        about = f'body "{planned.body.name}"'
+        sentence = problem(planned.body.mass_properties)
         if sentence:
             yield f"{about} {sentence}"
-        elif each.moves and not _has_mass(each):
+        elif planned.moves and not _has_mass(planned):
             yield f"{about} moves without mass or without inertia, which MuJoCo does not allow"
 
 
@@ -116,7 +116,7 @@ def _about_spring(spring: loops.Spring) -> Iterator[str]:
 
 def _unknown_elements(model: Model) -> Iterator[str]:
     """Kinds of elements that MJCF has no word for, with the names of each."""
-    found: dict[str, list[str]] = {}
+    unknown: dict[str, list[str]] = {}
     for element in model.elements:
         match element:
             case loops.LoopClosure(kind="point" | "weld" | "hinge" | "planar_hinge" | "distance") | loops.Coupling():
@@ -132,17 +132,17 @@ def _unknown_elements(model: Model) -> Iterator[str]:
             case _:
                 word = type(element).__name__
         name = getattr(element, "name", getattr(element, "support", getattr(element, "body", "")))
-        found.setdefault(word, []).append(f'"{name}"')
-    for kind, names in found.items():
+        unknown.setdefault(word, []).append(f'"{name}"')
+    for kind, names in unknown.items():
         yield f"MJCF has no word for a {kind}: {', '.join(dict.fromkeys(names))}"
 
 
 def _is_loaded(model: Model, bar: str) -> bool:
     """Whether something with a force acts on a massless bar; without, it moves nothing."""
-    for each in model.elements:
-        points = [getattr(each, label, None) for label in ("first", "second", "foot", "head")]
+    for part in model.elements:
+        points = [getattr(part, label, None) for label in ("first", "second", "foot", "head")]
         if any(isinstance(point, loops.Point) and point.body == bar for point in points):
-            silent = isinstance(each, loops.Spring) and not has_symbols(each.stiffness) and not each.stiffness
+            silent = isinstance(part, loops.Spring) and not has_symbols(part.stiffness) and not part.stiffness
             if not silent:
                 return True
     return False
@@ -160,11 +160,11 @@ def _has_mass(planned: Planned) -> bool:
 
 
 def _depths(plan: Plan) -> Iterator[int]:
-    stack = [(each, 1) for each in plan.roots]
+    stack = [(planned, 1) for planned in plan.roots]
     while stack:
-        each, depth = stack.pop()
+        planned, depth = stack.pop()
         yield depth
-        stack.extend((child, depth + 1) for child in each.children)
+        stack.extend((child, depth + 1) for child in planned.children)
 
 
 def _names(model: Model) -> list[str]:

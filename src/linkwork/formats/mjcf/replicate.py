@@ -156,7 +156,7 @@ def _referring(element: Element, section: Element, copies: Copies) -> list[Eleme
     parts = [element, *_all(element)]
     named = [(REFERENCES[w], v) for part in parts for w, v in part.attributes.items() if w in REFERENCES]
     endings = next((copies.endings[key] for key in named if key in copies.endings), [])
-    found = []
+    clones = []
     for ending in endings:
         copy = _copied(element, section, "", copies)
         for part in [copy, *_all(copy)]:
@@ -165,7 +165,7 @@ def _referring(element: Element, section: Element, copies: Copies) -> list[Eleme
                     part.attributes[word] = value + ending
         if copy.attributes.get("name"):
             copy.attributes["name"] += ending
-        found.append(copy)
+        clones.append(copy)
     if endings and section.tag == "tendon" and element.attributes.get("name"):
         copies.endings["tendon", element.attributes["name"]] += endings
-    return found
+    return clones

@@ -83,8 +83,8 @@ def _gravity(root: Element) -> Vector:
 
 
 def _last_first(root: Element, tag: str) -> Words:
-    found = root.all(tag)
-    return _stacked(found) if found else Words(Element(tag, {}, root.line, root.source, root))
+    sections = root.all(tag)
+    return _stacked(sections) if sections else Words(Element(tag, {}, root.line, root.source, root))
 
 
 def _stacked(elements: list[Element]) -> Words:

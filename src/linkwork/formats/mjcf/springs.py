@@ -23,7 +23,7 @@ def springs(
 
     known   joint -> the name its spring had when linkwork wrote the file; names: free ones for the others
     """
-    found = []
+    torsion = []
     for body in bodies:
         for part, (joint, q) in zip(body.joints, chains[body.name].reference, strict=True):
             words = part.words
@@ -40,5 +40,5 @@ def springs(
                 unit = part.settings.angle if words.choice("type", ("hinge", "slide"), "hinge") == "hinge" else 1.0
                 free = unit * words.number("springref", 0.0)
                 name = known.get(joint) or names.free(f"{joint}_spring")
-                found.append(TorsionSpring(name, joint, stiffness, free))
-    return found
+                torsion.append(TorsionSpring(name, joint, stiffness, free))
+    return torsion

@@ -22,14 +22,14 @@ def inherited_from(elements: Sequence[Element], behind: Inherited = NOTHING, ran
     One behind others counts where it gives more numbers than they. `rank` is that of the first element, lower than
     any behind it.
     """
-    found: dict[str, list[Holder]] = {}
+    by_attribute: dict[str, list[Holder]] = {}
     for k, element in enumerate(elements):
         for attribute, text in element.attributes.items():
-            holders, count = found.setdefault(attribute, []), len(text.split())
+            holders, count = by_attribute.setdefault(attribute, []), len(text.split())
             if not holders or count > holders[-1][2]:
                 holders.append((rank + k, element, count))
     handed = dict(behind)
-    for attribute, holders in found.items():
+    for attribute, holders in by_attribute.items():
         more = [holder for holder in behind.get(attribute, ()) if holder[2] > holders[-1][2]]
         handed[attribute] = (*holders, *more)
     return handed
@@ -58,8 +58,8 @@ class Words:
 
     def holders(self, attribute: str) -> list[Element]:
         """Every element that has the attribute, the nearest first."""
-        own = [self.own] if attribute in self.own.attributes else []
-        return own + [holder for _, holder, _ in self.inherited.get(attribute, ())]
+        first = [self.own] if attribute in self.own.attributes else []
+        return first + [holder for _, holder, _ in self.inherited.get(attribute, ())]
 
     @property
     def attributes(self) -> dict[str, str]:
@@ -107,8 +107,8 @@ class Words:
             return tuple(default)
         numbers = list(default)
         for holder in reversed(self.holders(attribute)):
-            given = holder.few(attribute, 1, len(numbers))
-            numbers[: len(given)] = given
+            leading = holder.few(attribute, 1, len(numbers))
+            numbers[: len(leading)] = leading
         return tuple(numbers)
 
     def whole(self, attribute: str, default: int) -> int:

@@ -74,11 +74,11 @@ def mjcf_text(model: Model, folder: Path | None = None, commands: Sequence[str] 
 
 
 def _writer(model: Model, folder: Path | None, commands: Sequence[str], converted: Path | None) -> _Writer:
-    found = list(reasons_before(model))
-    plan = None if found else Plan(model)
-    found += [] if plan is None else list(reasons(plan))
-    if plan is None or found:
-        raise NotPossible(f'robot "{model.name}" cannot be written as MJCF: {_joined(found)}')
+    hindrances = list(reasons_before(model))
+    plan = None if hindrances else Plan(model)
+    hindrances += [] if plan is None else list(reasons(plan))
+    if plan is None or hindrances:
+        raise NotPossible(f'robot "{model.name}" cannot be written as MJCF: {_joined(hindrances)}')
     return _Writer(model, plan, GeomRows(folder, converted), commands)
 
 
@@ -190,7 +190,7 @@ class _Writer:
 
     def _joint(self, joint: Single) -> str:
         numbers_of = {"damping": joint.damping[0], "frictionloss": joint.friction[0], "armature": joint.armature[0]}
-        given = {label: number(x) for label, x in numbers_of.items() if x}
+        nonzero = {label: number(x) for label, x in numbers_of.items() if x}
         turns = joint.type in ("hinge", "slide")
         held = self._limits(joint) if turns else {}
         if not turns and any(limit != Limits() for limit in joint.limits):
@@ -203,7 +203,7 @@ class _Writer:
             axis=numbers(joint.axis) if turns else None,
             ref=number(joint.reference) if joint.reference else None,
             **held,
-            **given,
+            **nonzero,
             **self.springs.get(joint.name, {}),
         )
 
@@ -245,7 +245,7 @@ class _Writer:
     def _carried(self) -> tuple[dict[str, list[str]], int]:
         """Rows of what came from MJCF and names only what is here, by section; how many others there are."""
         known = {
-            "body": {WORLD, *(each.body.name for each in self.plan.all())},
+            "body": {WORLD, *(carried.body.name for carried in self.plan.all())},
             "joint": {single.name for single in all_singles(self.plan)},
             "site": {frame.name for frame in self.model.frames}
             | {name for kind, name, _ in self.marks if kind == "point"},
@@ -254,14 +254,14 @@ class _Writer:
         }
         rows: dict[str, list[str]] = {"tendon": [], "equality": [], "actuator": []}
         left = 0
-        for each in sorted(self.model.carried, key=lambda each: not each.kind.startswith("mjcf tendon")):
-            words = each.kind.split()
-            if words[0] != "mjcf" or len(words) != 3 or words[1] not in rows or not _refers(each, known):
+        for carried in sorted(self.model.carried, key=lambda carried: not carried.kind.startswith("mjcf tendon")):
+            words = carried.kind.split()
+            if words[0] != "mjcf" or len(words) != 3 or words[1] not in rows or not _refers(carried, known):
                 left += 1
                 continue
             if words[1] == "tendon":
-                known["tendon"].add(each.name)
-            rows[words[1]] += _carried_rows(words[2], each)
+                known["tendon"].add(carried.name)
+            rows[words[1]] += _carried_rows(words[2], carried)
         return rows, left
 
     def _keyframes(self) -> Iterator[str]:
@@ -269,15 +269,15 @@ class _Writer:
         follows = resolved_mimic(self.model.joints)
         order = {name: joint for joint, names in self.plan.names.items() for name in names}
         for name, configuration in self.model.configurations:
-            given = dict(configuration)
+            values = dict(configuration)
             for joint, (leader, multiplier, offset) in follows.items():
-                given[joint] = (multiplier * given.get(leader, (0.0,))[0] + offset,)
-            if name == REFERENCE and not self._has_turned_balls(given):
+                values[joint] = (multiplier * values.get(leader, (0.0,))[0] + offset,)
+            if name == REFERENCE and not self._has_turned_balls(values):
                 continue  # said by where floating bodies stand and by the references of the joints
             qpos: list[float] = []
             for single in all_singles(self.plan):
                 joint = order[single.name]
-                own = given.get(joint, ())
+                own = values.get(joint, ())
                 k = self.plan.names[joint].index(single.name)
                 if single.type in ("ball", "free"):
                     *place, x, y, z, w = own or ((0.0,) * (3 if single.type == "free" else 0) + (0.0, 0.0, 0.0, 1.0))

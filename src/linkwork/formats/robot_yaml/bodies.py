@@ -45,15 +45,15 @@ def matter(entry: Entry, scope: Scope) -> MassProperties:
     """Mass, centre of mass and inertia of a body or DH row, turned to the inertia about the centre of mass."""
     mass = scope.number(entry["mass"]) if "mass" in entry else 0.0
     com = scope.numbers(entry["com"]) if "com" in entry else ZERO
-    given = entry.get("inertia")
-    if given is None:
+    written = entry.get("inertia")
+    if written is None:
         return MassProperties(mass, com)
-    if isinstance(given, tuple):
-        xx, yy, zz = scope.numbers(given)
+    if isinstance(written, tuple):
+        xx, yy, zz = scope.numbers(written)
         return MassProperties(mass, com, ((xx, 0.0, 0.0), (0.0, yy, 0.0), (0.0, 0.0, zz)))
-    xx, yy, zz, xy, xz, yz = (scope.number(given.get(each, 0.0)) for each in ("xx", "yy", "zz", "xy", "xz", "yz"))
+    xx, yy, zz, xy, xz, yz = (scope.number(written.get(each, 0.0)) for each in ("xx", "yy", "zz", "xy", "xz", "yz"))
     inertia: Matrix = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
-    if given.get("about", "com") == "joint":
+    if written.get("about", "com") == "joint":
         a, b, c = steiner(mass, com)
         inertia = matrix_sum(inertia, (scale(-1.0, a), scale(-1.0, b), scale(-1.0, c)))
     return MassProperties(mass, com, inertia)
@@ -61,15 +61,15 @@ def matter(entry: Entry, scope: Scope) -> MassProperties:
 
 def _lines(build: Build, entry: Entry) -> tuple[tuple[str, str], ...]:
     """Pairs of points; a longer list is a polyline."""
-    points, found = entry.get("points", {}), []
+    points, pairs = entry.get("points", {}), []
     for line in entry.get("lines", ()):
         if len(line) < 2:
             build.reader.refuse(entry.at("lines"), f"a line has {len(line)} points, expected two or more")
         for label in line:
             if label not in points:
                 build.reader.refuse(entry.at("lines"), f'unknown point "{label}"{did_you_mean(label, points)}')
-        found += list(itertools.pairwise(line))
-    return tuple(found)
+        pairs += list(itertools.pairwise(line))
+    return tuple(pairs)
 
 
 def _visuals(build: Build, part: Part, entries: Iterable[Entry], points: Points) -> Iterator[Shape]:

@@ -81,18 +81,18 @@ def _frames(build: Build) -> None:
 
 def _notes(robot: Entry) -> list[str]:
     """Sources, assumptions and corrections of the whole robot and of its parts, each with where it stands."""
-    found = remarks(robot)
+    notes = remarks(robot)
     sections = [robot[s] for s in ("bodies", "joints", "frames", "elements", "motions", "placed") if s in robot]
     for chain in robot.get("chains", {}).values():
-        found += [f"{chain.path}: {line}" for line in remarks(chain)]
+        notes += [f"{chain.path}: {line}" for line in remarks(chain)]
         sections += [chain[s] for s in ("bodies", "joints", "frames", "elements") if s in chain]
     for section in sections:
         for entry in section.values():
-            found += [f"{entry.path}: {line}" for line in remarks(entry)]
+            notes += [f"{entry.path}: {line}" for line in remarks(entry)]
     if "dh" in robot:
-        found += [f"dh: {line}" for line in remarks(robot["dh"])]
+        notes += [f"dh: {line}" for line in remarks(robot["dh"])]
         for row in robot["dh"]["rows"]:
-            found += [f"{row.path}: {line}" for line in remarks(row)]
+            notes += [f"{row.path}: {line}" for line in remarks(row)]
     for name, variable in robot.get("variables", {}).items():
-        found += [f"variables.{name}: {line}" for line in variable.notes]
-    return found
+        notes += [f"variables.{name}: {line}" for line in variable.notes]
+    return notes

@@ -159,12 +159,12 @@ def _units(node: Node, source: str) -> Units:
     si = Reader(source, Units())
     if node.kind != "map" or "units" not in node.value:
         return Units()
-    given = UNITS.read(node.value["units"], "units", si)
-    if "inertia" in given:
+    chosen = UNITS.read(node.value["units"], "units", si)
+    if "inertia" in chosen:
         try:
-            fits = parse_unit(given["inertia"]).powers == (2, 1, 0)
+            fits = parse_unit(chosen["inertia"]).powers == (2, 1, 0)
         except ValueError as error:
-            si.refuse(given.at("inertia"), str(error))
+            si.refuse(chosen.at("inertia"), str(error))
         if not fits:
-            si.refuse(given.at("inertia"), f'"{given["inertia"]}" is no unit of inertia, expected such as kg*m^2')
-    return Units(**given)
+            si.refuse(chosen.at("inertia"), f'"{chosen["inertia"]}" is no unit of inertia, expected such as kg*m^2')
+    return Units(**chosen)

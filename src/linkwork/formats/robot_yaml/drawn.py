@@ -22,14 +22,14 @@ class Drawn(Listed):
             return ()
         if node.kind != "list" or reader.passed is None:
             return super().read(node, path, reader)
-        found, wrong = [], 0
+        drawn, wrong = [], 0
         for k, item in enumerate(node.value[: self.most]):
             try:
-                found.append(self.kind.read(item, f"{path}[{k}]", reader))
+                drawn.append(self.kind.read(item, f"{path}[{k}]", reader))
             except InvalidFile as error:
                 wrong += 1
                 if wrong > MOST_WRONG:
                     reader.passed.detail(error, "neither this nor what follows it is drawn")
                     break
                 reader.passed.detail(error, "it is not drawn")
-        return tuple(found)
+        return tuple(drawn)

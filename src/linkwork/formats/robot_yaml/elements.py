@@ -21,10 +21,10 @@ from linkwork.model.placement import Placement
 
 def read_elements(build: Build, robot: Entry, scope: Scope) -> tuple[model.Element, ...]:
     """Every element of every part, then the rules of sharing."""
-    own = own_names(build.all_parts, "elements")
-    bars = {name for name, (_, entry) in own.items() if entry["type"] == "bar"}
-    found = [_Element(build, name, part, entry, bars).read() for name, (part, entry) in own.items()]
-    return (*found, *(_rule(build, entry, scope, own) for entry in robot.get("sharing", ())))
+    entries = own_names(build.all_parts, "elements")
+    bars = {name for name, (_, entry) in entries.items() if entry["type"] == "bar"}
+    elements = [_Element(build, name, part, entry, bars).read() for name, (part, entry) in entries.items()]
+    return (*elements, *(_rule(build, entry, scope, entries) for entry in robot.get("sharing", ())))
 
 
 class _Element:
@@ -110,20 +110,20 @@ class _Element:
     def point(self, entry: Entry, key: str, _: Role) -> model.Point:
         return self._point(entry[key], entry.at(key))
 
-    def _point(self, given: str | Entry, place: Place) -> model.Point:
-        if isinstance(given, str):
-            body, label = self._split(given, place)
+    def _point(self, point: str | Entry, place: Place) -> model.Point:
+        if isinstance(point, str):
+            body, label = self._split(point, place)
             return self._named(body, label, place)
-        if "point" in given:
-            return self._named(given["body"], given["point"], given.at("point"))
-        position = self.part.scope.numbers(given["at"]) if "at" in given else ZERO
-        bar = self.part.meant(given["body"], "elements")
+        if "point" in point:
+            return self._named(point["body"], point["point"], point.at("point"))
+        position = self.part.scope.numbers(point["at"]) if "at" in point else ZERO
+        bar = self.part.meant(point["body"], "elements")
         if bar in self.bars:
             x, y, z = position
             return model.Point(bar, (x, y, -z if self.part.mirror.axis else z))  # axes of a bar: z is its hinge
-        if given["body"] in self.part.entry.get("bodies", ()):  # what lies outside a chain is not mirrored with it
+        if point["body"] in self.part.entry.get("bodies", ()):  # what lies outside a chain is not mirrored with it
             position = self.part.mirror.position(position)
-        return model.Point(self.build.body(self.part, given, "body"), position)
+        return model.Point(self.build.body(self.part, point, "body"), position)
 
     def _split(self, text: str, place: Place) -> tuple[str, str]:
         """The text "body.point" cut at a dot; names may hold dots themselves, so the known body decides."""
@@ -138,11 +138,11 @@ class _Element:
 
     def _named(self, body: str, label: str, place: Place) -> model.Point:
         full = self.part.meant(body, "bodies")
-        found = self.build.bodies.get(full)
-        position = None if found is None else dict(found.points).get(label)
-        if found is None or position is None:
-            what, known = ("body", self.build.bodies) if found is None else ("point", dict(found.points))
-            name = body if found is None else label
+        holder = self.build.bodies.get(full)
+        position = None if holder is None else dict(holder.points).get(label)
+        if holder is None or position is None:
+            what, known = ("body", self.build.bodies) if holder is None else ("point", dict(holder.points))
+            name = body if holder is None else label
             self.build.reader.refuse(place, f'unknown {what} "{name}"{did_you_mean(name, known)}')
         return model.Point(full, position, label)
 

@@ -46,8 +46,8 @@ def read_dh_table(build: Build, table: Entry | None, scope: Scope) -> None:
 
 def _shapes(build: Build, entry: Entry, key: str) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
     """(visuals, collisions) of a link of a DH table, in axes of its frame."""
-    found = tuple(read_shape(build, build.all_parts[0], shape, {}) for shape in entry.get(key, ()))
-    return (found if build.reader.visuals else (), found)
+    shapes = tuple(read_shape(build, build.all_parts[0], shape, {}) for shape in entry.get(key, ()))
+    return (shapes if build.reader.visuals else (), shapes)
 
 
 def _new(build: Build, kind: str, name: str, known: Container[str], table: Entry) -> None:
@@ -78,13 +78,13 @@ def _row(build: Build, entry: Entry, i: int, scope: Scope) -> Row:
 
 def read_joints(build: Build, mimic: str) -> None:
     """Every joint of every part; mimic "independent" leaves their rules out."""
-    own = own_names(build.all_parts, "joints")
-    for full, (part, entry) in own.items():
+    entries = own_names(build.all_parts, "joints")
+    for full, (part, entry) in entries.items():
         build.places["joint", full] = part.placed or entry.place
         if full in build.joints:
             build.reader.refuse(entry.place, f'joint name "{full}" is used twice')
         build.joints[full] = _joint(build, full, part, entry)
-    for full, (part, entry) in own.items():
+    for full, (part, entry) in entries.items():
         if "mimic" in entry and mimic == "follow":
             build.joints[full] = _following(build, full, part, entry["mimic"])
 
@@ -134,19 +134,24 @@ def _hung(build: Build, part: Part) -> tuple[str | None, Placement]:
 
 
 def _limits(build: Build, entry: Entry, kind: str, scope: Scope) -> tuple[Limits, ...]:
-    given, count = entry.get("limits"), SIZES[kind][1]
-    if given is None:
+    written, count = entry.get("limits"), SIZES[kind][1]
+    if written is None:
         return ()
     if count == 0:
         build.reader.refuse(entry.at("limits"), f"a {kind} joint has no coordinate to limit")
-    if isinstance(given, tuple) and not isinstance(given[0] if given else None, Entry):
-        lower, upper = (scope.plain_number(x, dimension("position", kind)) for x in given)
-        each = [Limits(lower, upper)]
+    if isinstance(written, tuple) and not isinstance(written[0] if written else None, Entry):
+        lower, upper = (scope.plain_number(x, dimension("position", kind)) for x in written)
+        by_coordinate = [Limits(lower, upper)]
     else:
-        each = [_limit(entry, kind, k, scope) for k, entry in enumerate(given if isinstance(given, tuple) else [given])]
-    if len(each) != count:
-        build.reader.refuse(entry.at("limits"), f"limits are given {len(each)} times, a {kind} joint has {count}")
-    return tuple(_in_order(build, entry, limits) for limits in each)
+        by_coordinate = [
+            _limit(entry, kind, k, scope)
+            for k, entry in enumerate(written if isinstance(written, tuple) else [written])
+        ]
+    if len(by_coordinate) != count:
+        build.reader.refuse(
+            entry.at("limits"), f"limits are given {len(by_coordinate)} times, a {kind} joint has {count}"
+        )
+    return tuple(_in_order(build, entry, limits) for limits in by_coordinate)
 
 
 def _in_order(build: Build, entry: Entry, limits: Limits) -> Limits:
@@ -174,18 +179,18 @@ def _limit(entry: Entry, kind: str, coordinate: int, scope: Scope) -> Limits:
 
 def _resistance(build: Build, entry: Entry, kind: str, scope: Scope) -> dict[str, Any]:
     quantities = {"damping": "damping", "friction": "effort", "armature": "armature"}
-    count, found = SIZES[kind][1], {}
+    count, resistances = SIZES[kind][1], {}
     for key, quantity in quantities.items():
-        given = entry.get(key)
-        if given is None:
+        resistance = entry.get(key)
+        if resistance is None:
             continue
-        if isinstance(given, tuple):
-            if len(given) != count:
-                build.reader.refuse(entry.at(key), f"{key} has {len(given)} numbers, a {kind} joint has {count}")
-            found[key] = tuple(scope.number(x, dimension(quantity, kind, k)) for k, x in enumerate(given))
+        if isinstance(resistance, tuple):
+            if len(resistance) != count:
+                build.reader.refuse(entry.at(key), f"{key} has {len(resistance)} numbers, a {kind} joint has {count}")
+            resistances[key] = tuple(scope.number(x, dimension(quantity, kind, k)) for k, x in enumerate(resistance))
         else:
-            found[key] = scope.number(given, dimension(quantity, kind))
-    return found
+            resistances[key] = scope.number(resistance, dimension(quantity, kind))
+    return resistances
 
 
 def _following(build: Build, name: str, part: Part, rule: Entry) -> Joint:

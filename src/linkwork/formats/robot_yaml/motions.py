@@ -29,24 +29,25 @@ def _motion(build: Build, name: str, entry: Entry, scope: Scope) -> DescribedMot
         build.reader.refuse(entry.at("duration"), f"duration is {duration:g} s, expected more than 0")
     tracks: list[Track] = []
     whole = build.all_parts[0]
-    for label, given in entry.get("joints", {}).items():
+    for label, written in entry.get("joints", {}).items():
         joint = build.joint(whole, label, entry.at("joints", label))
-        each = given if isinstance(given, tuple) else (given,)
-        if joint.nq != joint.nv or len(each) != joint.nv:
-            sentence = f'joint "{label}" ({joint.type}) has {len(each)} tracks, expected {joint.nv} of one coordinate'
+        tracks_of_joint = written if isinstance(written, tuple) else (written,)
+        if joint.nq != joint.nv or len(tracks_of_joint) != joint.nv:
+            count = len(tracks_of_joint)
+            sentence = f'joint "{label}" ({joint.type}) has {count} tracks, expected {joint.nv} of one coordinate'
             if joint.nq != joint.nv:
                 sentence = f'joint "{label}" ({joint.type}) turns by a quaternion, which no track can move'
             build.reader.refuse(entry.at("joints", label), sentence)
-        for k, track in enumerate(each):
+        for k, track in enumerate(tracks_of_joint):
             words = [dimension(quantity, joint.type, k) for quantity in ("position", "velocity", "acceleration")]
             tracks.append(Track(label, _pieces(build, track, words, scope), False, k))
-    for label, given in entry.get("actuators", {}).items():
+    for label, written in entry.get("actuators", {}).items():
         place = entry.at("actuators", label)
         linear = _actuator(build, label, place)
-        if isinstance(given, tuple):
+        if isinstance(written, tuple):
             build.reader.refuse(place, "an actuator has one track")
         words = ["length", "speed", "acceleration"] if linear else ["angle", "angular speed", "angular acceleration"]
-        tracks.append(Track(label, _pieces(build, given, words, scope), True))
+        tracks.append(Track(label, _pieces(build, written, words, scope), True))
     return DescribedMotion(name, duration, tuple(tracks), "\n".join(remarks(entry)))
 
 
@@ -77,8 +78,8 @@ def _pieces(build: Build, track: Entry, words: list[str], scope: Scope) -> Piece
             return ((0.0, tuple(number(c, position) for c in track["polynomial"])),)
         if "pieces" in track:
             return _as_given(track, position, scope)
-        given = track.get("acceleration", ())
-        steps = given if isinstance(given, tuple) else ((0.0, given),)
+        written = track.get("acceleration", ())
+        steps = written if isinstance(written, tuple) else ((0.0, written),)
         pairs = [(number(t, "time"), number(a, acceleration)) for t, a in steps]
         return accelerated(number(track.get("start", 0.0), position), number(track.get("rate", 0.0), rate), pairs)
     except InvalidModel as error:
@@ -98,19 +99,21 @@ def _as_given(track: Entry, position: str, scope: Scope) -> Pieces:
 
 def read_configurations(build: Build, robot: Entry, scope: Scope) -> Configurations:
     """Every named configuration: (name, ((joint, q), ...))."""
-    found = []
+    configurations = []
     for name, joints in robot.get("configurations", {}).items():
         values = []
-        for label, given in joints.items():
+        for label, coordinates in joints.items():
             place = robot.at("configurations", name, label)
             joint = build.joint(build.all_parts[0], label, place)
-            each = given if isinstance(given, tuple) else (given,)
-            if len(each) != SIZES[joint.type][0]:
-                sentence = f'joint "{label}" ({joint.type}) has {joint.nq} coordinates, came {len(each)}'
+            numbers = coordinates if isinstance(coordinates, tuple) else (coordinates,)
+            if len(numbers) != SIZES[joint.type][0]:
+                sentence = f'joint "{label}" ({joint.type}) has {joint.nq} coordinates, came {len(numbers)}'
                 build.reader.refuse(place, sentence)
-            values.append((label, tuple(scope.plain_number(x, _coordinate(joint.type, k)) for k, x in enumerate(each))))
-        found.append((name, tuple(values)))
-    return tuple(found)
+            values.append(
+                (label, tuple(scope.plain_number(x, _coordinate(joint.type, k)) for k, x in enumerate(numbers)))
+            )
+        configurations.append((name, tuple(values)))
+    return tuple(configurations)
 
 
 def _coordinate(kind: str, k: int) -> str:

@@ -89,8 +89,8 @@ class Part:
 
     def meant(self, name: str, *sections: str) -> str:
         """The full name of what a name in this part refers to: its own, else the robot's."""
-        own = self.chain and any(name in self.entry.get(section, ()) for section in sections)
-        return self.named(name) if own else name
+        is_ours = self.chain and any(name in self.entry.get(section, ()) for section in sections)
+        return self.named(name) if is_ours else name
 
 
 def parts(robot: Entry, scope: Scope, placement: Any) -> Iterator[Part]:
@@ -159,12 +159,12 @@ def _interpolated(text: str, scope: Scope, place: Place) -> str:
 
 def own_names(all_parts: list[Part], section: str) -> Mapping[str, tuple[Part, Entry]]:
     """Everything a section of all parts defines, by full name; a name used twice is refused."""
-    found: dict[str, tuple[Part, Entry]] = {}
+    named: dict[str, tuple[Part, Entry]] = {}
     for part in all_parts:
         for name, entry in part.entry.get(section, {}).items():
             full = part.named(name)
-            if full in found:
+            if full in named:
                 place = part.placed or entry.place
                 part.scope.reader.refuse(place, f'{SECTIONS[section]} name "{full}" is used twice')
-            found[full] = (part, entry)
-    return found
+            named[full] = (part, entry)
+    return named

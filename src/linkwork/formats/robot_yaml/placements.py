@@ -17,9 +17,9 @@ AXES: dict[str, Vector] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0
 AXES |= {f"-{name}": (-x or 0.0, -y or 0.0, -z or 0.0) for name, (x, y, z) in AXES.items()}
 
 
-def axis(given: Any, scope: Scope) -> Vector:
+def axis(direction: Any, scope: Scope) -> Vector:
     """An axis: "z", "-x", or three numbers."""
-    return AXES[given] if isinstance(given, str) else scope.numbers(given)
+    return AXES[direction] if isinstance(direction, str) else scope.numbers(direction)
 
 
 def placement(entry: Entry, key: str, scope: Scope, points: Mapping[str, Any] | None) -> Placement:
@@ -27,32 +27,32 @@ def placement(entry: Entry, key: str, scope: Scope, points: Mapping[str, Any] | 
 
     `points` are the named points of the body it is seen from; None: no point can be meant there.
     """
-    given = entry.get(key)
-    if given is None:
+    at = entry.get(key)
+    if at is None:
         return HERE
-    if isinstance(given, tuple):
-        return Placement(position=scope.numbers(given))
-    position = scope.numbers(given["xyz"]) if "xyz" in given else ZERO
-    if "point" in given:
-        if points is None or given["point"] not in points:
-            near = did_you_mean(given["point"], points or ())
-            scope.reader.refuse(given.at("point"), f'unknown point "{given["point"]}"{near}')
-        position = scope.numbers(points[given["point"]])
-    if "dh" in given:
-        row = given["dh"]
+    if isinstance(at, tuple):
+        return Placement(position=scope.numbers(at))
+    position = scope.numbers(at["xyz"]) if "xyz" in at else ZERO
+    if "point" in at:
+        if points is None or at["point"] not in points:
+            near = did_you_mean(at["point"], points or ())
+            scope.reader.refuse(at.at("point"), f'unknown point "{at["point"]}"{near}')
+        position = scope.numbers(points[at["point"]])
+    if "dh" in at:
+        row = at["dh"]
         numbers = {name: scope.number(row[name]) for name in ("a", "alpha", "d", "theta") if name in row}
         return Placement(position=position) @ transform(row.get("convention", "standard"), **numbers)
-    return Placement(rotation(given, scope), position)
+    return Placement(rotation(at, scope), position)
 
 
-def rotation(given: Entry, scope: Scope) -> Matrix:
+def rotation(entry: Entry, scope: Scope) -> Matrix:
     """The rotation of a mapping with one of the notations, the identity where there is none."""
     for notation, read in _ROTATIONS.items():
-        if notation in given:
+        if notation in entry:
             try:
-                return read(given[notation], scope)
+                return read(entry[notation], scope)
             except InvalidModel as error:
-                scope.reader.refuse(given.at(notation), str(error))
+                scope.reader.refuse(entry.at(notation), str(error))
     return IDENTITY
 
 

@@ -259,8 +259,8 @@ class Numbers:
             reader.refuse(_place(node, path), f"expected {expected}, came {_shown(node)}")
         if len(node.value) != self.count if self.count else len(node.value) > self.most:
             reader.refuse(_place(node, path), f"expected {expected}, came {len(node.value)}")
-        each = Number(self.dimension)
-        return tuple([each.read(item, f"{path}[{k}]", reader) for k, item in enumerate(node.value)])
+        number = Number(self.dimension)
+        return tuple([number.read(item, f"{path}[{k}]", reader) for k, item in enumerate(node.value)])
 
     def json(self) -> dict[str, Any]:
         size = {"minItems": self.count, "maxItems": self.count} if self.count else {"maxItems": self.most}
@@ -297,13 +297,13 @@ class Named:
             return {}
         if node.kind != "map":
             reader.refuse(_place(node, path), f"expected a mapping from {self.what} to value, came {_shown(node)}")
-        found = {}
+        entries = {}
         for name, item in node.value.items():
             below = f"{path}.{name}"
             if not _is_name(name):
                 _refuse_name(name, _key_place(node, name, below), reader)
-            found[name] = self.kind.read(item, below, reader)
-        return found
+            entries[name] = self.kind.read(item, below, reader)
+        return entries
 
     def json(self) -> dict[str, Any]:
         return {"type": "object", "additionalProperties": self.kind.json()}
@@ -328,10 +328,10 @@ class Entry(dict[str, Any]):
     def at(self, key: str, *below: str) -> Place:
         """Where the value of a field stands (or of a name in it), else the record itself."""
         node, path = self._node, self.path
-        for each in (key, *below):
-            if node.kind != "map" or each not in node.value:
+        for step in (key, *below):
+            if node.kind != "map" or step not in node.value:
                 break
-            node, path = node.value[each], f"{path}.{each}" if path else each
+            node, path = node.value[step], f"{path}.{step}" if path else step
         return _place(node, path)
 
 

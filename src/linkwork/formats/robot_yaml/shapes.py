@@ -35,8 +35,8 @@ def read_shape(build: Build, part: Part, entry: Entry, points: Points) -> Shape:
         if "mesh" not in entry or "size" in entry:
             refuse(entry.place, 'a mesh has the key "mesh" with its file, and "scale" in the place of "size"')
         mesh = build.meshes.find(entry["mesh"])
-        given = entry.get("scale", 1.0)
-        scales = scope.numbers(given) if isinstance(given, tuple) else (scope.number(given),) * 3
+        scale = entry.get("scale", 1.0)
+        scales = scope.numbers(scale) if isinstance(scale, tuple) else (scope.number(scale),) * 3
         size = mirror.position(scales)
     if any(key in entry for key in _ENDS):
         size, T = _between(build, scope, entry, points)
@@ -56,8 +56,8 @@ def _size(build: Build, scope: Scope, entry: Entry) -> tuple[Number, ...]:
     if "mesh" in entry or "scale" in entry or "size" not in entry:
         instead = ' (or "start", "end" and "radius")' if kind in _ROUND else ""
         refuse(entry.place, f'a {kind} has the key "size"{instead}, and neither "mesh" nor "scale"')
-    given = entry["size"]
-    size = scope.numbers(given) if isinstance(given, tuple) else (scope.number(given),)
+    numbers = entry["size"]
+    size = scope.numbers(numbers) if isinstance(numbers, tuple) else (scope.number(numbers),)
     if len(size) != _SIZES[kind]:
         refuse(entry.at("size"), f"size has {len(size)} numbers, a {kind} has {_SIZES[kind]}")
     if any(not is_symbol(x) and x < 0.0 for x in size):
@@ -93,9 +93,9 @@ def _between(build: Build, scope: Scope, entry: Entry, points: Points) -> tuple[
 
 def _end(build: Build, scope: Scope, entry: Entry, key: str, points: Points) -> Vector:
     """A position, given by its numbers or as a point of the body."""
-    given = entry[key]
-    if isinstance(given, tuple):
-        return scope.numbers(given)
-    if given not in points:
-        build.reader.refuse(entry.at(key), f'unknown point "{given}"{did_you_mean(given, points)}')
-    return scope.numbers(points[given])
+    end = entry[key]
+    if isinstance(end, tuple):
+        return scope.numbers(end)
+    if end not in points:
+        build.reader.refuse(entry.at(key), f'unknown point "{end}"{did_you_mean(end, points)}')
+    return scope.numbers(points[end])

@@ -126,11 +126,11 @@ class Scope:
             return in_si(x.number, x.unit, dimension, x.place, self.reader)
         try:
             result = x.expression.value(values, self.reader.units.angle)
-            own = x.expression.dimension(self.dimensions)
+            computed = x.expression.dimension(self.dimensions)
         except ExpressionError as error:
             self.reader.refuse(x.place, str(error))
-        if own is not None and POWERS[own] != POWERS[dimension]:
-            sentence = f'"{x.expression.text}" is a {own}, expected a {dimension}; '
+        if computed is not None and POWERS[computed] != POWERS[dimension]:
+            sentence = f'"{x.expression.text}" is a {computed}, expected a {dimension}; '
             self.reader.refuse(
                 x.place, sentence + 'a variable that is no length is written with its unit, as in "5 kg"'
             )
@@ -154,12 +154,12 @@ def defaults(variables: Mapping[str, Variable], reader: Reader) -> dict[str, flo
     }
 
 
-def scope_with(variables: Mapping[str, Variable], outer: Scope, given: Mapping[str, Real]) -> Scope:
+def scope_with(variables: Mapping[str, Variable], outer: Scope, numbers: Mapping[str, Real]) -> Scope:
     """The scope of these variables inside `outer`, free ones at the given SI values (or symbols), else their own."""
     reader = outer.reader
     free: dict[str, Real] = {name: each.value for name, each in variables.items() if isinstance(each.value, float)}
-    for name in given.keys() & free.keys():
-        x, unit = given[name], reader.units.unit(variables[name].dimension or "number")
+    for name in numbers.keys() & free.keys():
+        x, unit = numbers[name], reader.units.unit(variables[name].dimension or "number")
         if is_symbol(x) or float(x) != unit.to_si(free[name]):
             free[name] = unit.from_si(x)
     dimensions = {name: variable.dimension for name, variable in variables.items()}

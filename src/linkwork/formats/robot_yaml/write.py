@@ -111,12 +111,12 @@ def _flow(value: Node) -> str:
 
 def _remarks(notes: Iterable[str]) -> dict[str, Node]:
     """Notes that say what they are ("source: ...") under their own keys, the others under "note"."""
-    found: dict[str, list[Node]] = {}
+    by_key: dict[str, list[Node]] = {}
     for line in (line for note in notes for line in note.splitlines()):
         key, _, rest = line.partition(": ")
         known = key in REMARKS and rest
-        found.setdefault(key if known else "note", []).append(_text(rest if known else line))
-    return {key: lines[0] if len(lines) == 1 else lines for key, lines in found.items()}
+        by_key.setdefault(key if known else "note", []).append(_text(rest if known else line))
+    return {key: lines[0] if len(lines) == 1 else lines for key, lines in by_key.items()}
 
 
 def _body(body: Body) -> dict[str, Node]:
@@ -171,8 +171,8 @@ def _joint(joint: Joint) -> dict[str, Node]:
     if joint.type == "helical":
         entry["pitch"] = _number(joint.pitch * 2.0 * math.pi)
     if joint.limits:
-        each = [_limits(limit) for limit in joint.limits]
-        entry["limits"] = each[0] if len(each) == 1 else each
+        limits = [_limits(limit) for limit in joint.limits]
+        entry["limits"] = limits[0] if len(limits) == 1 else limits
     if joint.mimic is not None:
         rule = {"multiplier": _number(joint.mimic.multiplier), "offset": _number(joint.mimic.offset)}
         entry["mimic"] = {"joint": _text(joint.mimic.joint), **rule}
@@ -215,8 +215,8 @@ def _element(element: Any, bodies: dict[str, Body]) -> dict[str, Node]:
 
 def _point(point: elements.Point, bodies: dict[str, Body]) -> Node:
     """By its name where the body knows it there."""
-    own = dict(bodies[point.body].points) if point.body in bodies else {}
-    if point.name and own.get(point.name) == point.position:
+    points = dict(bodies[point.body].points) if point.body in bodies else {}
+    if point.name and points.get(point.name) == point.position:
         return {"body": _text(str(point.body)), "point": _text(point.name)}
     return {"body": "world" if point.body is None else _text(point.body), "at": _numbers(point.position)}
 
@@ -254,9 +254,11 @@ def _motion(motion: DescribedMotion) -> dict[str, Node]:
         names = dict.fromkeys(track.name for track in motion.tracks if track.actuator is actuator)
         tracks: dict[str, Node] = {}
         for name in names:
-            own = [track for track in motion.tracks if track.name == name and track.actuator is actuator]
-            each = [_track(track.pieces) for track in sorted(own, key=lambda track: track.coordinate)]
-            tracks[_text(name)] = each[0] if len(each) == 1 else each
+            tracks_of_name = [track for track in motion.tracks if track.name == name and track.actuator is actuator]
+            by_coordinate = [
+                _track(track.pieces) for track in sorted(tracks_of_name, key=lambda track: track.coordinate)
+            ]
+            tracks[_text(name)] = by_coordinate[0] if len(by_coordinate) == 1 else by_coordinate
         if tracks:
             entry[key] = tracks
     return entry | _remarks([motion.note])

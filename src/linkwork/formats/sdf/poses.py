@@ -22,11 +22,11 @@ WORLD = "world"
 def numbers(element: Element, count: int) -> tuple[float, ...]:
     """The numbers that stand between the tags of an element."""
     words = element.content.split(maxsplit=count)
-    found = [number_of(word) for word in words[:count]]
-    if len(words) != count or None in found:
+    values = [number_of(word) for word in words[:count]]
+    if len(words) != count or None in values:
         expected = "a finite number" if count == 1 else f"{count} finite numbers"
         raise element.error(f'holds "{element.content.strip()[:60]}", expected {expected}')
-    return tuple(x for x in found if x is not None)
+    return tuple(x for x in values if x is not None)
 
 
 def number(parent: Element | None, tag: str, default: float | None = None) -> float:

@@ -150,7 +150,7 @@ class _Reader:
         return Body(name, matter, (), (), visuals, self.shapes.collisions(link), inertial is not None)
 
     def _frames(self) -> list[Frame]:
-        found = []
+        frames = []
         for frame in self.element.all("frame"):
             name = frame.text("name")
             link = self.poses.link_of(frame.attributes.get("attached_to", ""), frame, self.links)
@@ -158,31 +158,31 @@ class _Reader:
                 self.passed.remark(f"left out <frame> on line {frame.line}, which is attached to no link")
                 continue
             T = self.poses.of(link, frame).inverse() @ self.poses.of(name, frame)
-            found.append(Frame(name, link, T))
-        return found
+            frames.append(Frame(name, link, T))
+        return frames
 
     def _gravity(self) -> Vector:
-        given = None if self.world is None else self.world.only("gravity")
-        if given is None:
+        gravity = None if self.world is None else self.world.only("gravity")
+        if gravity is None:
             return GRAVITY
-        x, y, z = numbers(given, 3)
+        x, y, z = numbers(gravity, 3)
         return (x, y, z)
 
     def _standing(self, joints: Sequence[Joint]) -> list[Joint]:
         """Fixed joints for links that hang on nothing and do not stand at the origin."""
         held = {joint.child for joint in joints}
-        found = []
+        welds = []
         for name, link in self.links.items():
             T = self.T_world_model @ self.poses.of(name, link)
             if name not in held and T != HERE:
-                found.append(Joint(f"{name}_fixed", "fixed", None, name, T))
-        return found
+                welds.append(Joint(f"{name}_fixed", "fixed", None, name, T))
+        return welds
 
     # joints
 
     def _tree_joints(self) -> list[list[Joint]]:
         children: dict[str, Element] = {}
-        found = []
+        chains = []
         for element in self.element.all("joint"):
             child, parent = (self._end(element, tag) for tag in ("child", "parent"))
             if child is None:
@@ -191,8 +191,8 @@ class _Reader:
                 self._close(element, parent, child, children[child])
                 continue
             children[child] = element
-            found.append(self._joint(element, parent, child))
-        return found
+            chains.append(self._joint(element, parent, child))
+        return chains
 
     def _end(self, joint: Element, tag: str) -> str | None:
         """The link at one end of a joint, through the frame it may name; None: the world."""
@@ -258,13 +258,13 @@ class _Reader:
         length = math.hypot(x, y, z)
         if not 1e-12 <= length < math.inf:
             raise axis.error(f"points nowhere: {x:g} {y:g} {z:g}, expected a direction")
-        given: Vector = (x / length, y / length, z / length)
+        direction: Vector = (x / length, y / length, z / length)
         named = "" if written is None else written.attributes.get("expressed_in", "")
         old = axis.only("use_parent_model_frame")
         in_model = self.version < (1, 5) or (old is not None and old.content.strip() in ("true", "1"))
         frame = named or (MODEL if in_model else joint.text("name"))
         R_model_frame = self.poses.of(frame, axis).rotation
-        return times(transpose(T_child.rotation), times(R_model_frame, given))
+        return times(transpose(T_child.rotation), times(R_model_frame, direction))
 
     def _mimic(self, axis: Element | None) -> Mimic | None:
         """q = multiplier (q_leader - reference) + offset."""

@@ -17,13 +17,13 @@ class Shapes:
         self.meshes, self.passed, self.read_visuals = meshes, passed, visuals
 
     def visuals(self, link: Element) -> tuple[Shape, ...]:
-        found = []
+        shapes = []
         for element in link.all("visual") if self.read_visuals else ():
             try:
-                found += self._shapes(element)
+                shapes += self._shapes(element)
             except InvalidFile as error:
                 self.passed.detail(error, "it is not drawn")
-        return tuple(found)
+        return tuple(shapes)
 
     def collisions(self, link: Element) -> tuple[Shape, ...]:
         return tuple(shape for element in link.all("collision") for shape in self._shapes(element))

@@ -40,9 +40,9 @@ class Palette:
         self._own = {id(material): self._color(material) for material in [*robot.all("material"), *inside]}
         self._named: dict[str, Color] = {}
         for material in [*robot.all("material"), *inside]:  # those of the robot first
-            name, own = material.text("name", ""), self._own[id(material)]
-            if name and own is not None:
-                self._named.setdefault(name, own)
+            name, color = material.text("name", ""), self._own[id(material)]
+            if name and color is not None:
+                self._named.setdefault(name, color)
 
     def of(self, shape: Element) -> Color | None:
         """The colour of a <visual> or <collision>."""
@@ -76,13 +76,13 @@ class Shapes:
 
     def visuals(self, link: Element) -> tuple[Shape, ...]:
         """What is drawn: a shape that cannot be read is passed over, the others stay."""
-        found: list[Shape] = []
+        shapes: list[Shape] = []
         for element in link.all("visual"):
             try:
-                found += self._shapes(element, drawn=True)
+                shapes += self._shapes(element, drawn=True)
             except InvalidFile as error:
                 self.passed.detail(error, "it is not drawn")
-        return tuple(found)
+        return tuple(shapes)
 
     def collisions(self, link: Element) -> tuple[Shape, ...]:
         """What collides: part of the mechanics."""

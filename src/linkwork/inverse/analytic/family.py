@@ -177,10 +177,10 @@ class Family(Keeper):
         rows = self.polish(proposed, target)
         double = np.flatnonzero((proposed.state >= 8.0).any(axis=1))
         for spread in SPREADS[1:] if len(double) else ():
-            own = q0 if q0.ndim == 1 else q0[double]
+            starts = q0 if q0.ndim == 1 else q0[double]
             own_free = free if free is None or free.ndim == 1 else free[double]
             wider = self.with_spread(spread)
-            merge(rows, wider.polish(wider.propose(target[double], own, own_free), target[double]), double)
+            merge(rows, wider.polish(wider.propose(target[double], starts, own_free), target[double]), double)
         return rows
 
     def with_spread(self, spread: float) -> Family:
@@ -231,8 +231,8 @@ class ClosedForm(Family):
 
     def propose(self, target: np.ndarray, q0: np.ndarray, free: np.ndarray | None) -> Rows:
         # a plain batch takes the short way into machine code; of a long one the copies would cost more than they save
-        own = np.repeat(q0[None], len(target), axis=0) if q0.ndim == 1 and len(target) < SHORT else q0
-        return Rows(*self.kernel(target, own))
+        starts = np.repeat(q0[None], len(target), axis=0) if q0.ndim == 1 and len(target) < SHORT else q0
+        return Rows(*self.kernel(target, starts))
 
     def traced(self, goal: Transform, q0: SX) -> Proposal:
         seed = self.canonical.angles(q0)
@@ -310,9 +310,9 @@ def over_free(
     n, k = len(target), free.shape[-1]
     T = np.ascontiguousarray(np.broadcast_to(target[:, None], (n, k, *target.shape[1:])))
     values = np.ascontiguousarray(np.broadcast_to(free, (n, k)))
-    own = q0 if q0.ndim == 1 else q0[:, None]
+    starts = q0 if q0.ndim == 1 else q0[:, None]
     extra = () if more is None else (more(T, values),)
-    q, state, residual, distances, defect = kernel(T, own, values, *extra)
+    q, state, residual, distances, defect = kernel(T, starts, values, *extra)
     slots = k * state.shape[-1]
     q = q.reshape(n, slots, q.shape[-1])
     return Rows(q, state.reshape(n, slots), residual.reshape(n, slots), distances[:, 0], defect[:, 0])

@@ -190,8 +190,8 @@ class OffsetWrist(Family):
         They are multiple roots, so `left` has them all.
         """
         goal = np.ascontiguousarray(target[left])
-        own = np.ascontiguousarray(np.broadcast_to(_own(q0, left), (len(left), 6)))
-        some = Rows(*self.kernel_of("offset_wrist_uprights")(goal, own))
+        starts = np.ascontiguousarray(np.broadcast_to(_own(q0, left), (len(left), 6)))
+        some = Rows(*self.kernel_of("offset_wrist_uprights")(goal, starts))
         stands = np.flatnonzero((some.state > 0).any(axis=1))
         if not len(stands):
             return
@@ -229,9 +229,9 @@ class OffsetWrist(Family):
             row, middle = row[order], np.concatenate([middle, more]).take(order, axis=0)
         if not len(row):
             return done
-        own = np.repeat(q0[None], len(row), axis=0) if q0.ndim == 1 else q0.take(row, axis=0)
+        starts = np.repeat(q0[None], len(row), axis=0) if q0.ndim == 1 else q0.take(row, axis=0)
         postures = self.kernel_of("offset_wrist_root")
-        q, state, residual, _, _ = postures(target.take(row, axis=0), own, known.take(row, axis=0), middle)
+        q, state, residual, _, _ = postures(target.take(row, axis=0), starts, known.take(row, axis=0), middle)
         done[row[(state == 0.0).any(axis=1)]] = False
         self._scatter(rows, row, q, state, residual)
         return done
@@ -289,8 +289,8 @@ class OffsetWrist(Family):
         row = at // (2 * ROOTS)
         pairs = tried.reshape(-1, 6).take(at, axis=0)
         pairs[:, 4] = 1.0
-        own = np.repeat(q0[None], len(row), axis=0) if q0.ndim == 1 else q0.take(row, axis=0)
-        q, state, residual, _, _ = self.kernel_of("offset_wrist_pair")(target.take(row, axis=0), own, pairs)
+        starts = np.repeat(q0[None], len(row), axis=0) if q0.ndim == 1 else q0.take(row, axis=0)
+        q, state, residual, _, _ = self.kernel_of("offset_wrist_pair")(target.take(row, axis=0), starts, pairs)
         self._scatter(rows, row, q, state, residual)
 
     def _from_means(self, target: np.ndarray, q0: np.ndarray) -> Rows:

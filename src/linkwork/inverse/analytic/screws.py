@@ -120,7 +120,7 @@ def chain_of(subject: Subject, frame: str) -> Chain:
     path = tree.paths[node]
     if not path:
         raise NotPossible(f"{who}: no joint moves this frame, it stands fixed in the world")
-    own = {v: k for k, v in enumerate(tree.independent[0])}
+    column_of = {v: k for k, v in enumerate(tree.independent[0])}
     T, directions, points, columns = np.eye(4), [], [], []
     for i in path:
         joint = tree.nodes[i]
@@ -129,12 +129,12 @@ def chain_of(subject: Subject, frame: str) -> Chain:
             raise NotPossible(f'{who}: joint "{joint.joint}" is {joint.kind}; closed forms are for revolute joints')
         if joint.v in tree.mimic:
             raise NotPossible(f'{who}: joint "{joint.joint}" follows another one; closed forms need independent joints')
-        if joint.q not in own:
+        if joint.q not in column_of:
             raise NotPossible(f'{who}: joint "{joint.joint}" has no coordinate of its own')
         axis = T[:3, :3] @ np.array(joint.axis, dtype=float)
         directions.append(axis / np.linalg.norm(axis))
         points.append(T[:3, 3].copy())
-        columns.append(own[joint.q])
+        columns.append(column_of[joint.q])
     home = T @ as_matrix(placement)
     joints = tuple(tree.nodes[i].joint for i in path)
     numbers = tuple(range(1, len(path) + 1))

@@ -122,8 +122,8 @@ def _start(subject: Subject, family: Family, q0: ArrayLike | None, batch: tuple[
         )
     if not np.isfinite(q).all():
         raise InvalidInput(f"{WHO}: q0 has numbers that are not finite")
-    own = np.ascontiguousarray(q[..., list(family.chain.columns)])
-    return own if own.ndim == 1 else own.reshape(-1, len(family.chain))
+    starts = np.ascontiguousarray(q[..., list(family.chain.columns)])
+    return starts if starts.ndim == 1 else starts.reshape(-1, len(family.chain))
 
 
 def _free(family: Family, free: ArrayLike | None) -> np.ndarray | None:

@@ -40,14 +40,14 @@ def inverse_dynamics_derivatives(tree: Tree, q: SX, v: SX, a: SX, applied: Seque
     S3: list[list[Motion]] = [[]]  # S', S'' and S' + V x S
     for i in tree.outward:
         node, p = tree.nodes[i], tree.parent(i)
-        own = range(node.v, node.v + node.nv)
+        columns = range(node.v, node.v + node.nv)
         V_p, A_p = V[p], A[p] if p else Motion(-g[i], ZERO3)
-        V.append(V_p + sum((s * v[k] for s, k in zip(S[i], own)), Motion()))
+        V.append(V_p + sum((s * v[k] for s, k in zip(S[i], columns)), Motion()))
         S1.append([V_p.cross(s) for s in S[i]])
         S2.append([A_p.cross(s) + V_p.cross(s1) for s, s1 in zip(S[i], S1[i])])
         rate = [V[i].cross(s) for s in S[i]] if node.nv > 1 else S1[i]  # one column: S x S = 0
         S3.append([s1 + r for s1, r in zip(S1[i], rate)])
-        A.append(A_p + sum((s * a[k] + r * v[k] for s, r, k in zip(S[i], rate, own)), Motion()))
+        A.append(A_p + sum((s * a[k] + r * v[k] for s, r, k in zip(S[i], rate, columns)), Motion()))
         B.append(Gyration.of(I[i], V[i]))
         F.append(I[i].momentum(A[i]) + B[i].force(V[i].angular))
     E = [Gyration(ZERO3, SX(3, 3)) for _ in tree.nodes]
@@ -62,14 +62,14 @@ def inverse_dynamics_derivatives(tree: Tree, q: SX, v: SX, a: SX, applied: Seque
         above = [l for l in tree.paths[D] if l != D]
         up = [tree.nodes[l].v + k for l in above for k in range(tree.nodes[l].nv)]
         S_up, S1_up, S2_up, S3_up = (_stacked([s for l in above for s in X[l]]) for X in (S, S1, S2, S3))
-        own, S_own = range(node.v, node.v + node.nv), _stacked(S[D])
-        for d, s, s1, s2, s3 in zip(own, S[D], S1[D], S2[D], S3[D]):
+        columns, S_own = range(node.v, node.v + node.nv), _stacked(S[D])
+        for d, s, s1, s2, s3 in zip(columns, S[D], S1[D], S2[D], S3[D]):
             by_a = I[D].momentum(s)
             by_v = I[D].momentum(s3) + B[D].force(2 * s.angular)
             by_q = I[D].momentum(s2) + B[D].force(2 * s1.angular) + E[D].force(s.angular)
             f, b, e = _column(by_a), 2 * B[D].transposed(s), E[D].transposed(s)
             for result, force in ((d_da, by_a), (d_dv, by_v), (d_dq, by_q)):
-                result[list(own), d] = S_own.T @ _column(force)
+                result[list(columns), d] = S_own.T @ _column(force)
             d_da[d, d] += SX(node.armature[d - node.v])
             if up:
                 d_da[up, d] = S_up.T @ f
