@@ -10,7 +10,7 @@ import pinocchio as pin
 
 import linkwork as lw
 from benchmarks.measure import Row, side_by_side
-from benchmarks.peers import FILES, Pair, pair
+from benchmarks.peers import Pair, pair, pairs
 from linkwork import quantities
 from linkwork.engine.kernel import BATCH
 
@@ -21,15 +21,13 @@ FIRST = dict(forward_dynamics=1.5, forward_dynamics_derivatives=6.0)
 
 
 def rows() -> list[Row]:
-    lw.threads(1)
-    found: list[Row] = []
-    for name in FILES:
-        p = pair(name)
-        found.append(compiled(p))
-        found += batch(p, "inverse_dynamics_derivatives", pin.computeRNEADerivatives, INVERSE)
-        if name != "Talos":
-            found += batch(p, "forward_dynamics_derivatives", pin.computeABADerivatives, {})
-    return found + [first_call(pair("Talos"), name, target) for name, target in FIRST.items()]
+    table: list[Row] = []
+    for p in pairs():
+        table.append(compiled(p))
+        table += batch(p, "inverse_dynamics_derivatives", pin.computeRNEADerivatives, INVERSE)
+        if p.name != "Talos":
+            table += batch(p, "forward_dynamics_derivatives", pin.computeABADerivatives, {})
+    return table + [first_call(pair("Talos"), name, target) for name, target in FIRST.items()]
 
 
 def first_call(p: Pair, name: str, target: float) -> Row:

@@ -12,23 +12,17 @@ import pinocchio as pin
 
 import linkwork as lw
 from benchmarks.measure import Row, side_by_side
-from benchmarks.peers import FILES, Pair, check, pair
+from benchmarks.peers import Pair, check, pair, pairs
 
 TARGETS = {16_384: dict(UR5=45, xArm7=30, G1=25, Talos=20), 65_536: dict(UR5=42, xArm7=30, G1=20, Talos=18)}
 SINGLE = dict(UR5=1.0, G1=2.0)
 
 
 def rows() -> list[Row]:
-    lw.threads(1)
-    found: list[Row] = []
-    for name in FILES:
-        p = pair(name)
-        found += [batch(p, count) for count in TARGETS]
-        found.append(single(p))
-        found.append(casadi_c(p))
-    for name in ("UR5", "G1"):
-        found.append(two_threads(pair(name)))
-    return found
+    table: list[Row] = []
+    for p in pairs():
+        table += [*(batch(p, count) for count in TARGETS), single(p), casadi_c(p)]
+    return table + [two_threads(pair(name)) for name in ("UR5", "G1")]
 
 
 def batch(p: Pair, count: int) -> Row:

@@ -52,6 +52,12 @@ def pair(name: str) -> Pair:
     return Pair(name, robot, model, order)
 
 
+def pairs() -> list[Pair]:
+    """Every robot, for rows of one thread."""
+    lw.threads(1)
+    return [pair(name) for name in FILES]
+
+
 @cache
 def robots_folder() -> Path:
     files = distribution("example-robot-data").files or []

@@ -27,26 +27,11 @@ def arm(name="arm", mass=2.0) -> lw.Robot:
         Body("slide", BOX),
         Body("tool", BOX),
     )
+    above, along = Placement(position=(0.0, 0.0, 0.2)), Placement(position=(0.2, 0.0, 0.0))
     joints = (
-        Joint(
-            "shoulder",
-            "revolute",
-            "base",
-            "upper",
-            Placement(position=(0.0, 0.0, 0.2)),
-            (0.0, 1.0, 0.0),
-            limits=(Limits(-1.0, 2.0, 3.0, 50.0),),
-        ),
+        Joint("shoulder", "revolute", "base", "upper", above, (0.0, 1.0, 0.0), limits=(Limits(-1.0, 2.0, 3.0, 50.0),)),
         Joint("elbow", "revolute", "upper", "lower", Placement(position=(0.3, 0.0, 0.0)), (0.0, 0.0, 1.0)),
-        Joint(
-            "reach",
-            "prismatic",
-            "lower",
-            "slide",
-            Placement(position=(0.2, 0.0, 0.0)),
-            (1.0, 0.0, 0.0),
-            limits=(Limits(0.0, 0.1),),
-        ),
+        Joint("reach", "prismatic", "lower", "slide", along, (1.0, 0.0, 0.0), limits=(Limits(0.0, 0.1),)),
         Joint("flange", "fixed", "slide", "tool", Placement(position=(0.05, 0.0, 0.0))),
     )
     return lw.Robot(validated(Model(name, bodies, joints)))

@@ -71,6 +71,14 @@ def cylinder(axes: Any, a: tuple[float, float], b: tuple[float, float], share: f
     link(axes, a, tuple(middle), color=PART, width=9.0)
 
 
+def mast(axes: Any, x: float, top: float, hinge: float, tip: tuple[float, float]) -> None:
+    """A post on the ground and an arm that turns about a hinge on it."""
+    ground(axes, x, 0.3)
+    link(axes, (x, 0.3), (x, top))
+    link(axes, (x, hinge), tip, color=OTHER)
+    pin(axes, (x, hinge))
+
+
 def turn(axes: Any, at: tuple[float, float], radius: float, begin: float, end: float, text: str = "") -> None:
     axes.add_patch(Arc(at, 2 * radius, 2 * radius, theta1=begin, theta2=end, color=WORD, linewidth=1.2, zorder=6))
     tip = np.deg2rad(end)
@@ -93,11 +101,9 @@ def wheel(axes: Any, at: tuple[float, float], radius: float, color: str = PART) 
 
 def linear_actuator(figure: Figure) -> None:
     left, right = stage(figure, 121, 2.2, 2.1), stage(figure, 122, 2.2, 2.1)
-    ground(left, 0.6, 0.3)
-    link(left, (0.6, 0.3), (0.6, 1.1))
-    link(left, (0.6, 1.1), (1.9, 1.6), color=OTHER)
+    mast(left, 0.6, 1.1, 1.1, (1.9, 1.6))
     cylinder(left, (0.6, 0.5), (1.5, 1.44))
-    for at in ((0.6, 1.1), (0.6, 0.5), (1.5, 1.44)):
+    for at in ((0.6, 0.5), (1.5, 1.44)):
         pin(left, at)
     word(left, 0.28, 0.5, "foot")
     word(left, 1.5, 1.7, "head")
@@ -194,11 +200,9 @@ def coupling(figure: Figure) -> None:
 
 def spring(figure: Figure) -> None:
     axes = stage(figure)
-    ground(axes, 0.8, 0.3)
-    link(axes, (0.8, 0.3), (0.8, 1.7))
-    link(axes, (0.8, 0.6), (3.3, 0.9), color=OTHER)
+    mast(axes, 0.8, 1.7, 0.6, (3.3, 0.9))
     zigzag(axes, (0.8, 1.6), (2.6, 0.82))
-    for at in ((0.8, 0.6), (0.8, 1.6), (2.6, 0.82)):
+    for at in ((0.8, 1.6), (2.6, 0.82)):
         pin(axes, at)
     word(axes, 0.5, 1.65, "first")
     word(axes, 2.65, 1.08, "second")

@@ -116,11 +116,14 @@ for caller in callers: caller.join()
 assert len(found) == 6 and all(np.array_equal(f, found[0]) for f in found)
 print("same")
 """
-FORK = """
-import os, numpy as np, linkwork as lw
-lw.threads(3)
+SQUARES = """
+import numpy as np, linkwork as lw
 kernel = lw.compile(lambda x: x * x + 1, {"x": 3})
-x = np.ones((2_000_000, 3))
+x = np.ones((3_000_000, 3))
+"""
+FORK = f"""{SQUARES}
+import os
+lw.threads(3)
 kernel(x)
 child = os.fork()
 if child == 0:
@@ -220,11 +223,9 @@ def test_a_worker_without_work_goes_to_sleep_and_too_few_awake_means_nothing_don
     assert not job.any() and boxes[:, STATUS].tolist() == [ASLEEP, AWAKE]
 
 
-INTERRUPT = """
-import _thread, random, threading, time, numpy as np, linkwork as lw
+INTERRUPT = f"""{SQUARES}
+import _thread, random, threading, time
 lw.threads(2)
-kernel = lw.compile(lambda x: x * x + 1, {"x": 3})
-x = np.ones((3_000_000, 3))
 kernel(x)
 armed = threading.Event()
 

@@ -9,17 +9,7 @@ import linkwork as lw
 from linkwork.errors import ComputationError, InvalidInput, InvalidModel, UnknownName
 from linkwork.loads.load_sharing import structure_of
 from linkwork.model import Joint, Model, Placement, validated
-from linkwork.model.elements import (
-    Bar,
-    Damper,
-    LinearActuator,
-    Point,
-    Share,
-    Slider,
-    Spring,
-    Stiffness,
-    TorsionSpring,
-)
+from linkwork.model.elements import Bar, Damper, LinearActuator, Point, Share, Slider, Spring, Stiffness, TorsionSpring
 from tests.loops.charmie_model import PLATFORM_RULES, TORSO_RULES, charmie
 from tests.loops.machines import casadi_loads, hinge_with_strut, link
 

@@ -78,24 +78,27 @@ def dense(linkage, samples=40_000):
     return theta, postures
 
 
+def joined_by_steps(first, neighbours):
+    """Every node that steps from one node to its neighbours lead to."""
+    seen, todo = set(), [first]
+    while todo:
+        node = todo.pop()
+        if node not in seen:
+            seen.add(node)
+            todo += neighbours(*node)
+    return seen
+
+
 def same_circuit(linkage, first, second):
     """Whether two postures (theta index, side) can be joined by small steps: flood over the dense postures."""
     theta, postures = dense(linkage, 720)
     ok = np.stack([p[0] for p in postures])
-    seen, todo = set(), [first]
-    while todo:
-        node = todo.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        k, side = node
-        for step in (-1, 1):
-            j = (k + step) % len(theta)
-            if ok[side, j]:
-                todo.append((j, side))
-            else:  # a dead point: the other side begins here
-                todo.append((k, 1 - side))
-    return second in seen
+
+    def neighbours(k, side):  # at a dead point the other side begins
+        around = ((k + step) % len(theta) for step in (-1, 1))
+        return [(j, side) if ok[side, j] else (k, 1 - side) for j in around]
+
+    return second in joined_by_steps(first, neighbours)
 
 
 def test_circuits_and_branches_against_dense_motion():
@@ -141,21 +144,17 @@ def outer_triangle_fails(p, k, points):
 
 def flooded(p, dense_postures):
     """Every (angle, sides) that small steps join to the first one; at a dead point the assembly changes."""
-    seen, todo = set(), [(0, (1, 1))]
-    while todo:
-        node = todo.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        k, sides = node
+
+    def neighbours(k, sides):
         points, closes = dense_postures[sides]
         for j in ((k - 1) % TURN, (k + 1) % TURN):
             if closes[j]:
-                todo.append((j, sides))
+                yield j, sides
             else:
                 outer = outer_triangle_fails(p, j, points)
-                todo.append((k, (sides[0], -sides[1]) if outer else (-sides[0], sides[1])))
-    return seen
+                yield k, (sides[0], -sides[1]) if outer else (-sides[0], sides[1])
+
+    return joined_by_steps((0, (1, 1)), neighbours)
 
 
 def test_circuits_of_six_bars_against_dense_motion():

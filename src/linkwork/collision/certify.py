@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import casadi
 import numpy as np
@@ -33,6 +33,8 @@ from linkwork.engine.stages import Row, Stages
 from linkwork.errors import InvalidInput
 from linkwork.spatial import Transform
 from linkwork.subject import Subject
+
+Variables: TypeAlias = Mapping[str, Any] | None
 
 OPERATIONS = 6_000
 CAP = 0.05  # [m] clearances beyond are not measured
@@ -216,12 +218,7 @@ def kernel_of(tables: RobotTables) -> StagedKernel:
 
 
 def proofs_of(
-    tables: RobotTables,
-    q0: Any,
-    q1: Any,
-    obstacles: Any = None,
-    cap: float = CAP,
-    variables: Mapping[str, Any] | None = None,
+    tables: RobotTables, q0: Any, q1: Any, obstacles: Any, cap: float = CAP, variables: Variables = None
 ) -> tuple[Proofs, tuple[int, ...]]:
     """Proofs of straight motions q0 to q1 (..., nq) that wait to be run, and the shape of their batch."""
     subject = tables.subject
@@ -247,7 +244,7 @@ def certify_motion(
     q1: Any,
     obstacles: Any = None,
     cap: float = CAP,
-    variables: Mapping[str, Any] | None = None,
+    variables: Variables = None,
     rest: Rest | None = None,
 ) -> Certificate:
     """Prove straight motions q0 to q1 (..., nq) free, or find where they touch; see the first lines of this file.

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any, NoReturn, get_args
 
 from linkwork.errors import InvalidModel, did_you_mean
 from linkwork.model.element_fields import Role, fields_of
@@ -14,7 +14,6 @@ from linkwork.model.elements import (
     DIRECTIONS,
     OTHERS,
     Bar,
-    Belt,
     Coupling,
     Damper,
     Differential,
@@ -28,7 +27,6 @@ from linkwork.model.elements import (
     Slider,
     Spring,
     Stiffness,
-    TorsionSpring,
 )
 from linkwork.model.joint import Joint
 from linkwork.model.number import finite, has_symbols, is_symbol, norm, scale
@@ -38,8 +36,8 @@ def checked_elements(elements: tuple[Element, ...], bodies: set[str], joints: di
     """The elements with unit axes, or InvalidModel with a sentence that names the culprit."""
     named = [e for e in elements if not isinstance(e, (Share, Stiffness))]
     for element in elements:
-        if type(element) not in _CHECKS:
-            known = ", ".join(kind.word for kind in _CHECKS)
+        if type(element) not in get_args(Element):
+            known = ", ".join(kind.word for kind in get_args(Element))
             raise InvalidModel(f"{element!r} is no closed-loop element; linkwork knows {known}")
     for name, count in Counter(e.name for e in named).items():
         if count > 1:
@@ -87,7 +85,7 @@ class _Check:
             value = getattr(self.e, label)
             if value is not None and value is not field.default:  # a default is right (tests/model)
                 self._field(label, value, field.role, changes)
-        _CHECKS[kind](self)
+        _TOGETHER.get(kind, _Check.alone)(self)
         return replace(self.e, **changes) if changes else self.e
 
     def fail(self, sentence: str) -> NoReturn:
@@ -264,15 +262,13 @@ class _Check:
                 self.fail(f'there is no joint, actuator, slider or closure "{name}"{did_you_mean(name, supports)}')
 
 
-_CHECKS: dict[Any, Callable[[_Check], None]] = {
+_TOGETHER: dict[type, Callable[[_Check], None]] = {
     LinearActuator: _Check.actuator,
     Gear: _Check.gear,
-    Belt: _Check.alone,
     Differential: _Check.differential,
     FourBar: _Check.four_bar,
     Coupling: _Check.coupling,
     Spring: _Check.between_points,
-    TorsionSpring: _Check.alone,
     Damper: _Check.between_points,
     Bar: _Check.bar,
     Slider: _Check.slider,

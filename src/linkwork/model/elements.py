@@ -10,8 +10,8 @@ schema, checks and the page docs/elements.md follow from it (`model/element_fiel
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, TypeAlias
+from dataclasses import dataclass, field, fields
+from typing import Annotated, ClassVar, TypeAlias, get_args
 
 from linkwork.model.element_fields import (
     ANGLE,
@@ -371,20 +371,6 @@ Element: TypeAlias = (
 )
 
 KINDS: dict[str, type] = {
-    type_name(kind): kind
-    for kind in (
-        LinearActuator,
-        Gear,
-        Belt,
-        Differential,
-        FourBar,
-        Coupling,
-        Spring,
-        TorsionSpring,
-        Damper,
-        Bar,
-        Slider,
-        LoopClosure,
-    )
+    type_name(kind): kind for kind in get_args(Element) if any(each.name == "name" for each in fields(kind))
 }
 """Word of a file -> class, of every element that has a name; sharing rules stand apart."""

@@ -13,7 +13,7 @@ from linkwork.engine.kernel import Context, Kernel, Signature
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.model import Frame
 from linkwork.model.payload import Payload
-from linkwork.quantities.line import Quantity
+from linkwork.quantities.line import Names, Quantity
 from linkwork.quantities.table import quantity
 from linkwork.quantities.tracing import INPUT_AXES, guard_of, input_axes, shape_of, trace
 from linkwork.subject import Subject
@@ -105,12 +105,7 @@ def context_of(subject: Subject) -> Context:
 
 
 def kernel_of(
-    subject: Subject,
-    name: str,
-    frame: str | None = None,
-    forces: tuple[str, ...] = (),
-    payloads: tuple[str, ...] = (),
-    about: Any = None,
+    subject: Subject, name: str, frame: str | None = None, forces: Names = (), payloads: Names = (), about: Any = None
 ) -> Kernel:
     """The kernel of a quantity, traced with symbols for forces on these frames and payloads on these bodies.
 
@@ -143,9 +138,7 @@ def _kernel_about(subject: Subject, line: Quantity, name: str, frame: str | None
     return present.kernel(repr((name, place, decided)), make, maker=line.trace)
 
 
-def _check(
-    subject: Subject, line: Quantity, name: str, frame: str | None, forces: tuple[str, ...], payloads: tuple[str, ...]
-) -> None:
+def _check(subject: Subject, line: Quantity, name: str, frame: str | None, forces: Names, payloads: Names) -> None:
     who = f'robot "{subject.model.name}"'
     if line.dynamic and subject.model.kinematic_only:
         raise NotPossible(f"{name}: {who} is kinematic only: no mass properties are published for it")
@@ -167,8 +160,8 @@ def _make(
     line: Quantity,
     name: str,
     frame: str | None,
-    forces: tuple[str, ...],
-    payloads: tuple[str, ...],
+    forces: Names,
+    payloads: Names,
     key: str | None,
     about: Any = None,
 ) -> Kernel:

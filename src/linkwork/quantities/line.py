@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from casadi import DM, SX
 
@@ -12,6 +12,8 @@ from linkwork.model import Placement, Tree
 from linkwork.recursions.applied import Applied, at_origins
 from linkwork.spatial import Force
 from linkwork.subject import Subject
+
+Names: TypeAlias = tuple[str, ...]
 
 
 @dataclass

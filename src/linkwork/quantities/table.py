@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import casadi
@@ -115,6 +115,12 @@ def _cheapest(ways: Sequence[SX]) -> SX:
     return min(ways, key=operations) if len(ways) > 1 else ways[0]
 
 
+def _of_operational_space(name: str, recursion: Callable[..., SX]) -> Quantity:
+    """A line of 6 x 6 numbers of a frame that the mass matrix decides."""
+    trace = lambda t, x: (recursion(t, x.q, x.frame, x.G),)
+    return Quantity(trace, "q", ((name, "6 6"),), frame=True, dynamic=True, joint_space=True)
+
+
 QUANTITIES: dict[str, Quantity] = {
     "forward_kinematics": Quantity(_all_poses, "q", (("rotation", "b 3 3"), ("position", "b 3"))),
     "pose": Quantity(_pose, "q", (("pose", "4 4"),), frame=True),
@@ -168,22 +174,8 @@ QUANTITIES: dict[str, Quantity] = {
     "torque_table": Quantity(
         lambda t, x: (torque_table(t, x.q, x.v, x.a),), "q v a", (("table", "v b"),), merged=False, dynamic=True
     ),
-    "operational_space_inertia": Quantity(
-        lambda t, x: (operational_space.inertia(t, x.q, x.frame, x.G),),
-        "q",
-        (("inertia", "6 6"),),
-        frame=True,
-        dynamic=True,
-        joint_space=True,
-    ),
-    "operational_space_mobility": Quantity(
-        lambda t, x: (operational_space.mobility(t, x.q, x.frame, x.G),),
-        "q",
-        (("mobility", "6 6"),),
-        frame=True,
-        dynamic=True,
-        joint_space=True,
-    ),
+    "operational_space_inertia": _of_operational_space("inertia", operational_space.inertia),
+    "operational_space_mobility": _of_operational_space("mobility", operational_space.mobility),
     "manipulability": Quantity(
         lambda t, x: (operational_space.manipulability(t, x.q, x.frame, x.G),), "q", (("measure", ""),), frame=True
     ),

@@ -11,7 +11,7 @@ import numpy as np
 from casadi import SX
 
 from linkwork.model import MassProperties, Tree
-from linkwork.quantities.line import Inputs, Quantity
+from linkwork.quantities.line import Inputs, Names, Quantity
 from linkwork.quantities.table import quantity
 from linkwork.recursions import poses
 from linkwork.recursions.applied import Applied
@@ -56,8 +56,8 @@ def trace(
     subject: Subject,
     name: str,
     frame: str | None = None,
-    forces: tuple[str, ...] = (),
-    payloads: tuple[str, ...] = (),
+    forces: Names = (),
+    payloads: Names = (),
     *,
     about: Any = None,
 ) -> casadi.Function:

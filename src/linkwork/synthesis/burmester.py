@@ -23,7 +23,7 @@ from linkwork.polynomials.complex_pair import Complex, numbers, pairs
 from linkwork.results import short_repr
 from linkwork.synthesis.compatibility import four_bar_of
 from linkwork.synthesis.dyads import Dyads
-from linkwork.synthesis.task import PlanarTask, as_task, check_poses, refuse, troubles
+from linkwork.synthesis.task import PlanarTask, exact_poses, troubles
 
 MOST_SAMPLES = 1_000_000
 
@@ -59,9 +59,7 @@ def burmester(task: PlanarTask, samples: int = 1000) -> Curves:
     from the other side has a length, and points come closer together where the curve is far away.
     """
     who = "burmester"
-    task = as_task(task, who)
-    check_poses(task, who)
-    refuse(task, who, "velocities", "timing")
+    task = exact_poses(task, who)
     if task.n != 4 or task.batch:
         raise NotPossible(f"{who}: the task has {task.n} positions and batch {task.batch}, expected one task of four")
     samples = deadlines.counted(samples, f"{who}: samples", 8, MOST_SAMPLES)

@@ -18,7 +18,7 @@ import numpy as np
 from linkwork.arguments import as_doubles
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.results import short_repr
-from linkwork.synthesis.task import PlanarTask, as_task, check_count, check_poses, complex_points, refuse, troubles
+from linkwork.synthesis.task import PlanarTask, check_count, complex_points, exact_poses, troubles
 
 SCAN = 4096
 """Values of beta2 that the scan of the linkages starts from."""
@@ -150,9 +150,7 @@ def compatibility(task: PlanarTask, alpha: Any = None, tail: Any = None) -> Comp
     tail     (n,) displacement of the chain's ground pivot [m]
     """
     who = "compatibility"
-    task = as_task(task, who)
-    check_poses(task, who)
-    refuse(task, who, "velocities", "timing")
+    task = exact_poses(task, who)
     if task.batch:
         raise NotPossible(f"{who}: the task is a batch of shape {task.batch}, expected one task")
     least, most, chain = (4, 5, "dyad") if alpha is None else (5, 6, "triad")

@@ -15,7 +15,7 @@ from linkwork import deadlines
 from linkwork.errors import NotPossible
 from linkwork.synthesis.dyads import Dyads, dyads
 from linkwork.synthesis.linkage import FOUR_BAR, Linkages, known_driver, pairs_of
-from linkwork.synthesis.task import PlanarTask, as_task, check_count, check_poses, refuse
+from linkwork.synthesis.task import PlanarTask, check_count, exact_poses
 from linkwork.synthesis.verdicts import Verdict, check
 
 MOST_SAMPLES = 10**9
@@ -65,9 +65,7 @@ def search(
     """
     with deadlines.time_limit(time_limit, "search"):
         who = "search"
-        task = as_task(task, who)
-        check_poses(task, who)
-        refuse(task, who, "velocities", "timing")
+        task = exact_poses(task, who)
         check_count(task, 4, 5, who, "a four-bar meets at most 5 exact poses; use fit")
         if task.batch or task.tolerance is None:
             what = f"is a batch of shape {task.batch}" if task.batch else "has no tolerance"

@@ -19,7 +19,7 @@ from linkwork.errors import InvalidInput, NotPossible
 from linkwork.synthesis import graphs
 from linkwork.synthesis.dyads import Dyads, dyads
 from linkwork.synthesis.linkage import GROUND, Linkage, Topology
-from linkwork.synthesis.task import PlanarTask, as_task, check_count, check_poses, complex_points, refuse
+from linkwork.synthesis.task import PlanarTask, check_count, complex_points, exact_poses
 
 SAME = 1e-6
 """Pivots nearer to those of an existing link [task sizes] make the same link again."""
@@ -116,9 +116,7 @@ def eight_bars(task: PlanarTask, chain: Any, most: int = 200, *, time_limit: flo
 
 
 def _task(task: PlanarTask, who: str) -> PlanarTask:
-    task = as_task(task, who)
-    check_poses(task, who)
-    refuse(task, who, "velocities", "timing")
+    task = exact_poses(task, who)
     check_count(task, 5, 5, who, "dyads of relative poses meet at most 5; take five of them")
     if task.batch:
         raise NotPossible(f"{who}: the task is a batch of shape {task.batch}, expected one task")

@@ -15,7 +15,7 @@ import numpy as np
 
 from linkwork.errors import NotPossible
 from linkwork.results import short_repr
-from linkwork.synthesis.task import PlanarTask, as_task, check_count, check_poses, complex_points, refuse, troubles
+from linkwork.synthesis.task import PlanarTask, check_count, check_poses, complex_points, exact_poses, refuse, troubles
 
 
 @short_repr
@@ -89,9 +89,7 @@ def sliders(task: PlanarTask, kind: str, given: dict[str, Any], beta: Any) -> Sl
 def slider_circle(task: PlanarTask, kind: str = "PR") -> tuple[complex, float]:
     """(centre, radius) of the points that lie on a straight line in three poses [m]."""
     who = "slider_circle"
-    task = as_task(task, who)
-    check_poses(task, who)
-    refuse(task, who, "velocities", "timing")
+    task = exact_poses(task, who)
     if task.n != 3 or task.batch:
         raise NotPossible(f"{who}: the task has {task.n} positions, expected one task of three")
     d, u = task.displacements / task.size, np.exp(1j * task.rotations)

@@ -220,6 +220,14 @@ def check_poses(task: PlanarTask, who: str) -> None:
         )
 
 
+def exact_poses(task: Any, who: str) -> PlanarTask:
+    """The task where it says poses and nothing else."""
+    task = as_task(task, who)
+    check_poses(task, who)
+    refuse(task, who, "velocities", "timing")
+    return task
+
+
 def refuse(task: PlanarTask, who: str, *parts: str) -> None:
     """Velocities and timing that nothing here would read are not passed over in silence."""
     if "velocities" in parts and task.velocities is not None and np.isfinite(task.velocities).any():

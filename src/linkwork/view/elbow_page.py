@@ -8,22 +8,21 @@ from typing import Any
 import numpy as np
 
 from linkwork.avoidance import Elbow, SafetyVolume, nearest_free
-from linkwork.collision import Obstacles, Sphere, load_obstacles
 from linkwork.errors import LinkworkError
 from linkwork.view.clearance import FREE, TOUCHING
-from linkwork.view.dragged_obstacles import DraggedObstacles
 from linkwork.view.newest import Newest
+from linkwork.view.obstacle_page import ObstaclePage
 
 LIMITED = (170, 176, 186)
 SEGMENTS = 180
 """Of the ring."""
 
 
-class ElbowPage:
-    """A folder of a robot's tab. Nothing is computed before a person asks for it."""
+class ElbowPage(ObstaclePage):
+    """The ring, the angle that a person turns, and the volume around the arm."""
 
     def __init__(self, stand: Any) -> None:
-        self.stand, self.robot, self.server = stand, stand.robot, stand.server
+        super().__init__(stand)
         gui = self.server.gui
         with gui.add_folder("Avoidance", expand_by_default=False):
             self.shown = gui.add_checkbox("ring of the arm angle", False)
@@ -39,14 +38,10 @@ class ElbowPage:
         self.colors = np.empty((0, 3), dtype=np.uint8)
         self._ring: Any = None
         self._working = False
-        self._newest = Newest(self.follow)
-        self.obstacles = DraggedObstacles(stand, "avoided", self._newest)
-        for control in (self.shown, self.file):
-            control.on_update(lambda _: self.restart())
+        self._listen(Newest(self.follow), "avoided")
         for control in (self.maximum, self.minimum, self.makes_way):
             control.on_update(lambda _: self._newest())
         self.angle.on_update(lambda event: self.turned() if event.client is not None else None)
-        self.ball.on_click(lambda _: self.add_ball())
 
     @property
     def volume(self) -> SafetyVolume:
@@ -58,19 +53,15 @@ class ElbowPage:
         """Draw the ring, or take it away."""
         with self.stand.lock:
             self.remove()
-            if not self.shown.value:
-                return
-            try:
-                if self.elbow is None:
-                    up = -np.asarray(self.robot.model.gravity, dtype=float)
-                    self.elbow = Elbow(self.robot, self.stand.tip, up if np.any(up) else (0.0, 0.0, 1.0))
-                path = self.file.value.strip()
-                self.obstacles.show(load_obstacles(path) if path else Obstacles())
-            except LinkworkError as error:
-                self.status.content = str(error)
+            if not self.shown.value or not self._ready():
                 return
             self.angle.disabled = False
         self._newest()
+
+    def _prepare(self) -> None:
+        if self.elbow is None:
+            up = -np.asarray(self.robot.model.gravity, dtype=float)
+            self.elbow = Elbow(self.robot, self.stand.tip, up if np.any(up) else (0.0, 0.0, 1.0))
 
     def show(self, q: np.ndarray) -> None:
         """The robot stands elsewhere: so does the ring."""
@@ -85,9 +76,7 @@ class ElbowPage:
             size, q = self.stand.scene.size, self.stand.scene.q
             pose = self.robot.pose(q, self.stand.tip)
             at = self.elbow.points(pose, float(self.elbow.arm_angle(q)))[1] + self.elbow.reference * 0.25 * size
-            x, y, z = at.tolist()
-            self.obstacles.add(Sphere((x, y, z), 0.05 * size))
-        self._newest()
+        self._put_ball(at, 0.05 * size)
 
     def turned(self) -> None:
         """A person moves the elbow; the tool stays."""

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.collision import CollisionModel, Obstacles, Sphere, load_obstacles
+from linkwork.collision import CollisionModel
 from linkwork.collision import model as collision_model
 from linkwork.errors import LinkworkError
 from linkwork.planning import Plan, plan
-from linkwork.view.dragged_obstacles import DraggedObstacles
 from linkwork.view.ghosts import Ghosts
 from linkwork.view.newest import Newest
+from linkwork.view.obstacle_page import ObstaclePage
 from linkwork.view.path_samples import along
 from linkwork.view.postures import matrix, quaternions
 
@@ -25,11 +25,11 @@ GHOSTS, SAMPLES = 6, 80
 _KINDS = {"sphere", "capsule", "box", "cylinder", "tapered_capsule"}
 
 
-class PlanPage:
-    """A folder of a robot's tab. Nothing is computed before a person asks for it."""
+class PlanPage(ObstaclePage):
+    """Start, goal and the path between them, followed while one of them is dragged."""
 
     def __init__(self, stand: Any) -> None:
-        self.stand, self.robot, self.server = stand, stand.robot, stand.server
+        super().__init__(stand)
         gui = self.server.gui
         with gui.add_folder("Planning", expand_by_default=False):
             self.shown = gui.add_checkbox("plan a path", False)
@@ -49,12 +49,8 @@ class PlanPage:
         self.gizmos: dict[str, Any] = {}
         self.ghosts = Ghosts(stand.scene, opacity=0.25)
         self._line: Any = None
-        self._newest = Newest(self.follow, self.settled)
-        self.obstacles = DraggedObstacles(stand, "plan obstacle", self._newest)
-        for control in (self.shown, self.file):
-            control.on_update(lambda _: self.restart())
+        self._listen(Newest(self.follow, self.settled), "plan obstacle")
         self.ghosts_shown.on_update(lambda _: self._draw())
-        self.ball.on_click(lambda _: self.add_ball())
         self.here.on_click(lambda _: self.start_here())
         self.play.on_click(lambda _: self.play_it())
 
@@ -78,21 +74,17 @@ class PlanPage:
         """Begin with the robot where it is, start and goal in one place; or take everything away."""
         with self.stand.lock:
             self.remove()
-            if not self.shown.value:
-                return
-            try:
-                if self.model is None:
-                    kinds = {shape.kind for body in self.robot.model.bodies for shape in body.collisions}
-                    self.model = collision_model(self.robot, "described" if kinds <= _KINDS else "capsules")
-                path = self.file.value.strip()
-                self.obstacles.show(load_obstacles(path) if path else Obstacles())
-            except LinkworkError as error:
-                self.status.content = str(error)
+            if not self.shown.value or not self._ready():
                 return
             self.start = self.goal = self.stand.scene.q
             for name in ("start", "goal"):
                 self._add_gizmo(name)
             self.status.content = "drag the goal away from the tool"
+
+    def _prepare(self) -> None:
+        if self.model is None:
+            kinds = {shape.kind for body in self.robot.model.bodies for shape in body.collisions}
+            self.model = collision_model(self.robot, "described" if kinds <= _KINDS else "capsules")
 
     def add_ball(self) -> None:
         """A ball beside the tool, to drag."""
@@ -100,10 +92,7 @@ class PlanPage:
             return
         size = self.stand.scene.size
         at = self.robot.pose(self.stand.scene.q, self.stand.tip)[:3, 3] + np.array([0.0, 0.0, 0.25 * size])
-        x, y, z = at.tolist()
-        with self.stand.lock:
-            self.obstacles.add(Sphere((x, y, z), 0.06 * size))
-        self._newest()
+        self._put_ball(at, 0.06 * size)
 
     def start_here(self) -> None:
         """The path begins where the robot stands."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import casadi
@@ -110,6 +110,21 @@ class Inside(NamedTuple):
     at: SX
 
 
+def faces(p: SX, u: SX, h: SX) -> Iterator[tuple[int, float, SX, tuple[SX, SX]]]:
+    """(axis, side, outward normal, where p + t u enters and leaves the face's shadow) of the six faces of a box."""
+    steps = if_else(fabs(u) > NOTHING, u, NOTHING)
+    wide = h + 1e-9  # what runs along a face of the box by rounding alone is beside it
+    first, second = (-wide - p) / steps, (wide - p) / steps
+    enter, leave = fmin(first, second), fmax(first, second)
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        beside = (fmax(enter[j], enter[k]), fmin(leave[j], leave[k]))
+        for side in (1.0, -1.0):
+            outward = SX.zeros(3)
+            outward[i] = side
+            yield i, side, outward, beside
+
+
 def segment_in_box(p: SX, u: SX, h: SX) -> Inside:
     """The shortest way for p + t u, t in [0, 1], out of the box: least overlap along the faces of their difference.
 
@@ -118,20 +133,11 @@ def segment_in_box(p: SX, u: SX, h: SX) -> Inside:
     cross product the place where the segment passes the edge.
     """
     end = p + u
-    steps = if_else(fabs(u) > NOTHING, u, NOTHING)
-    wide = h + 1e-9  # what runs along a face of the box by rounding alone is beside it
-    first, second = (-wide - p) / steps, (wide - p) / steps
-    enter, leave = fmin(first, second), fmax(first, second)
     best = Inside(SX(FAR), SX([0.0, 0.0, 1.0]), SX(0))
-    for i in range(3):
-        j, k = (i + 1) % 3, (i + 2) % 3
-        beside = (fmax(enter[j], enter[k]), fmin(leave[j], leave[k]))
-        for sign in (1.0, -1.0):
-            outward = SX.zeros(3)
-            outward[i] = sign
-            low = fmin(sign * p[i], sign * end[i])
-            at_end = clamp(if_else(sign * u[i] < 0.0, 1.0, 0.0), *beside)
-            best = shallower(best, Inside(h[i] - low, outward, clamp(at_end, 0.0, 1.0)))
+    for i, sign, outward, beside in faces(p, u, h):
+        low = fmin(sign * p[i], sign * end[i])
+        at_end = clamp(if_else(sign * u[i] < 0.0, 1.0, 0.0), *beside)
+        best = shallower(best, Inside(h[i] - low, outward, clamp(at_end, 0.0, 1.0)))
     for i in range(3):
         j, k = (i + 1) % 3, (i + 2) % 3
         uu = u[j] * u[j] + u[k] * u[k]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import casadi
 from casadi import SX, dot, fabs, fmax, fmin, if_else, sqrt
 
-from linkwork.collision.distances.boxes import FAR, BoxAxes, Inside, shallower
+from linkwork.collision.distances.boxes import FAR, BoxAxes, Inside, faces, shallower
 from linkwork.collision.distances.nearest import NOTHING, TOUCHING, Nearest, clamp, ratio, vector
 from linkwork.collision.distances.tapered import Taper
 
@@ -78,21 +78,12 @@ def way_out(taper: Taper, h: SX) -> Inside:
     p, u, k = taper.p, taper.u, taper.k
     end = p + u
     best = Inside(SX(FAR), SX([0.0, 0.0, 1.0]), SX(0))
-    wide = h + 1e-9
-    steps = if_else(fabs(u) > NOTHING, u, NOTHING)
-    first, second = (-wide - p) / steps, (wide - p) / steps
-    enter, leave = fmin(first, second), fmax(first, second)
-    for i in range(3):
-        j, l = (i + 1) % 3, (i + 2) % 3
-        beside = (fmax(enter[j], enter[l]), fmin(leave[j], leave[l]))
-        for sign in (1.0, -1.0):
-            outward = SX.zeros(3)
-            outward[i] = sign
-            start_depth, end_depth = taper.r - sign * p[i], taper.r + k - sign * end[i]
-            level = fabs(end_depth - start_depth) <= 1e-12
-            at = if_else(end_depth > start_depth, 1.0, 0.0)
-            at = if_else(level, clamp(clamp(at, *beside), 0.0, 1.0), at)
-            best = shallower(best, Inside(h[i] + fmax(start_depth, end_depth), outward, at))
+    for i, sign, outward, beside in faces(p, u, h):
+        start_depth, end_depth = taper.r - sign * p[i], taper.r + k - sign * end[i]
+        level = fabs(end_depth - start_depth) <= 1e-12
+        at = if_else(end_depth > start_depth, 1.0, 0.0)
+        at = if_else(level, clamp(clamp(at, *beside), 0.0, 1.0), at)
+        best = shallower(best, Inside(h[i] + fmax(start_depth, end_depth), outward, at))
     for i in range(3):
         j, l = (i + 1) % 3, (i + 2) % 3
         uu = u[j] * u[j] + u[l] * u[l]
