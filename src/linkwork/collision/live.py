@@ -128,10 +128,10 @@ def strokes(tree: Tree, q: SX, v: SX) -> list[SX]:
     stroke = [SX(0)] * len(tree.nodes)
     for i in tree.outward:
         node = tree.nodes[i]
-        if node.kind in ("prismatic", "helical"):
-            slope = 1.0 if node.kind == "prismatic" else casadi.fabs(SX(node.pitch))
+        if node.row.is_slide or node.row.has_pitch:
+            slope = 1.0 if node.row.is_slide else casadi.fabs(SX(node.pitch))
             stroke[i] = slope * fmax(casadi.fabs(q[node.q]), casadi.fabs(q[node.q] + v[node.v]))
-        elif node.kind == "floating":
+        elif node.row.is_free:
             stroke[i] = norm_2(q[node.q : node.q + 3]) + norm_2(v[node.v : node.v + 3])
     return stroke
 
@@ -144,17 +144,13 @@ def reaches(tree: Tree, node: int, around: tuple[SX, SX], stroke: Sequence[SX]) 
     for i in reversed(tree.paths[node]):
         joint = tree.nodes[i]
         length = norm_2(way)
-        match joint.kind:
-            case "revolute" | "helical":
-                axis = vertcat(*joint.axis)
-                across = norm_2(way - casadi.dot(way, axis) * axis)
-                reach[joint.v] = across + extent + (casadi.fabs(SX(joint.pitch)) if joint.kind == "helical" else 0.0)
-            case "prismatic":
-                reach[joint.v] = SX(1)
-            case "ball":
-                reach[joint.v : joint.v + 3] = [length + extent] * 3
-            case "floating":
-                reach[joint.v : joint.v + 6] = [SX(1)] * 3 + [length + extent] * 3
+        if joint.row.is_hinge or joint.row.has_pitch:
+            axis = vertcat(*joint.axis)
+            across = norm_2(way - casadi.dot(way, axis) * axis)
+            reach[joint.v] = across + extent + (casadi.fabs(SX(joint.pitch)) if joint.row.has_pitch else 0.0)
+        else:  # what slides moves by its way, what turns about a point by the distance from it
+            for k in range(joint.nv):
+                reach[joint.v + k] = SX(1) if k in joint.row.slides else length + extent
         extent = extent + length + stroke[i]
         way = vertcat(*joint.placement.position)
     return reach

@@ -16,6 +16,7 @@ from linkwork.errors import NotPossible
 from linkwork.formats.dh import DHTable
 from linkwork.model.inertia import MassProperties
 from linkwork.model.joint import Joint, Limits
+from linkwork.model.kinds import PRISMATIC, REVOLUTE
 from linkwork.model.model import Model
 from linkwork.model.number import times
 from linkwork.model.placement import HERE, Placement
@@ -60,7 +61,7 @@ def _standing_on(moving: list[_Moving], base: Placement) -> list[_Moving]:
 
 def _refuse_what_rows_cannot_hold(model: Model) -> None:
     for joint in model.joints:
-        if joint.type not in ("fixed", "revolute", "continuous", "prismatic"):
+        if not (joint.kind.is_fixed or joint.kind.is_hinge or joint.kind.is_slide):
             raise NotPossible(
                 f'to_dh: joint "{joint.name}" of robot "{model.name}" is {joint.type}; a DH row holds one revolute or '
                 "prismatic joint"
@@ -123,7 +124,7 @@ def _own_rows(moving: list[_Moving], convention: str) -> list[dict[str, Any]] | 
 
 def _standard_row(m: _Moving, size: float) -> tuple[dict[str, float], float] | None:
     """(parameters, offset) where the joint moves about (along) z of the frame before and the row's form fits."""
-    turns = m.joint.type != "prismatic"
+    turns = not m.joint.kind.is_slide
     along = times(m.before.rotation, m.joint.axis)
     beside = max(map(abs, m.before.position[:2])) if turns else 0.0
     if max(abs(along[0]), abs(along[1]), abs(along[2] - 1.0)) > _FITS or beside > _FITS * size:
@@ -143,7 +144,7 @@ def _modified_row(m: _Moving, size: float) -> tuple[dict[str, float], float] | N
         return None
     if m.after is None:
         return across, 0.0
-    free, other = ("theta", "d") if m.joint.type != "prismatic" else ("d", "theta")
+    free, other = ("d", "theta") if m.joint.kind.is_slide else ("theta", "d")
     if abs(along["a"]) + abs(along["alpha"]) + abs(across[other]) > _FITS * size:
         return None
     parameters = {"a": across["a"], "alpha": across["alpha"], "d": along["d"], "theta": along["theta"]}
@@ -181,7 +182,7 @@ def _modified(T: Placement, size: float) -> dict[str, float] | None:
 
 
 def _row(i: int, m: _Moving, parameters: dict[str, float], offset: float, matter: Any) -> dict[str, Any]:
-    row: dict[str, Any] = {**parameters, "joint": "prismatic" if m.joint.type == "prismatic" else "revolute"}
+    row: dict[str, Any] = {**parameters, "joint": PRISMATIC if m.joint.kind.is_slide else REVOLUTE}
     row["offset"] = offset
     if matter is not None:
         row |= {"mass": float(matter.mass), "com": tuple(matter.com), "inertia": tuple(map(tuple, matter.inertia))}

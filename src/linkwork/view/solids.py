@@ -162,12 +162,12 @@ def _depth(model: Model) -> dict[str, float]:
     """body -> how far out it is on an arm, 0 to 1; nothing where the robot is no single chain of hinges and slides."""
     carried = [joint.parent for joint in model.joints if joint.parent is not None]
     single = len(set(carried)) == len(carried) and sum(joint.parent is None for joint in model.joints) <= 1
-    moving = [joint for joint in model.joints if joint.type != "fixed"]
+    moving = [joint for joint in model.joints if not joint.kind.is_fixed]
     flat = len({tuple(np.round(joint.axis, 6)) for joint in moving}) == 1 and all(
         np.allclose(joint.placement.rotation, np.eye(3)) for joint in model.joints
     )
-    known = {"revolute", "continuous", "prismatic"}
-    if model.elements or not single or flat or len(moving) < 3 or not {joint.type for joint in moving} <= known:
+    of_arms = all(joint.kind.is_hinge or joint.kind.is_slide for joint in moving)
+    if model.elements or not single or flat or len(moving) < 3 or not of_arms:
         return {}
     children = {joint.child for joint in model.joints}
     order = [body.name for body in model.bodies if body.name not in children]
@@ -183,11 +183,11 @@ def _limb(model: Model, body: Body, size: float, depth: float) -> list[tuple[Tri
         ends = [moved(triangles.ball(radius), np.eye(3), end) for end in (a, b)]
         parts += [(part, COLORS["shape"]) for part in (triangles.tube(a, b, radius), *ends)]
     for joint in model.joints:
-        if joint.child == body.name and joint.type != "fixed":
+        if joint.child == body.name and not joint.kind.is_fixed:
             axis = np.array(joint.axis, dtype=float)
             R, at = triangles.turn_z_to(axis), np.zeros(3)
             wide, long = 1.22 * radius, 2.9 * radius
-            if joint.type == "prismatic":  # a shaft that reaches back into its carrier
+            if joint.kind.is_slide:  # a shaft that reaches back into its carrier
                 stroke = [float(limit.upper - limit.lower) for limit in joint.limits]
                 long = stroke[0] if stroke and np.isfinite(stroke[0]) else 0.2 * size
                 wide, at = 0.6 * radius, -0.5 * long * axis

@@ -6,6 +6,7 @@ becomes part of the next body, which MJCF lets hold several joints; a mark keeps
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -132,14 +133,15 @@ class Plan:
         """Whether the body a chain of joints has reached can be taken in by the next one."""
         body = self.bodies[chain[-1].child]
         onward = self.carried.get(body.name, [])
-        if len(onward) != 1 or onward[0].type in ("fixed", "floating") or chain[-1].type in ("fixed", "floating"):
+        if len(onward) != 1 or any(joint.kind.is_fixed or joint.kind.is_free for joint in (onward[0], chain[-1])):
             return False
         bare = not (body.visuals or body.collisions)
         massless = body.mass_properties == MassProperties() or _weighs_nothing(body)
         if not bare or not massless or body.name in self.named:
             return False
-        kinds = [kind for joint in (*chain, onward[0]) for kind, _, _ in simple_joints(joint)]
-        turns_after_ball = "ball" in kinds and any(k != "prismatic" for k in kinds[kinds.index("ball") + 1 :])
+        kinds = [KINDS[kind] for joint in (*chain, onward[0]) for kind, _, _ in simple_joints(joint)]
+        after_ball = itertools.dropwhile(lambda kind: not kind.is_ball, kinds)
+        turns_after_ball = any(not kind.is_slide for kind in itertools.islice(after_ball, 1, None))
         return sum(joint.nv for joint in (*chain, onward[0])) <= MOST_FREEDOMS and not turns_after_ball
 
     def _singles(self, joint: Joint, frames: list[Placement], references: list[float]) -> list[Single]:
@@ -173,9 +175,9 @@ def _references(model: Model) -> dict[str, tuple[float, ...]]:
 
 
 def _moved(kind: str, axis: Vector, q: float) -> Placement:
-    if kind == "prismatic":
+    if KINDS[kind].is_slide:
         return Placement(position=scale(q, axis))
-    return Placement(from_axis_angle(axis, q)) if kind == "revolute" and q else HERE
+    return Placement(from_axis_angle(axis, q)) if KINDS[kind].is_hinge and q else HERE
 
 
 def _per_coordinate(value: Number | tuple[Number, ...], count: int) -> tuple[Number, ...]:

@@ -67,15 +67,15 @@ def reasons(plan: Plan) -> Iterator[str]:
 
 def _about_joint(joint: Joint) -> Iterator[str]:
     about = f'joint "{joint.name}"'
-    if joint.type == "helical":
+    if joint.kind.has_pitch:
         yield f"{about} is helical, and MuJoCo has no such joint"
-    if joint.type == "floating":
+    if joint.kind.is_free:
         if joint.parent not in (None, WORLD) or joint.placement != HERE:
             yield f"{about} floats, and MuJoCo's free joint counts from the world's origin alone"
         if any(_tuple(joint.armature)):
             yield f"{about} floats with armature, which MuJoCo would lay on world axes"
     for label in ("damping", "friction", "armature"):
-        if joint.type in ("floating", "ball") and len(set(_tuple(getattr(joint, label)))) > 1:
+        if joint.kind.quaternion and len(set(_tuple(getattr(joint, label)))) > 1:
             yield f"{about} is {joint.type} and has a different {label} for each coordinate"
 
 

@@ -10,9 +10,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from linkwork.arguments import choice
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.formats.files import collected_later, read_bounded
 from linkwork.formats.meshes import MeshFinder
+from linkwork.formats.options import CHOICES
 from linkwork.formats.robot_yaml.build import build_model
 from linkwork.formats.robot_yaml.document import LARGEST, Node, parse_document
 from linkwork.formats.robot_yaml.schema import Entry, Reader, Value
@@ -21,12 +23,10 @@ from linkwork.formats.robot_yaml.variables import check_variable_names, defaults
 from linkwork.formats.robot_yaml.vocabulary import ROBOT, UNITS
 from linkwork.formats.strictness import Passed
 from linkwork.model.edit import with_base
-from linkwork.model.inertia import LEVELS
 from linkwork.model.model import Model
 from linkwork.model.number import Number
 
 ENDING = ".robot.yaml"
-CHOICES = {"check": LEVELS, "mimic": ("follow", "independent"), "root": ("fixed", "floating")}
 
 
 class Description:
@@ -51,10 +51,8 @@ class Description:
         visuals: bool = True,
     ) -> None:
         for label, value in (("check", check), ("mimic", mimic), ("root", root)):
-            if value not in CHOICES[label] and not (label == "check" and value is None):
-                choices = ", ".join(CHOICES[label])
-                near = did_you_mean(str(value), CHOICES[label])
-                raise InvalidInput(f"read_robot_yaml: {label} is {value!r}, expected one of {choices}{near}")
+            if label != "check" or value is not None:
+                choice(value, CHOICES[label], f"read_robot_yaml: {label}")
         if not isinstance(text, (str, bytes)):
             raise InvalidInput(f"read_robot_yaml: text is a {type(text).__name__}, expected str or bytes")
         self._arguments = (text, source, folder, check, mimic, root, strict, visuals)

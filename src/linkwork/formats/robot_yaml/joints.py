@@ -18,6 +18,7 @@ from linkwork.formats.robot_yaml.shapes import read_shape
 from linkwork.formats.robot_yaml.variables import Scope, remarks
 from linkwork.model.body import Shape
 from linkwork.model.joint import SIZES, Joint, Limits, Mimic
+from linkwork.model.kinds import KINDS
 from linkwork.model.number import is_symbol
 from linkwork.model.placement import HERE, Placement
 
@@ -101,10 +102,11 @@ def _joint(build: Build, name: str, part: Part, entry: Entry) -> Joint:
     else:
         parent, T = _hung(build, part)
     T = T @ mirror.placement(placement(entry, "placement", scope, points))
-    if mirror.axis is not None and kind in ("cylindrical", "planar"):
+    row = KINDS[kind]
+    if mirror.axis is not None and row.slides and row.turns and not row.quaternion:
         sentence = f"a {kind} joint has no mirrored one with the same coordinates; write that side by hand"
         build.reader.refuse(entry.at("type"), sentence)
-    turned = mirror.position if kind == "prismatic" else mirror.turning
+    turned = mirror.position if row.is_slide else mirror.turning
     first = turned(axis(entry["axis"], scope)) if "axis" in entry else turned((0.0, 0.0, 1.0))
     second = turned(axis(entry["second_axis"], scope)) if "second_axis" in entry else turned((1.0, 0.0, 0.0))
     pitch = scope.number(entry.get("pitch", 0.0)) / (2.0 * math.pi)
@@ -114,9 +116,9 @@ def _joint(build: Build, name: str, part: Part, entry: Entry) -> Joint:
         parent,
         child,
         T,
-        axis=first if kind not in ("fixed", "ball", "floating") else (0.0, 0.0, 1.0),
-        second_axis=second if kind == "universal" else (1.0, 0.0, 0.0),
-        pitch=(-pitch if mirror.axis else pitch) if kind == "helical" else 0.0,
+        axis=first if row.has_axis else (0.0, 0.0, 1.0),
+        second_axis=second if row.has_second_axis else (1.0, 0.0, 0.0),
+        pitch=(-pitch if mirror.axis else pitch) if row.has_pitch else 0.0,
         limits=_limits(build, entry, kind, scope),
         **_resistance(build, entry, kind, scope),
     )

@@ -11,6 +11,7 @@ from linkwork.formats.robot_yaml.parts import own_names
 from linkwork.formats.robot_yaml.schema import Entry, Place
 from linkwork.formats.robot_yaml.variables import Scope, remarks
 from linkwork.model.joint import SIZES
+from linkwork.model.kinds import KINDS
 from linkwork.model.model import Configurations
 from linkwork.model.motions import DescribedMotion, Pieces, Track, accelerated, through
 
@@ -118,6 +119,7 @@ def read_configurations(build: Build, robot: Entry, scope: Scope) -> Configurati
 
 def _coordinate(kind: str, k: int) -> str:
     """Quaternions are plain numbers."""
-    if kind == "ball" or (kind == "floating" and k >= 3):
+    row = KINDS[kind]
+    if row.quaternion and k >= len(row.slides):
         return "number"
     return dimension("position", kind, k)

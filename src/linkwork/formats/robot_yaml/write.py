@@ -164,11 +164,11 @@ def _joint(joint: Joint) -> dict[str, Node]:
     if joint.parent is not None:
         entry["parent"] = _text(joint.parent)
     entry |= {"child": _text(joint.child), **_placed(joint.placement)}
-    if joint.type not in ("fixed", "ball", "floating"):
+    if joint.kind.has_axis:
         entry["axis"] = _axis(joint.axis)
-    if joint.type == "universal":
+    if joint.kind.has_second_axis:
         entry["second_axis"] = _axis(joint.second_axis)
-    if joint.type == "helical":
+    if joint.kind.has_pitch:
         entry["pitch"] = _number(joint.pitch * 2.0 * math.pi)
     if joint.limits:
         limits = [_limits(limit) for limit in joint.limits]

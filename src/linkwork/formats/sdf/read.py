@@ -217,7 +217,7 @@ class _Reader:
             return [Joint(name, kind, parent, child, start)]
         axis = element.only("axis")
         joint = Joint(name, kind, parent, child, start)
-        if kind != "ball":
+        if joint.kind.has_axis:
             direction = self._axis(element, "axis", T_child)
             damping, friction = _resistance(axis)
             joint = replace(joint, axis=direction, limits=_limits(axis, self.passed), mimic=self._mimic(axis))
@@ -225,10 +225,10 @@ class _Reader:
             if kind == "revolute" and (not joint.limits or math.isinf(joint.limits[0].upper)):
                 joint = replace(joint, type="continuous")
             self._spring(name, axis)
-        if kind == "universal":
+        if joint.kind.has_second_axis:
             joint = replace(joint, second_axis=self._axis(element, "axis2", T_child), limits=(), mimic=None)
-        offset = seen.position if kind in ("ball", "universal") else ZERO
-        if kind in ("revolute", "continuous"):
+        offset = seen.position if joint.kind.is_ball or joint.kind.has_second_axis else ZERO
+        if joint.kind.is_hinge:
             offset = subtract(seen.position, scale(dot(seen.position, joint.axis), joint.axis))
         if math.hypot(*offset) <= _ON_AXIS * (1.0 + math.hypot(*seen.position)):
             return [joint]

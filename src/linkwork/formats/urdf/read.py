@@ -156,7 +156,7 @@ def _joint(element: Element, passed: Passed) -> Joint:
         placement=placement(element.only("origin", passed)),
     )
     axis, dynamics, mimic = (element.only(tag, passed) for tag in ("axis", "dynamics", "mimic"))
-    if kind in ("revolute", "continuous", "prismatic", "planar"):
+    if joint.kind.has_axis:
         x, y, z = (1.0, 0.0, 0.0) if axis is None else axis.numbers("xyz", 3)
         joint = replace(joint, axis=(x, y, z), limits=_limits(element, kind, passed))
     if dynamics is not None and kind != "fixed":

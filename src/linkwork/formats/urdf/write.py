@@ -30,7 +30,7 @@ from urllib.parse import quote
 
 from linkwork.errors import NotPossible
 from linkwork.formats.files import file_name, write_atomically
-from linkwork.formats.urdf.vocabulary import NAMESPACE, SHAPES
+from linkwork.formats.urdf.vocabulary import JOINT_TYPES, NAMESPACE, SHAPES
 from linkwork.formats.xml import quoted
 from linkwork.model.body import Body, Shape
 from linkwork.model.joint import Joint, Limits
@@ -227,11 +227,8 @@ def _mesh_name(mesh: str, folder: Path | None) -> str:
 
 def _joints(joint: Joint, names: _Names) -> Iterator[str]:
     """The joint, or the two joints and the link between that stand for a cylindrical or universal one."""
-    pair = {
-        "cylindrical": (("revolute", joint.axis), ("prismatic", joint.axis)),
-        "universal": (("revolute", joint.axis), ("revolute", joint.second_axis)),
-    }.get(joint.type)
-    if pair is None:
+    pair = joint.kind.chain
+    if joint.type in JOINT_TYPES or len(pair) != 2:
         yield from _joint(joint)
         return
     between = names.link(f"{joint.name}_between")
@@ -244,7 +241,7 @@ def _joints(joint: Joint, names: _Names) -> Iterator[str]:
             parent=joint.parent if k == 0 else between,
             child=between if k == 0 else joint.child,
             placement=joint.placement if k == 0 else HERE,
-            axis=axis,
+            axis=getattr(joint, axis),
             limits=joint.limits[k : k + 1],
             damping=damping[k],
             friction=friction[k],
@@ -256,13 +253,13 @@ def _joints(joint: Joint, names: _Names) -> Iterator[str]:
 def _joint(joint: Joint) -> Iterator[str]:
     limit = joint.limits[0] if joint.limits and joint.nv == 1 else _UNLIMITED
     kind = joint.type
-    if kind in ("revolute", "continuous"):
+    if joint.kind.is_hinge:
         kind = "continuous" if limit.lower == -math.inf and limit.upper == math.inf else "revolute"
     yield f'<joint name={quoted(joint.name)} type="{kind}">'
     yield from (f"  {row}" for row in _origin(joint.placement))
     yield f"  <parent link={quoted(str(joint.parent))}/>"
     yield f"  <child link={quoted(joint.child)}/>"
-    if kind in ("revolute", "continuous", "prismatic", "planar"):
+    if joint.kind.has_axis:
         yield f'  <axis xyz="{_numbers(joint.axis)}"/>'
     numbers = {"effort": limit.effort, "velocity": limit.velocity}
     if limit.acceleration < math.inf:
