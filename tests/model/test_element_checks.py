@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from types import SimpleNamespace
+from typing import get_args
 
 import pytest
 
 from linkwork.errors import InvalidModel
-from linkwork.model.element_checks import _CHECKS, _Check, _Known
+from linkwork.model.element_checks import _Check, _Known
 from linkwork.model.element_fields import fields_of
-from linkwork.model.elements import LoopClosure, Point
+from linkwork.model.elements import Element, LoopClosure, Point
 
 
-@pytest.mark.parametrize("kind", _CHECKS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", get_args(Element), ids=lambda kind: kind.__name__)
 def test_the_default_of_every_field_is_what_its_role_asks_for(kind):
     known = _Known((), set(), {})
     for label, field in fields_of(kind).items():
