@@ -55,6 +55,7 @@ def step_towards(
     wish: SX | None = None,
 ) -> Step:
     """One step from x. lower, upper: of the coordinates in `mechanism.single`; wish: dx preferred where goals allow."""
+    # what is missing, weighted; loops that must close are further rows
     q = mechanism.in_tree(x)
     error = gap(mechanism.tree, q, goals, mechanism.places, target, mechanism.length)
     e, J = error.e, mechanism.columns(error.J)
@@ -69,6 +70,7 @@ def step_towards(
     ee = sum((float(w[i] ** 2) * e[i] * e[i] for i in range(m)), SX(0))
     damping = DAMPING * ee + _LEAST_DAMPING * mechanism.length**2
 
+    # damped least squares over the coordinates that limits leave free, by the smaller of J J' and J'J
     free = _free(mechanism, x, J, e, w, lower, upper)
     moves = [free[j] * float(mechanism.units[j] ** 2) for j in range(n)]
     rest = e
@@ -96,6 +98,7 @@ def step_towards(
     if wish is not None:
         dx = dx + wish
 
+    # within the limits, and how much a further step could still gain
     moved = mechanism.moved(x, dx)
     inside = SX(moved)
     for (at, _), low, high in zip(mechanism.single, casadi.vertsplit(lower), casadi.vertsplit(upper), strict=True):

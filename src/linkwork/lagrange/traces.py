@@ -47,7 +47,7 @@ def at_rest(expression: SX, *symbols: SX) -> SX:
 
 
 def mass_matrix(system: System, x: dict[str, SX]) -> tuple[SX]:
-    """M = d tau / d a (n, n), its lower triangle computed and mirrored: a fifth fewer operations."""
+    """M = d tau / d a (n, n), its lower triangle computed and mirrored."""
     scope = system.scope
     M = casadi.jacobian(together(system.placed, scope, system.gravity_vector), scope.a)
     M = casadi.tril2symm(casadi.tril(casadi.densify(M)))

@@ -170,6 +170,7 @@ def build_tree(model: Model, merge: bool = True) -> Tree:
     nq = nv = 0
     stack = list(reversed(roots + carried.get(None, [])))
     while stack:
+        # outward: a fixed joint hands its body to the node that carries it, any other becomes one node or several
         joint = stack.pop()
         parent, T_node_parent = where[joint.parent]
         T = T_node_parent @ joint.placement
@@ -214,6 +215,7 @@ def build_tree(model: Model, merge: bool = True) -> Tree:
             coordinates.pop(joint.name, None)
         stack.extend(reversed(carried.get(joint.child, [])))
 
+    # frames and bodies as places on nodes
     placed = {name: w for name, w in where.items() if name is not None}
     frames = dict(placed)
     for frame in model.frames:

@@ -43,7 +43,7 @@ def body_forces(tree: Tree, X: list[Transform], v: SX, a: SX, forces: dict[int, 
         mu = I wd + w x (I w) + h x pdd
 
     The gyroscopic line is the integral of r x U r over the body: with the second moments J = tr(I)/2 - I it is the
-    axial vector of U J - J U', a third fewer operations than I wd + w x (I w).
+    axial vector of U J - J U', fewer operations than I wd + w x (I w).
     """
     _, _, pdd, U = body_motions(tree, X, v, a)
     F = [Force()]

@@ -99,7 +99,7 @@ def _advance(
         rows = own(x, 2)[..., first : first + count, :]
         missing = count - rows.shape[-2]
         carried[name] = np.concatenate([rows, *[x[..., -1:, :]] * missing], axis=-2) if missing > 0 else rows
-    # Two vectors a lane group hide the latency of a step that waits for itself: 8 to 28 % faster than one.
+    # Two vectors a lane group hide the latency of a step that waits for itself (python -m benchmarks simulate).
     wide = 2 * machine.widths()[0]
     width = wide if len(alive) >= wide else None
     if loop.metrics is not None:

@@ -15,7 +15,7 @@ DEEPEST = 2000
 
 
 MOST_ELEMENTS = 40_000
-"""How many elements a file may have, with what it includes: a shape costs 0.2 ms, and hostile files seconds at most."""
+"""How many elements a file may have, with what it includes: a hostile one costs seconds at most (tests/formats)."""
 
 
 def expanded(content: bytes | str, source: str, folders: Folders, tags: set[str]) -> Element:

@@ -174,7 +174,7 @@ def _solutions(
         )
     q = _whole(subject, family, rows.q)
     empty = np.where(valid, 0.0, np.nan)
-    np.add(q, empty[..., None], out=q)  # adding is a third faster than assigning through a mask
+    np.add(q, empty[..., None], out=q)  # adding is faster than assigning through a mask
     np.add(rows.residual, empty, out=rows.residual)
     return Solutions(
         q=q.reshape(*batch, m, q.shape[-1]),
