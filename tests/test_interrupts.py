@@ -34,10 +34,22 @@ def endless(work):
             work()
 
 
+def interrupt_soon():
+    threading.Timer(0.02, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+
+
 def interrupted(call, *args):
     """The call, with Ctrl-C soon after it began."""
-    threading.Timer(0.02, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    interrupt_soon()
     call(*args)
+
+
+class InterruptedWait(threading.Event):
+    """Ctrl-C comes when somebody waits for it, however late that is."""
+
+    def wait(self, timeout=None):
+        interrupt_soon()
+        return super().wait(timeout)
 
 
 @pytest.mark.parametrize("work", SWALLOWING.values(), ids=SWALLOWING)
@@ -66,13 +78,14 @@ def test_who_cleans_up_is_not_interrupted_again():
 
     def work():
         try:
+            interrupt_soon()
             endless(lambda: None)
         finally:
             time.sleep(0.3)  # several times as long as until an interrupt is sent again
             cleaned.append(True)
 
     with pytest.raises(KeyboardInterrupt):
-        interrupted(heard, work)
+        heard(work)
     assert cleaned == [True]
 
 
@@ -81,11 +94,11 @@ def test_who_waits_for_ctrl_c_returns_and_goes_on():
     went_on = []
 
     def serve(x: float) -> None:
-        wait_until(threading.Event(), ENDLESS)
+        wait_until(InterruptedWait(), ENDLESS)
         time.sleep(0.2)  # longer than until an interrupt that nobody heard is sent again
         went_on.append(x)
 
-    interrupted(door(serve, "serve"), 1.0)
+    door(serve, "serve")(1.0)
     assert went_on == [1.0]
 
 

@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -237,7 +236,7 @@ main()
 def test_an_interrupt_that_is_swallowed_is_heard_again(server, tmp_path):
     """Foreign code in between may drop it, as this loop does once."""
     before = """
-import signal, time
+import signal, sys, time
 import linkwork.library
 def load(*_, **__):
     try:
@@ -245,11 +244,11 @@ def load(*_, **__):
     except KeyboardInterrupt:
         pass
     time.sleep(60)
+    print("nobody heard", file=sys.stderr)
 linkwork.load = linkwork.library.load = load
 """
-    start = time.monotonic()
     done = server.run("fk", "arm-2", cwd=tmp_path, before=before)
-    assert done.returncode == 130 and done.stderr.strip() == "interrupted" and time.monotonic() - start < 30
+    assert done.returncode == 130 and done.stderr.strip() == "interrupted"
 
 
 @pytest.mark.parametrize(

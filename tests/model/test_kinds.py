@@ -12,7 +12,7 @@ import pytest
 import linkwork as lw
 from linkwork.model.joint import SIZES, TYPES, Joint
 from linkwork.model.joint_motion import joint_motion
-from linkwork.model.kinds import KINDS, SIMPLE
+from linkwork.model.kinds import KINDS
 from linkwork.model.tree import simple_joints
 
 
@@ -22,8 +22,7 @@ def test_a_row_says_what_the_joint_does(kind):
     assert (joint.nq, joint.nv) == SIZES[kind.name] == (kind.nq, kind.nv)
     assert joint_motion(joint, kind.neutral) == joint_motion(Joint("f", "fixed", None, "b"), ())
     assert sorted((*kind.slides, *kind.turns)) == list(range(kind.nv))
-    assert all(part in SIMPLE for part, _, _ in simple_joints(joint))
-    assert kind.is_simple == (kind.name in SIMPLE)
+    assert all(KINDS[part].is_simple for part, _, _ in simple_joints(joint))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from linkwork.model import Body, Frame, Joint, MassProperties, Mimic, Model, Placement, build_tree
 from linkwork.model.joint import SIZES, TYPES, resolved_mimic
 from linkwork.model.joint_motion import joint_motion
-from linkwork.model.kinds import SIMPLE
+from linkwork.model.kinds import KINDS
 from linkwork.model.tree import Tree
 from tests.numeric import matrix, pseudo_inertia, world_poses
 from tests.random_models import random_model, random_q
@@ -74,7 +74,7 @@ def test_parents_come_first_and_coordinates_are_dense(seed):
     for merge in (True, False):
         tree = build_tree(model, merge)
         assert all(node.parent < i for i, node in enumerate(tree.nodes))
-        assert {node.kind for node in tree.nodes} <= set(SIMPLE)
+        assert all(KINDS[node.kind].is_simple for node in tree.nodes)
         assert [node.q for node in tree.nodes[1:]] == np.cumsum([node.nq for node in tree.nodes])[:-1].tolist()
         assert [node.v for node in tree.nodes[1:]] == np.cumsum([node.nv for node in tree.nodes])[:-1].tolist()
         assert tree.nq == sum(joint.nq for joint in model.joints)

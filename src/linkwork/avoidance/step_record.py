@@ -4,7 +4,6 @@ from __future__ import annotations
 
 SINGLES = ("swing", "nearest", "guard")  # kernels that are asked about one sample
 BATCHES = ("arcs", "clearance", "depth", "segment_clearance")  # about all obstacles at once
-POINT_KERNELS = ("arcs", "clearance")
 ROWS = ("point", "segment")
 KEPT = ("h1", "h2", "b1", "b2", "x1", "x2", "y1", "y2", "wanted", "last_clearance", "threshold")
 LEVELS = ("active", "hard")

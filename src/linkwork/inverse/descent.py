@@ -98,7 +98,7 @@ def step_towards(
     if wish is not None:
         dx = dx + wish
 
-    # within the limits, and how much a further step could still gain
+    # within the limits, and a bound of the error there
     moved = mechanism.moved(x, dx)
     inside = SX(moved)
     for (at, _), low, high in zip(mechanism.single, casadi.vertsplit(lower), casadi.vertsplit(upper), strict=True):

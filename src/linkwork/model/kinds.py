@@ -98,5 +98,3 @@ _ROWS = (
     JointKind(FLOATING, 7, 6, slides=(0, 1, 2), has_axis=False),
 )
 KINDS: dict[str, JointKind] = {kind.name: kind for kind in _ROWS}
-SIMPLE = tuple(kind.name for kind in _ROWS if kind.is_simple)
-"""Kinds that recursions know, in the order of the table."""
