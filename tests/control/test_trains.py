@@ -11,15 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linkwork import errors
-from linkwork.control import (
-    GearTrain,
-    bevel_differential,
-    compound_planetary,
-    cycloidal,
-    harmonic,
-    planetary,
-    ravigneaux,
-)
+from linkwork.control import GearTrain, train_builders
 from linkwork.model.elements import Differential, Gear
 
 
@@ -38,15 +30,15 @@ def test_bevel_satellite_against_no_slip_in_space() -> None:
 
 
 def test_published_ratios() -> None:
-    assert planetary(24, 72, 3).ground("ring").ratio("sun", "arm") == 4  # 1 + 72/24
-    assert planetary(30, 70, 4).ground("sun").ratio("ring", "arm") == Fraction(10, 7)
-    assert harmonic(200, 202).ground("circular").ratio("wave", "flex") == -100
-    assert harmonic(200, 202).ground("flex").ratio("wave", "circular") == 101
-    assert cycloidal(29, 30).ground("housing").ratio("eccentric", "disc") == -29
-    stepped = compound_planetary(24, 36, 20, 80).ground("ring")
+    assert train_builders.planetary(24, 72, 3).ground("ring").ratio("sun", "arm") == 4  # 1 + 72/24
+    assert train_builders.planetary(30, 70, 4).ground("sun").ratio("ring", "arm") == Fraction(10, 7)
+    assert train_builders.harmonic(200, 202).ground("circular").ratio("wave", "flex") == -100
+    assert train_builders.harmonic(200, 202).ground("flex").ratio("wave", "circular") == 101
+    assert train_builders.cycloidal(29, 30).ground("housing").ratio("eccentric", "disc") == -29
+    stepped = train_builders.compound_planetary(24, 36, 20, 80).ground("ring")
     assert stepped.ratio("sun", "arm") == 1 + Fraction(36 * 80, 24 * 20)
     # four speeds of a Ravigneaux set (Ford AOD: suns 28 and 34, ring 72)
-    box = ravigneaux(28, 34, 18, 20, 72)
+    box = train_builders.ravigneaux(28, 34, 18, 20, 72)
     assert box.ground("large_sun").ratio("small_sun", "ring") == Fraction(72 * (28 + 34), 28 * (34 + 72))
     assert box.ground("arm").ratio("small_sun", "ring") == Fraction(72, 28)
     assert box.ground("arm").ratio("large_sun", "ring") == Fraction(-72, 34)
@@ -54,14 +46,14 @@ def test_published_ratios() -> None:
 
 
 def test_differential_halves_the_sum() -> None:
-    train = bevel_differential()
+    train = train_builders.bevel_differential()
     assert train.mobility == 2
     assert train.matrix(["left", "right"], ["cage"]) == [[Fraction(1, 2), Fraction(1, 2)]]
 
 
 @given(st.integers(12, 60), st.integers(12, 60), st.integers(60, 200), st.floats(-9, 9), st.floats(-9, 9))
 def test_virtual_work_of_a_lossless_train(sun, first, ring, w_sun, w_arm) -> None:
-    train = compound_planetary(sun, first, 17, ring)
+    train = train_builders.compound_planetary(sun, first, 17, ring)
     inputs = {"sun": w_sun, "arm": w_arm}
     speeds = train.speeds(inputs)
     torques = train.torques({"ring": 3.0}, inputs)
@@ -84,7 +76,7 @@ def test_losses_have_a_direction() -> None:
     assert back["motor"] == pytest.approx(-30.0 / 3 * 0.9)
     assert pair.efficiency("wheel", 30.0, {"motor": -9.0}) == pytest.approx(0.9)
     # sun in, arm out, ring held: 1 - (1 - 0.97^2) ring/(sun + ring), the textbook's value
-    box = planetary(24, 72, 3, efficiency=0.97).ground("ring")
+    box = train_builders.planetary(24, 72, 3, efficiency=0.97).ground("ring")
     assert box.efficiency("arm", 40.0, {"sun": 5.0}) == pytest.approx((1 + 0.97**2 * 72 / 24) / (1 + 72 / 24), rel=1e-9)
 
 
@@ -103,18 +95,18 @@ def test_reflected_inertia_and_elements() -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: planetary(24, 71), "is odd"),
-        (lambda: planetary(25, 73, 3), "no whole number"),
-        (lambda: planetary(12, 96, 4), "touch each other"),
-        (lambda: planetary(24, 72, 3, planet=20), "would not meet"),
+        (lambda: train_builders.planetary(24, 71), "is odd"),
+        (lambda: train_builders.planetary(25, 73, 3), "no whole number"),
+        (lambda: train_builders.planetary(12, 96, 4), "touch each other"),
+        (lambda: train_builders.planetary(24, 72, 3, planet=20), "would not meet"),
         (lambda: GearTrain().mesh("a", "b", (0, 3)), "size 0"),
         (lambda: GearTrain().mesh("a", "a", (1, 3)), "twice"),
         (lambda: GearTrain().mesh("a", "b", (1, 3), "bevelled"), "kind"),
         (lambda: GearTrain().mesh("a", "b", (1, 3), efficiency=1.2), "efficiency is 1.2"),
-        (lambda: planetary(24, 72).speeds({"sun": 1.0}), "under-determined: it has 2"),
+        (lambda: train_builders.planetary(24, 72).speeds({"sun": 1.0}), "under-determined: it has 2"),
         (lambda: GearTrain().mesh("a", "b", (1, 3)).ground("a").speeds({"b": 1.0}), "locked: it has 0"),
-        (lambda: harmonic(200, 200), "must be more"),
-        (lambda: planetary(24, 72).ground("rign"), 'did you mean "ring"'),
+        (lambda: train_builders.harmonic(200, 200), "must be more"),
+        (lambda: train_builders.planetary(24, 72).ground("rign"), 'did you mean "ring"'),
     ],
 )
 def test_refusals_name_the_number(call, words: str) -> None:

@@ -11,7 +11,7 @@ import hashlib
 import math
 import os
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, TypeAlias, TypeVar
+from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,6 +39,24 @@ class _Plain:
     def columns(self) -> np.ndarray:
         """The same as an array."""
         return np.array(self.numbers())
+
+
+class _Ended(_Plain):
+    """What shapes between two points have together."""
+
+    __slots__ = ()
+    start: Vector
+    end: Vector
+
+    def _set_ends(self, who: str, **radii: float) -> None:
+        ends = {key: vector(getattr(self, key), f"{who}: {key}") for key in ("start", "end")}
+        _set(self, **ends, **{key: length(radius, f"{who}: {key}") for key, radius in radii.items()})
+
+    def shifted(self, by: Vector) -> Self:
+        return like(self, start=_sum(self.start, by), end=_sum(self.end, by))
+
+    def moved(self, T: Placement) -> Self:
+        return replace(self, start=T.at(self.start), end=T.at(self.end))  # type: ignore[type-var]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +88,7 @@ class Sphere(_Plain):
 
 
 @dataclass(frozen=True, slots=True)
-class Capsule(_Plain):
+class Capsule(_Ended):
     """All points within `radius` of the segment from `start` to `end`; start = end is a sphere, radius 0 a segment."""
 
     kind: ClassVar[str] = "capsule"
@@ -80,17 +98,10 @@ class Capsule(_Plain):
     name: str | None = None
 
     def __post_init__(self) -> None:
-        ends = {key: vector(getattr(self, key), f"Capsule: {key}") for key in ("start", "end")}
-        _set(self, **ends, radius=length(self.radius, "Capsule: radius"))
+        self._set_ends("Capsule", radius=self.radius)
 
     def numbers(self) -> list[float]:
         return [*self.start, *self.end, self.radius]
-
-    def shifted(self, by: Vector) -> Capsule:
-        return like(self, start=_sum(self.start, by), end=_sum(self.end, by))
-
-    def moved(self, T: Placement) -> Capsule:
-        return replace(self, start=T.at(self.start), end=T.at(self.end))
 
     def grown(self, by: float) -> Capsule:
         return replace(self, radius=_more(self.radius, by, "Capsule"))
@@ -100,7 +111,7 @@ class Capsule(_Plain):
 
 
 @dataclass(frozen=True, slots=True)
-class TaperedCapsule(_Plain):
+class TaperedCapsule(_Ended):
     """The hull of two balls."""
 
     kind: ClassVar[str] = "tapered_capsule"
@@ -111,18 +122,10 @@ class TaperedCapsule(_Plain):
     name: str | None = None
 
     def __post_init__(self) -> None:
-        ends = {key: vector(getattr(self, key), f"TaperedCapsule: {key}") for key in ("start", "end")}
-        radii = {key: length(getattr(self, key), f"TaperedCapsule: {key}") for key in ("start_radius", "end_radius")}
-        _set(self, **ends, **radii)
+        self._set_ends("TaperedCapsule", start_radius=self.start_radius, end_radius=self.end_radius)
 
     def numbers(self) -> list[float]:
         return [*self.start, *self.end, self.start_radius, self.end_radius]
-
-    def shifted(self, by: Vector) -> TaperedCapsule:
-        return like(self, start=_sum(self.start, by), end=_sum(self.end, by))
-
-    def moved(self, T: Placement) -> TaperedCapsule:
-        return replace(self, start=T.at(self.start), end=T.at(self.end))
 
     def grown(self, by: float) -> TaperedCapsule:
         start, end = (_more(radius, by, "TaperedCapsule") for radius in (self.start_radius, self.end_radius))

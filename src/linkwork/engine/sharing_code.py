@@ -14,6 +14,8 @@ changes of one word who may do what:
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -75,6 +77,15 @@ def _begin(module: ir.Module, name: str) -> tuple[Writer, list[ir.Value]]:
 
 def _pointer(w: Writer, address: ir.Value) -> ir.Value:
     return w.b.inttoptr(address, POINTER)
+
+
+@contextmanager
+def _each_box(w: Writer, address: ir.Value, count: ir.Value, counter: ir.Value) -> Iterator[ir.Value]:
+    """Every mailbox of a row of them; the counter begins at zero."""
+    boxes = _pointer(w, address)
+    w.put(w.number(0), counter, 0)
+    with w.loop(count) as k:
+        yield w.place(boxes, w.b.mul(k, w.number(BOX)))
 
 
 def _read(w: Writer, row: ir.Value, index: int) -> ir.Value:
@@ -168,10 +179,8 @@ def _emit_serve(module: ir.Module, take: ir.Function) -> None:
 
 def _emit_post(module: ir.Module) -> ir.Function:
     w, (boxes, count, job, wanted) = _begin(module, "post")
-    b, boxes, posted = w.b, _pointer(w, boxes), w.words()
-    w.put(w.number(0), posted, 0)
-    with w.loop(count) as k:
-        box = w.place(boxes, b.mul(k, w.number(BOX)))
+    b, posted = w.b, w.words()
+    with _each_box(w, boxes, count, posted) as box:
         with b.if_then(b.icmp_signed("<", w.word(posted, 0), wanted)):
             with b.if_then(_changed(w, box, STATUS, AWAKE, CLAIMED)):
                 part = b.add(w.word(posted, 0), w.number(1))
@@ -185,10 +194,8 @@ def _emit_post(module: ir.Module) -> ir.Function:
 
 def _emit_retract(module: ir.Module) -> ir.Function:
     w, (boxes, count, job, patience) = _begin(module, "retract")
-    b, boxes, looks = w.b, _pointer(w, boxes), w.words()
-    w.put(w.number(0), looks, 0)
-    with w.loop(count) as k:
-        box = w.place(boxes, b.mul(k, w.number(BOX)))
+    b, looks = w.b, w.words()
+    with _each_box(w, boxes, count, looks) as box:
         again, mine, busy, wait, late, free = (
             w.function.append_basic_block(name) for name in ("again", "mine", "busy", "wait", "late", "free")
         )
