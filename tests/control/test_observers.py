@@ -65,7 +65,7 @@ def test_extended_state_observer_has_its_poles_and_finds_a_disturbance() -> None
     ("call", "words"),
     [
         (lambda: MomentumObserver(arm(), 3000.0, 1e-3), "unstable"),
-        (lambda: MomentumObserver(3, 10.0, 1e-3), "expected a Robot"),
+        (lambda: MomentumObserver(3, 10.0, 1e-3), "expected a robot"),
         (lambda: LevantDifferentiator(1.0, 1e-3).update(np.nan), "sample is nan"),
         (lambda: LevantDifferentiator(1.0, 1e-3).update(np.array(np.nan)), "not taken"),
         (lambda: ExtendedStateObserver(10.0, 1e-3).update(np.inf), "not taken"),

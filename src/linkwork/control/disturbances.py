@@ -12,11 +12,11 @@ from linkwork import quantities
 from linkwork.arguments import as_doubles
 from linkwork.errors import InvalidInput
 from linkwork.model.payload import Payload
-from linkwork.subject import Subject
+from linkwork.subject import RobotLike, subject_of
 
 
 def disturbance_bound(
-    robot: Any,
+    robot: RobotLike,
     q: ArrayLike,
     wrench: Mapping[str, ArrayLike] | None = None,
     payload: Payload | None = None,
@@ -33,9 +33,7 @@ def disturbance_bound(
     variables  live variables whose true values differ from those of the law's model
     v, a       state and wanted acceleration of the motion (left out: at rest)
     """
-    subject = getattr(robot, "subject", robot)
-    if not isinstance(subject, Subject):
-        raise InvalidInput(f"disturbance_bound: robot is {type(robot).__name__}, expected a Robot")
+    subject = subject_of(robot, "disturbance_bound")
     rows = np.atleast_2d(as_doubles(q, "disturbance_bound: q")).reshape(-1, subject.nq)
     zeros = np.zeros((len(rows), subject.nv))
     state = {"q": rows, "v": zeros if v is None else v, "a": zeros if a is None else a}

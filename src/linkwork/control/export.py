@@ -16,11 +16,11 @@ from linkwork.errors import InvalidInput, NotPossible
 from linkwork.formats.files import write_atomically
 from linkwork.simulation.controllers import Bound, as_controller
 from linkwork.simulation.plant import Plant
-from linkwork.simulation.plants import plant_of
+from linkwork.simulation.plants import Mechanism, plant_of
 from linkwork.simulation.sampling import Sampled
 
 
-def step_function(controller: Any, robot: Any, period: float | None = None) -> casadi.Function:
+def step_function(controller: Any, robot: Mechanism, period: float | None = None) -> casadi.Function:
     """(t, q, v, memory, reference) -> (tau, next memory): one sample of a controller, its gains written in.
 
     period [s]: that of Sampled if the controller is one.
@@ -30,7 +30,7 @@ def step_function(controller: Any, robot: Any, period: float | None = None) -> c
     return traced_step(controller, robot, period)[0]
 
 
-def traced_step(controller: Any, robot: Any, period: float | None) -> tuple[casadi.Function, np.ndarray, float]:
+def traced_step(controller: Any, robot: Mechanism, period: float | None) -> tuple[casadi.Function, np.ndarray, float]:
     """(the function of one sample, the reference that the controller has, its period [s])."""
     law = as_controller(controller)
     if isinstance(law, Sampled):
@@ -77,7 +77,9 @@ def _traced(bound: Bound, plant: Plant, period: float) -> tuple[casadi.Function,
     return function, np.concatenate(wanted)
 
 
-def export_c(controller: Any, robot: Any, path: str | Path, period: float | None = None, vectors: int = 20) -> Path:
+def export_c(
+    controller: Any, robot: Mechanism, path: str | Path, period: float | None = None, vectors: int = 20
+) -> Path:
     """Write `path` (.c) with its header and test vectors beside it; gives the path.
 
     The file needs math.h alone and allocates nothing:

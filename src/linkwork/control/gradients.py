@@ -15,12 +15,12 @@ from linkwork.simulation import Metrics
 from linkwork.simulation.controllers import Bound, as_controller
 from linkwork.simulation.friction import friction_of
 from linkwork.simulation.plant import Plant
-from linkwork.simulation.plants import plant_of
+from linkwork.simulation.plants import Mechanism, plant_of
 from linkwork.simulation.tangents import SUMS, tangent_figures
 
 
 def figure_gradient(
-    robot: Any,
+    robot: Mechanism,
     controller: Callable[..., Any],
     gains: Mapping[str, float],
     q: Any,

@@ -13,6 +13,7 @@ from linkwork.control.checks import whole
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.results import short_repr
 from linkwork.simulation import Metrics, simulate
+from linkwork.simulation.plants import Mechanism
 
 
 @short_repr
@@ -25,7 +26,7 @@ class IsoFigure:
 
 
 def iso_figure(
-    robot: Any,
+    robot: Mechanism,
     controller: Callable[..., Any],
     gains: Mapping[str, Any],
     q: Any,

@@ -13,7 +13,7 @@ from linkwork.control.checks import positive, positive_array
 from linkwork.errors import InvalidInput
 from linkwork.simulation import simulate
 from linkwork.simulation.numeric import NumericPlant
-from linkwork.simulation.plants import plant_of
+from linkwork.simulation.plants import Mechanism, plant_of
 from linkwork.simulation.signals import Source
 from linkwork.simulation.task_space import AXES, TaskSpace
 
@@ -23,7 +23,7 @@ def judge(
     target: Any = None,
     frame: str | None = None,
     axes: Any = AXES,
-    robot: Any = None,
+    robot: Mechanism | None = None,
     slope: ArrayLike | None = None,
     width: float = 0.02,
 ) -> dict[str, np.ndarray]:
@@ -117,7 +117,7 @@ def _rows(target: Any, run: Any, t: np.ndarray, frame: str | None, axes: Any) ->
     return rows if rows.ndim >= 2 else np.broadcast_to(rows, (len(t), rows.shape[-1]))
 
 
-def _places(robot: Any, q: np.ndarray, frame: str, axes: Any) -> np.ndarray:
+def _places(robot: Mechanism | None, q: np.ndarray, frame: str, axes: Any) -> np.ndarray:
     """Where a frame is along axes (..., T, m); rotations as rotation vectors."""
     if robot is None:
         raise InvalidInput("judge: a frame needs robot=, whose frame it is")
@@ -131,7 +131,7 @@ def _places(robot: Any, q: np.ndarray, frame: str, axes: Any) -> np.ndarray:
 
 def compare(
     laws: Mapping[str, Any] | Iterable[Any],
-    robot: Any,
+    robot: Mechanism,
     q: Any,
     target: Any = None,
     cases: Mapping[str, Mapping[str, Any]] | None = None,

@@ -7,10 +7,11 @@ from typing import Any
 from linkwork.control.fractional_impedance import FractionalImpedance
 from linkwork.control.stability import SampledStability, cartesian_mass
 from linkwork.errors import InvalidInput
+from linkwork.simulation.plants import Mechanism
 
 
 def law_stability(
-    robot: Any, law: FractionalImpedance, q: Any, period: float, delay: int = 0, payload: Any = None
+    robot: Mechanism, law: FractionalImpedance, q: Any, period: float, delay: int = 0, payload: Any = None
 ) -> list[SampledStability]:
     """Sampled stability of a law at each of a batch of configurations (..., nq), with the arm's own Cartesian mass."""
     if not isinstance(law, FractionalImpedance):

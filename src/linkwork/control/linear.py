@@ -17,12 +17,12 @@ from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.results import short_repr
 from linkwork.simulation.friction import Friction
 from linkwork.simulation.plant import Plant
-from linkwork.simulation.plants import plant_of
+from linkwork.simulation.plants import Mechanism, plant_of
 from linkwork.simulation.sensors import Encoder
 
 
 def linearise(
-    robot: Any, q: ArrayLike, v: ArrayLike | None = None, tau: ArrayLike | None = None, payload: Any = None
+    robot: Mechanism, q: ArrayLike, v: ArrayLike | None = None, tau: ArrayLike | None = None, payload: Any = None
 ) -> StateSpace:
     """x' = A x + B u about a state: x = (dq, dv) (2 nv), u = dtau (nv) [N m, N], y = dq.
 
@@ -97,7 +97,7 @@ def _nothing(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def closed_loop(
-    robot: Any,
+    robot: Mechanism,
     control: Any,
     q: ArrayLike,
     v: ArrayLike | None = None,
@@ -127,7 +127,7 @@ def loop_at(traced: LoopTrace, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> 
 
 
 def stability_map(
-    robot: Any,
+    robot: Mechanism,
     control: Any,
     q: ArrayLike,
     payload: Any = None,
@@ -161,7 +161,7 @@ def stability_map(
 
 
 def root_locus(
-    robot: Any, controller: Callable[[float], Any], values: Iterable[float], q: ArrayLike, **options: Any
+    robot: Mechanism, controller: Callable[[float], Any], values: Iterable[float], q: ArrayLike, **options: Any
 ) -> np.ndarray:
     """Poles (values, n) of the closed loop for controller(value), each column one branch followed by nearness."""
     from scipy.optimize import linear_sum_assignment

@@ -15,7 +15,7 @@ from linkwork.simulation.algebra import is_symbolic, joined
 from linkwork.simulation.controllers import Bound, Controller
 from linkwork.simulation.numeric import NumericPlant
 from linkwork.simulation.plant import Plant
-from linkwork.simulation.plants import plant_of
+from linkwork.simulation.plants import Mechanism, plant_of
 from linkwork.simulation.signals import PerStep, Signal, Source
 
 
@@ -33,7 +33,7 @@ class LQR(Controller):
 
     def __init__(
         self,
-        robot: Any,
+        robot: Mechanism,
         q: ArrayLike,
         state_cost: ArrayLike = 1.0,
         effort_cost: ArrayLike = 1.0,
@@ -64,7 +64,7 @@ class LQR(Controller):
     @classmethod
     def along(
         cls,
-        robot: Any,
+        robot: Mechanism,
         motion: PerStep,
         step: float,
         state_cost: ArrayLike = 1.0,

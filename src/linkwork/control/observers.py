@@ -11,7 +11,7 @@ from linkwork import quantities
 from linkwork.arguments import as_doubles, finite, number, shown
 from linkwork.control.checks import positive, positive_array
 from linkwork.errors import InvalidInput
-from linkwork.subject import Subject
+from linkwork.subject import RobotLike, subject_of
 
 
 class MomentumObserver:
@@ -24,10 +24,8 @@ class MomentumObserver:
     Source: [DeLuca2005] eq. 9.
     """
 
-    def __init__(self, robot: Any, gain: ArrayLike, period: float) -> None:
-        subject = getattr(robot, "subject", robot)
-        if not isinstance(subject, Subject):
-            raise InvalidInput(f"MomentumObserver: robot is {type(robot).__name__}, expected a Robot")
+    def __init__(self, robot: RobotLike, gain: ArrayLike, period: float) -> None:
+        subject = subject_of(robot, "MomentumObserver")
         self.subject, self.period = subject, positive(period, "MomentumObserver: period")
         self.gain = np.broadcast_to(positive_array(gain, "MomentumObserver: gain"), (subject.nv,))
         if (self.gain * self.period >= 2.0).any():

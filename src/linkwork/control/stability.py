@@ -12,7 +12,7 @@ from linkwork.control.fractional import fractional_weights
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.results import short_repr
 from linkwork.simulation.numeric import NumericPlant
-from linkwork.simulation.plants import plant_of
+from linkwork.simulation.plants import Mechanism, plant_of
 
 
 @short_repr
@@ -164,7 +164,7 @@ def sampled_stability(
     )
 
 
-def cartesian_mass(robot: Any, q: Any, frame: str, axes: Any, payload: Any = None) -> np.ndarray:
+def cartesian_mass(robot: Mechanism, q: Any, frame: str, axes: Any, payload: Any = None) -> np.ndarray:
     """The mass matrix (..., m, m) that a frame shows along axes: (J M^-1 J')^-1 [kg, kg m^2]."""
     from linkwork.simulation.task_space import TaskSpace
 

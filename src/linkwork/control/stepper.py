@@ -13,6 +13,7 @@ from linkwork.control.export import traced_step
 from linkwork.engine.compile import compile as compiled
 from linkwork.engine.kernel import Context
 from linkwork.errors import InvalidInput
+from linkwork.simulation.plants import Mechanism
 
 
 class Stepper:
@@ -25,7 +26,7 @@ class Stepper:
     it has another shape or is not finite, is not taken: memory and time stay.
     """
 
-    def __init__(self, controller: Any, robot: Any, period: float | None = None) -> None:
+    def __init__(self, controller: Any, robot: Mechanism, period: float | None = None) -> None:
         function, self.reference, self.period = traced_step(controller, robot, period)
         nq, nv, kept = (function.numel_in(k) for k in (1, 2, 3))
         wanted = len(self.reference)

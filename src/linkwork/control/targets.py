@@ -14,11 +14,11 @@ from linkwork.simulation.plants import plant_of
 from linkwork.simulation.signals import Source
 from linkwork.simulation.targets import beyond_range, followed
 from linkwork.simulation.task_space import AXES, TaskSpace
-from linkwork.subject import Subject
+from linkwork.subject import RobotLike, subject_of
 
 
 def check_target(
-    robot: Any,
+    robot: RobotLike,
     target: Any,
     times: ArrayLike,
     frame: str | None = None,
@@ -32,9 +32,7 @@ def check_target(
     frame    also asks whether the frame gets there, and whether its Jacobian along `axes` is singular on the way;
              q (nq,): where the joints begin, on the branch that is meant (left out: neutral)
     """
-    subject = getattr(robot, "subject", robot)
-    if not isinstance(subject, Subject):
-        raise InvalidInput(f"check_target: robot is {type(robot).__name__}, expected a Robot")
+    subject = subject_of(robot, "check_target")
     instants = np.atleast_1d(finite_doubles(times, "check_target: times"))
     rows = _rows(target, instants)
     if frame is not None:
@@ -59,7 +57,7 @@ def _rows(target: Any, times: np.ndarray) -> np.ndarray:
     return rows.reshape(len(times), -1)  # poses (T, 4, 4) become rows of sixteen
 
 
-def _followed(robot: Any, rows: np.ndarray, times: np.ndarray, space: TaskSpace, q: Any) -> np.ndarray:
+def _followed(robot: RobotLike, rows: np.ndarray, times: np.ndarray, space: TaskSpace, q: Any) -> np.ndarray:
     plant = NumericPlant(plant_of(robot))
     if not plant.flat:
         raise NotPossible(f"check_target: {plant.who} has quaternions; frames of plain joints are followed")

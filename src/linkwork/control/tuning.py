@@ -13,6 +13,7 @@ from linkwork.arguments import choice, number
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.results import short_repr
 from linkwork.simulation import Metrics, simulate
+from linkwork.simulation.plants import Mechanism
 
 MOST_SAMPLES = 1_000_000
 SMALLEST = 1e-3
@@ -62,7 +63,7 @@ class Tuned:
 
 
 def tune(
-    robot: Any,
+    robot: Mechanism,
     controller: Callable[..., Any],
     gains: Mapping[str, tuple[float, float]],
     q: Any,
@@ -140,7 +141,7 @@ def _worst(runs: list[tuple[dict[str, np.ndarray], np.ndarray]]) -> tuple[dict[s
 
 
 def _figures(
-    robot: Any,
+    robot: Mechanism,
     controller: Callable[..., Any],
     names: list[str],
     values: np.ndarray,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.lagrange.system import System
@@ -14,11 +14,14 @@ from linkwork.simulation.loop_plant import LoopPlant
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.robot_plant import RobotPlant
 from linkwork.simulation.system_plant import SystemPlant
-from linkwork.subject import Subject
+from linkwork.subject import RobotLike, Subject
+
+Mechanism: TypeAlias = RobotLike | System
+"""What is simulated: a robot, its subject, or a system of Lagrangian mechanics."""
 
 
 def plant_of(
-    mechanism: Any,
+    mechanism: Mechanism,
     payload: Payload | Sequence[Payload] | None = None,
     variables: Mapping[str, Any] | None = None,
 ) -> Plant:

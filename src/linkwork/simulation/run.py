@@ -21,7 +21,7 @@ from linkwork.simulation.foreseen import foresee
 from linkwork.simulation.friction import Friction, friction_of
 from linkwork.simulation.metrics import Metrics
 from linkwork.simulation.plant import Plant
-from linkwork.simulation.plants import plant_of
+from linkwork.simulation.plants import Mechanism, plant_of
 from linkwork.simulation.raw import Raw
 from linkwork.simulation.result import Simulation, columns_of
 from linkwork.simulation.sensors import Encoder, attach
@@ -41,7 +41,7 @@ _WHOLE = 1e-6  # a duration may miss a whole number of steps by this part of a s
 
 
 def simulate(
-    mechanism: Any,
+    mechanism: Mechanism,
     q: ArrayLike | None = None,
     v: ArrayLike | None = None,
     *,

@@ -20,6 +20,7 @@ from linkwork.actuation.rates import with_rates
 from linkwork.arguments import as_doubles, finite, number
 from linkwork.errors import InvalidInput, NotPossible, did_you_mean
 from linkwork.inverse.solve import inverse_kinematics
+from linkwork.subject import RobotLike, subject_of
 from linkwork.trajectory.motion import MEET, STEP, Motion, finite_times
 from linkwork.trajectory.pace import Pace, pace
 from linkwork.trajectory.path import Path
@@ -142,7 +143,7 @@ class LineOptions(TypedDict, total=False):
 
 
 def line(
-    robot: Any,
+    robot: RobotLike,
     frame: str,
     poses: Sequence[Any] | np.ndarray,
     speed: float,
@@ -161,7 +162,7 @@ def line(
 
 
 def lines(
-    robot: Any,
+    robot: RobotLike,
     frame: str,
     batch: Sequence[Sequence[Any] | np.ndarray] | np.ndarray,
     speed: float,
@@ -186,7 +187,7 @@ def _known(who: str, options: LineOptions) -> LineOptions:
 
 def _lines(
     who: str,
-    robot: Any,
+    robot: RobotLike,
     frame: str,
     batch: list[Any],
     speed: float,
@@ -201,7 +202,7 @@ def _lines(
     joint_jerk: ArrayLike | None = None,
     step: float = STEP,
 ) -> tuple[CartesianMotion, ...]:
-    subject = getattr(robot, "subject", robot)
+    subject = subject_of(robot, who)
     limits = {"speed": speed, "acceleration": acceleration, "turn_speed": turn_speed}
     limits |= {"turn_acceleration": turn_acceleration, "step": step}
     for name, value in limits.items():

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from linkwork import configurations
 from linkwork.arguments import as_doubles, finite, number
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.subject import RobotLike, subject_of
 from linkwork.trajectory.motion import STEP, Motion, finite_times
 
 
@@ -87,14 +88,14 @@ class Follower:
 
     def __init__(
         self,
-        robot: Any,
+        robot: RobotLike,
         q: ArrayLike,
         jerk: ArrayLike,
         velocity: ArrayLike | None = None,
         acceleration: ArrayLike | None = None,
         step: float = STEP,
     ) -> None:
-        subject = getattr(robot, "subject", robot)
+        subject = subject_of(robot, "Follower")
         if subject.nq != subject.nv:
             raise NotPossible(f"Follower: the robot has nq = {subject.nq}, nv = {subject.nv}, expected equal ones")
         n = subject.nq
