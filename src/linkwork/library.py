@@ -159,7 +159,7 @@ def load(
             raise NotPossible(f'load: "{name}" is made by a recipe; it has no variables and takes no other options')
         return Robot(generated if root == "fixed" else with_base(generated, floating=True))
     options |= common
-    path = _found(name)
+    path = _path_of(name)
     file = path.name.lower()
     if file.endswith(YAML):
         from linkwork.formats.robot_yaml import read_robot_yaml
@@ -260,7 +260,7 @@ def _own_text(robot: Robot) -> str | bytes | None:
     return None if relative else description.text_with(dict(robot.model.variables))
 
 
-def _found(name: str | Path) -> Path:
+def _path_of(name: str | Path) -> Path:
     if not isinstance(name, (str, Path)):
         raise InvalidInput(f"load: name is a {type(name).__name__}, expected the name of a robot or a path")
     if str(name) in _built_in():

@@ -68,7 +68,7 @@ class Structure:
 
 def structure_of(subject: Subject) -> Structure:
     """The structure of a subject, found once."""
-    return subject.once(structure_of, lambda: _found(subject))
+    return subject.once(structure_of, lambda: _structure(subject))
 
 
 def solved_amounts(statics: Statics, subject: Subject, structure: Structure) -> SX:
@@ -111,7 +111,7 @@ def supports_of(statics: Statics, body: str) -> list[str]:
     return names
 
 
-def _found(subject: Subject) -> Structure:
+def _structure(subject: Subject) -> Structure:
     """Ranks and rules in the configuration where the loops' equations are best conditioned."""
     tree = subject.full_tree
     q, v, a = SX.sym("q", tree.nq), SX.sym("v", tree.nv), SX.sym("a", tree.nv)

@@ -28,7 +28,7 @@ class Defaults:
             if top.text("class", MAIN) != MAIN:
                 raise top.error(f'has class "{top.text("class")[:60]}", expected none or "{MAIN}" at the top level')
             self._collect(top)
-        self._found: dict[tuple[str | tuple[str, ...], str], Inherited] = {}
+        self._inherited: dict[tuple[str | tuple[str, ...], str], Inherited] = {}
         self._handed: dict[tuple[str | tuple[str, ...], str, int], tuple[Inherited, int]] = {}
 
     def _collect(self, top: Element) -> None:
@@ -72,7 +72,7 @@ class Defaults:
 
     def inherited(self, tags: str | tuple[str, ...], name: str) -> Inherited:
         """What a class and those around it hand down to elements of a tag; every section is looked through once."""
-        known = self._found.get((tags, name))
+        known = self._inherited.get((tags, name))
         if known is not None:
             return known
         wanted = (tags,) if isinstance(tags, str) else tags
@@ -90,7 +90,7 @@ class Defaults:
                 lowest -= len(here)
                 handed = inherited_from(here, handed, lowest)
             self._handed[(tags, *at)] = handed, lowest
-        self._found[tags, name] = handed
+        self._inherited[tags, name] = handed
         return handed
 
     def _behind(self, name: str, k: int) -> tuple[str, int] | None:

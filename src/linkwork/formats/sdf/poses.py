@@ -68,14 +68,14 @@ class Poses:
             if name in self._own:
                 raise element.error(f"has a name that line {self._own[name].line} has already")
             self._own[name] = element
-        self._found: dict[str, Placement] = {MODEL: HERE}
+        self._placed: dict[str, Placement] = {MODEL: HERE}
         self._links: dict[str, str | None] = {}  # frames whose link is known
 
     def of(self, name: str, asking: Element) -> Placement:
         """T_model_name; chains of any length, without recursion."""
         chain: dict[str, None] = {}  # in order, and quick to look into
         at = name
-        while at not in self._found:
+        while at not in self._placed:
             if at in chain:
                 raise asking.error(f"has a pose that depends on itself: {' -> '.join([*list(chain)[-6:], at])}")
             if at not in self._own:
@@ -86,9 +86,9 @@ class Poses:
             at = self._relative_to(asking)
         for each in reversed(chain):
             element = self._own[each]
-            above = self._found[self._relative_to(element)]
-            self._found[each] = above @ placement(element.only("pose"))
-        return self._found[name]
+            above = self._placed[self._relative_to(element)]
+            self._placed[each] = above @ placement(element.only("pose"))
+        return self._placed[name]
 
     def _relative_to(self, element: Element) -> str:
         pose = element.only("pose")
