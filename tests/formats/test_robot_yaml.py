@@ -420,7 +420,7 @@ def test_root_and_mimic_options():
     assert model.joints[-1].type == "floating"
     assert read(LEGS, mimic="independent").joint("ankle_l").mimic is None
     with pytest.raises(
-        InvalidInput, match="root is 'float', expected one of fixed, floating; did you mean \"floating\""
+        InvalidInput, match="root is 'float', expected one of 'fixed', 'floating'; did you mean \"floating\""
     ):
         read(ARM, root="float")
 

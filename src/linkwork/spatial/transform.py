@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from casadi import SX, dot
 
@@ -11,23 +11,29 @@ from linkwork.spatial.vector import ZERO3, cross
 
 
 @dataclass(frozen=True, slots=True)
-class Motion:
-    """A spatial velocity or acceleration: linear part at the frame's origin, angular part, in the frame's axes."""
+class _Screw:
+    """A linear and an angular part in the axes of one frame."""
 
     linear: SX = ZERO3
     angular: SX = ZERO3
 
-    def __add__(self, other: Motion) -> Motion:
-        return Motion(self.linear + other.linear, self.angular + other.angular)
+    def __add__(self, other: Self) -> Self:
+        return type(self)(self.linear + other.linear, self.angular + other.angular)
 
-    def __sub__(self, other: Motion) -> Motion:
-        return Motion(self.linear - other.linear, self.angular - other.angular)
+    def __sub__(self, other: Self) -> Self:
+        return type(self)(self.linear - other.linear, self.angular - other.angular)
 
-    def __neg__(self) -> Motion:
-        return Motion(-self.linear, -self.angular)
+    def __neg__(self) -> Self:
+        return type(self)(-self.linear, -self.angular)
 
-    def __mul__(self, s: SX) -> Motion:
-        return Motion(self.linear * s, self.angular * s)
+    def __mul__(self, s: SX) -> Self:
+        return type(self)(self.linear * s, self.angular * s)
+
+
+class Motion(_Screw):
+    """A spatial velocity or acceleration: linear part at the frame's origin, angular part, in the frame's axes."""
+
+    __slots__ = ()
 
     def cross(self, other: Any) -> Any:
         """V x M for a motion, V x* F for a force."""
@@ -41,24 +47,10 @@ class Motion:
         return dot(self.linear, force.linear) + dot(self.angular, force.angular)
 
 
-@dataclass(frozen=True, slots=True)
-class Force:
+class Force(_Screw):
     """A spatial force or momentum: linear part (force), angular part (moment about the frame's origin)."""
 
-    linear: SX = ZERO3
-    angular: SX = ZERO3
-
-    def __add__(self, other: Force) -> Force:
-        return Force(self.linear + other.linear, self.angular + other.angular)
-
-    def __sub__(self, other: Force) -> Force:
-        return Force(self.linear - other.linear, self.angular - other.angular)
-
-    def __neg__(self) -> Force:
-        return Force(-self.linear, -self.angular)
-
-    def __mul__(self, s: SX) -> Force:
-        return Force(self.linear * s, self.angular * s)
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
