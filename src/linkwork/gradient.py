@@ -62,18 +62,18 @@ def gradient(
     """The gradient of a reduced quantity by one variable or several; see `Gradient`."""
     by = name_list(variable, "gradient: variable")
     line = quantities.quantity(quantity)
-    own = line.inputs.split()
+    names = line.inputs.split()
     if not by:
         raise InvalidInput(f"gradient of {quantity}: no variable is given")
-    wanted = tuple(name for name in by if name not in own and name not in subject.live)
+    wanted = tuple(name for name in by if name not in names and name not in subject.live)
     known = dict(subject.model.variables)
     for name in wanted:
         if name not in known or subject.parametric is None:
-            raise unknown_variable(subject.model, subject.parametric, name, "gradient: ", own)
+            raise unknown_variable(subject.model, subject.parametric, name, "gradient: ", names)
     live = Subject(subject.model, subject.parametric, (*subject.live, *wanted))
     quantities.kernel_of(live, quantity, frame)  # refuses what the quantity itself refuses
     function, guard = _traced(live, line, quantity, by, _reduction(reduce), frame)
-    inputs: list[tuple[str, tuple[int, ...]]] = [(name, (function.numel_in(i),)) for i, name in enumerate(own)]
+    inputs: list[tuple[str, tuple[int, ...]]] = [(name, (function.numel_in(i),)) for i, name in enumerate(names)]
     inputs += [(f"variables[{name!r}]", ()) for name in live.live]
     outputs = (("value", ()), ("gradient", (function.numel_out(1),)))
     signature = Signature(f"gradient of {quantity}", tuple(inputs), outputs, guard)

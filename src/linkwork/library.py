@@ -298,8 +298,8 @@ def _read(read: Callable[..., Any], path: Path, options: dict[str, Any]) -> Any:
         unknown = re.search(r"unexpected keyword argument '(\w+)'", str(error))
         if unknown is None or unknown[1] not in options:
             raise
-        own = next((names for ending, names in _OPTIONS.items() if path.name.lower().endswith(ending)), ())
-        option, known = unknown[1], ["root", "mimic", "check", "strict", "visuals", *own]
+        known_options = next((names for ending, names in _OPTIONS.items() if path.name.lower().endswith(ending)), ())
+        option, known = unknown[1], ["root", "mimic", "check", "strict", "visuals", *known_options]
         near = '; did you mean root="floating"?' if "float" in option else did_you_mean(option, known)
         raise InvalidInput(
             f'load: no option "{option}" for {path.name}; options are {", ".join(known)}{near}'

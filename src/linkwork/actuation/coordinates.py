@@ -148,8 +148,8 @@ def _carry(layout: CommandLayout, motion: Triple, sign: int) -> None:
 
 def _strut_motion(tree: Tree, layout: CommandLayout, q: SX, v: SX, a: SX) -> Triple:
     x, w = SX.sym("q", tree.nq), SX.sym("v", tree.nv)
-    own = {e.name: e for e in tree.elements if isinstance(e, LinearActuator)}
-    struts = tuple(own[strut.name] for strut in layout.struts)
+    actuators = {e.name: e for e in tree.elements if isinstance(e, LinearActuator)}
+    struts = tuple(actuators[strut.name] for strut in layout.struts)
     rows = strut_rows(tree, x, w, struts, tree.elements)
     results = [rows.r, rows.J @ w, rows.J @ (maps(tree)[2] @ a) + rows.drift]
     c, cd, cdd = in_independent(tree, results, (x, w), (q, v))

@@ -95,8 +95,8 @@ def _searched(
 def loop_rows(subject: Subject, tree: Tree, q: SX, v: SX, c: SX) -> Rows:
     """The implicit equations in independent coordinates: strut lengths minus commands, closures, couplings."""
     layout = layout_of(subject)
-    own = {e.name: e for e in tree.elements if getattr(e, "name", None)}
-    struts = tuple(own[s.name] for s in layout.struts)
+    by_name = {e.name: e for e in tree.elements if getattr(e, "name", None)}
+    struts = tuple(by_name[s.name] for s in layout.struts)
     wanted = {e.name for e in layout.closures}
     elements = tuple(e for e in tree.elements if getattr(e, "name", None) in wanted)
     x, w = SX.sym("q", tree.nq), SX.sym("v", tree.nv)

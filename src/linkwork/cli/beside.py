@@ -231,12 +231,12 @@ class _Mujoco:
         """Joints without a name get the one linkwork gives them."""
         names = []
         for k in range(self.model.njnt):
-            own = self.mujoco.mj_id2name(self.model, self.mujoco.mjtObj.mjOBJ_JOINT, k)
+            written = self.mujoco.mj_id2name(self.model, self.mujoco.mjtObj.mjOBJ_JOINT, k)
             body = self.model.jnt_bodyid[k]
             count, first = self.model.body_jntnum[body], self.model.body_jntadr[body]
             number = f"_{k - first + 1}" if count > 1 else ""
             label = self.mujoco.mj_id2name(self.model, self.mujoco.mjtObj.mjOBJ_BODY, body) or f"body_{body}"
-            names.append(own or f"{label}_joint{number}")
+            names.append(written or f"{label}_joint{number}")
         return names
 
     def joints(self) -> list[str]:

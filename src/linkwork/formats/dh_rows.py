@@ -96,10 +96,8 @@ def _moving(model: Model) -> list[_Moving]:
         carrier = bodies[joint.child]
         if not (carrier.has_inertia or carrier.points or carrier.visuals) and [j.type for j in rest] == ["fixed"]:
             link, after, rest = rest[0].child, rest[0].placement, below.get(rest[0].child, [])
-        own = bodies[link]
-        moving.append(
-            _Moving(joint, row, T @ joint.placement, after, link, own.mass_properties if own.has_inertia else None)
-        )
+        matter = bodies[link].mass_properties if bodies[link].has_inertia else None
+        moving.append(_Moving(joint, row, T @ joint.placement, after, link, matter))
         stack += [(each, len(moving) - 1, HERE) for each in reversed(rest)]
     return moving
 

@@ -85,8 +85,8 @@ def settled(
         if q0 is None or q0.ndim == 1
         else np.broadcast_to(q0, (*batch, q0.shape[-1])).reshape(-1, q0.shape[-1])[left]
     )
-    each = np.broadcast_to(target, (*batch, 4, 4)).reshape(-1, 4, 4)
-    last = closed_form(solver, each[left], starts, limits, tolerance, None)
+    targets = np.broadcast_to(target, (*batch, 4, 4)).reshape(-1, 4, 4)
+    last = closed_form(solver, targets[left], starts, limits, tolerance, None)
     reasons = [""] * int(np.prod(batch))
     for i, reached, why in zip(left, last.success, last.reason, strict=True):
         told, given_back, _ = why.partition("; the start")

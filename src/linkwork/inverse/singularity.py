@@ -224,8 +224,8 @@ def _determinant(subject: Subject, frame: str, q: ArrayLike) -> tuple[np.ndarray
     if family.determinant(SX.sym("theta", 6)) is None:
         return None
     kernel = family.kernel_of("closed_determinant")
-    own = as_doubles(q, "singularity: q")[..., list(family.chain.columns)]
-    values = kernel(np.ascontiguousarray(own))
+    chain_q = as_doubles(q, "singularity: q")[..., list(family.chain.columns)]
+    values = kernel(np.ascontiguousarray(chain_q))
     return _sense(family, kernel) * values[..., 0], {
         name: values[..., k + 1] for k, name in enumerate(_factor_names(family))
     }

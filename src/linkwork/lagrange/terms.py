@@ -108,9 +108,9 @@ class Body(Term):
         if self.inertia is None:
             return p
         if self.inertia.shape == (1, 1):
-            own = SX(0.0) if self.orientation is None else self.orientation
+            orientation = SX(0.0) if self.orientation is None else self.orientation
             assert pose.angle is not None
-            return casadi.vertcat(p, pose.angle + own)
+            return casadi.vertcat(p, pose.angle + orientation)
         R = pose.R
         if self.orientation is not None:
             R = R @ (turn(self.orientation) if self.orientation.shape == (1, 1) else self.orientation)

@@ -149,11 +149,11 @@ class _Largest:
         flat = c.reshape(len(q), -1)
         squares = np.einsum("nx,nx->n", flat, flat)
         np.abs(flat, out=flat)
-        each = flat.max(axis=1, initial=0.0)
+        largest = flat.max(axis=1, initial=0.0)
         self.symbols = np.maximum(self.symbols, flat.max(axis=0, initial=0.0).reshape(self.symbols.shape))
         self.samples += len(q)
-        if each.max(initial=0.0) > self.largest:
-            self.largest, self.q = float(each.max()), q[int(each.argmax())].copy()
+        if largest.max(initial=0.0) > self.largest:
+            self.largest, self.q = float(largest.max()), q[int(largest.argmax())].copy()
         worth = np.flatnonzero(squares > self.gain**2)  # the gain is at most the norm of all symbols
         if len(worth):
             gains = _gain(_symbols(self.subject, q[worth]))

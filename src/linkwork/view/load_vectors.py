@@ -109,9 +109,9 @@ def _motors(analysis: Analysis) -> dict[str, Joint]:
     """Motor -> the hinge or slide it drives, directly or through a transmission."""
     layout = layout_of(analysis.subject)
     driven = {name: name for name in layout.names}
-    for each in layout.driven:
-        moved = each.drive.joints
-        driven |= {name: moved[min(k, len(moved) - 1)] for k, name in enumerate(each.drive.names)}
+    for train in layout.driven:
+        moved = train.drive.joints
+        driven |= {name: moved[min(k, len(moved) - 1)] for k, name in enumerate(train.drive.names)}
     joints = {j.name: j for j in analysis.subject.model.joints if j.nv == 1}
     return {motor: joints[name] for motor, name in driven.items() if name in joints}
 

@@ -71,15 +71,17 @@ class JointSliders:
         self.coordinates = coordinates(robot)
         self.handles: dict[str, Any] = {}
         self._factors: dict[str, float] = {}
-        for each in self.coordinates:
-            work = functools.partial(changed, each)
-            slider, factor = add_slider(gui, each.label, each.unit, each.low, each.high, work, degrees)
-            self.handles[each.label], self._factors[each.label] = slider, factor
+        for coordinate in self.coordinates:
+            work = functools.partial(changed, coordinate)
+            slider, factor = add_slider(
+                gui, coordinate.label, coordinate.unit, coordinate.low, coordinate.high, work, degrees
+            )
+            self.handles[coordinate.label], self._factors[coordinate.label] = slider, factor
 
     def show(self, q: np.ndarray) -> None:
         """Put the sliders where q is."""
-        for each in self.coordinates:
-            put(self.handles[each.label], self._factors[each.label] * each.read(q))
+        for coordinate in self.coordinates:
+            put(self.handles[coordinate.label], self._factors[coordinate.label] * coordinate.read(q))
 
     def remove(self) -> None:
         """Take them away."""

@@ -277,13 +277,15 @@ class _Writer:
             qpos: list[float] = []
             for single in all_singles(self.plan):
                 joint = order[single.name]
-                own = values.get(joint, ())
+                coordinates = values.get(joint, ())
                 k = self.plan.names[joint].index(single.name)
                 if single.type in ("ball", "free"):
-                    *place, x, y, z, w = own or ((0.0,) * (3 if single.type == "free" else 0) + (0.0, 0.0, 0.0, 1.0))
+                    *place, x, y, z, w = coordinates or (
+                        (0.0,) * (3 if single.type == "free" else 0) + (0.0, 0.0, 0.0, 1.0)
+                    )
                     qpos += [*place, w, x, y, z]
                 else:
-                    qpos.append(own[k] if own else 0.0)
+                    qpos.append(coordinates[k] if coordinates else 0.0)
             yield element("key", name=name, qpos=numbers(qpos))
 
     def _has_turned_balls(self, configuration: dict[str, tuple[float, ...]]) -> bool:
