@@ -185,6 +185,28 @@ def test_many_triangles_take_no_longer_than_they_must():
     assert max(s.radius for s in spheres) >= 0.2 - 1e-6
 
 
+def test_capsules_around_many_triangles_hold_them_and_are_hardly_larger():
+    """An egg of 82 000 triangles, whose search looks at few corners, beside the same egg of 1280."""
+    volumes = []
+    for subdivisions in (3, 6):
+        ball = trimesh.creation.icosphere(subdivisions=subdivisions, radius=0.1)
+        points = np.array(ball.vertices) * [1.0, 0.5, 0.4] + 0.3 * np.array(ball.vertices)[:, :1] ** 2 * [0.0, 1.0, 0.0]
+        egg = Mesh(points, np.array(ball.faces))
+        (capsule,) = fit_capsules(egg)
+        taper = fit_tapered_capsule(egg)
+        reach = kernel("sphere", "capsule")(np.c_[points, np.zeros(len(points))], capsule.columns())[0]
+        tapered = kernel("sphere", "tapered_capsule")(np.c_[points, np.zeros(len(points))], taper.columns())[0]
+        assert reach.max() <= 1e-12 and tapered.max() <= 1e-12
+        length = np.linalg.norm(np.subtract(capsule.end, capsule.start))
+        volumes.append(np.pi * capsule.radius**2 * (length + 4.0 / 3.0 * capsule.radius))
+    assert volumes[1] < 1.03 * volumes[0]
+
+
+def test_a_mesh_of_one_point_gets_one_sphere():
+    (sphere,) = fit_spheres(Mesh(np.zeros((3, 3)), np.array([[0, 1, 2]])), 0.02)
+    assert 0.0 < sphere.radius <= 0.02 and np.allclose(sphere.center, 0.0)
+
+
 def test_models_of_fitted_shapes_say_what_they_are():
     shapes, report = fitted({"link": [meshes()["panda_link1"], Sphere((0, 0, 0), 0.1)]}, "capsules", 0.02)
     assert [shape.kind for shape in shapes["link"]] == ["capsule", "sphere"]

@@ -1,7 +1,8 @@
 """Capsules around points: the least volume over the end points, the radius as large as the farthest point needs.
 
 A capsule is convex, so one that holds the corners of a triangle holds the triangle; the corners of the convex hull are
-enough. The search is that of Nelder and Mead from the principal axis, in a frame that moves with the points.
+enough. The search is that of Nelder and Mead from the principal axis, in a frame that moves with the points. Of very
+many points it looks at those that are farthest along some hundred directions; the radius holds all of them.
 """
 
 from __future__ import annotations
@@ -15,31 +16,33 @@ from linkwork.collision.fitting.surface import pieces
 from linkwork.deadlines import check
 
 _GROW = 1.0 + 1e-12  # of a radius: rounding of the distances
+_MANY = 60_000  # points of which the search looks at few
+_DIRECTIONS = 600
 
 
 def capsule_around(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """(start, end, radius) of a small capsule that holds points (n, 3)."""
-    corners = hull_corners(points)
+    corners, looked_at = _corners(points)
 
     def size(x: np.ndarray) -> float:
         length = float(np.linalg.norm(x[3:] - x[:3]))
-        return _volume(length, _radius(corners, x[:3], x[3:]), 0.0)
+        return _volume(length, _radius(looked_at, x[:3], x[3:]), 0.0)
 
-    best = _searched(size, [np.concatenate(ends) for ends in _starts(corners)])
+    best = _searched(size, [np.concatenate(ends) for ends in _starts(looked_at)])
     return best[:3], best[3:], _radius(corners, best[:3], best[3:]) * _GROW
 
 
 def tapered_around(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, float]:
     """(start, end, start radius, end radius) of a small hull of two balls that holds points (n, 3)."""
-    corners = hull_corners(points)
+    corners, looked_at = _corners(points)
 
     def size(x: np.ndarray) -> float:
-        r, k = _tapered_radius(corners, x)
+        r, k = _tapered_radius(looked_at, x)
         return _volume(float(np.linalg.norm(x[3:6] - x[:3])), r, k)
 
     starts = []
-    for start, end in _starts(corners):
-        radius = _radius(corners, start, end)
+    for start, end in _starts(looked_at):
+        radius = _radius(looked_at, start, end)
         starts += [np.array([*start, *end, k * radius]) for k in (-0.5, 0.0, 0.5)]
     best = _searched(size, starts)
     r, k = _tapered_radius(corners, best)
@@ -71,6 +74,23 @@ def several_capsules(corners: np.ndarray, count: int) -> list[tuple[np.ndarray, 
         reach = [_distance(small.reshape(-1, 3), start, end).reshape(-1, 3).max(axis=1) - r for start, end, r in fitted]
         owner = np.argmin(reach, axis=0)
     return best
+
+
+def _corners(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(points that decide what holds all of them, those that a search looks at)."""
+    if len(points) <= _MANY:
+        corners = hull_corners(points)
+        return corners, corners
+    points = np.unique(points, axis=0)
+    # Fibonacci's spiral over a sphere, in axes of the points
+    axes, center = own_frame(np.repeat(points[:, None], 3, axis=1))
+    turn = np.arange(_DIRECTIONS) * np.pi * (3.0 - np.sqrt(5.0))
+    z = 1.0 - (2.0 * np.arange(_DIRECTIONS) + 1.0) / _DIRECTIONS
+    beside = np.sqrt(1.0 - z * z)
+    directions = np.stack([beside * np.cos(turn), beside * np.sin(turn), z])
+    local = (points - center) @ axes
+    farthest = [int(np.argmax(local @ direction)) for direction in directions.T]
+    return points, points[np.unique(farthest)]
 
 
 def hull_corners(points: np.ndarray) -> np.ndarray:
