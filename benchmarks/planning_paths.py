@@ -129,21 +129,15 @@ def _optimised() -> list[Row]:
         calmer.append([before / max(squared_acceleration(path), 1e-300) for path in (answer.path, shape)])
     case = f"Panda, {len(taken)} problems"
     in_time, by_shape = 100.0 * np.mean(np.array(calmer) < 10.0, axis=0)
-    found = [
+    calm = {"unit": "% without", "target": 5.0, "smaller_is_better": True}
+    paths = [
         Row("optimise, mean length", case, statistics.mean(lengths), unit="rad", target=5.0, smaller_is_better=True),
-        Row(
-            "optimise, ten times less squared acceleration",
-            case,
-            float(in_time),
-            unit="% without",
-            target=5.0,
-            smaller_is_better=True,
-        ),
-        Row("optimise, ten times less at constant speed", case, float(by_shape), unit="% without"),
+        Row("optimise, ten times less squared acceleration", case, float(in_time), **calm),
+        Row("optimise, ten times less at constant speed", case, float(by_shape), **calm),
     ]
     peer = _drake(asked[:6])
     ours = statistics.median(taken)
-    return [*found, Row("optimise, one path", case, ours, peer, "Drake, SNOPT", 10 if peer else None)]
+    return [*paths, Row("optimise, one path", case, ours, peer, "Drake, SNOPT", 10 if peer else None)]
 
 
 def _drake(asked: list[Any]) -> float | None:
