@@ -115,8 +115,8 @@ class NullSpaceAvoidance:
         self._filters = None
         if filter is not None:
             self._filters = [CriticallyDampedFilter(filter.rate, filter.period) for _ in range(nq)]
-            for own, value in zip(self._filters, self.q, strict=True):
-                own.reset(float(value))
+            for smoother, value in zip(self._filters, self.q, strict=True):
+                smoother.reset(float(value))
         self._last = math.inf
 
     def step(
@@ -127,8 +127,9 @@ class NullSpaceAvoidance:
             self.tasks = _several(tasks)
             self._holds = self._holds.towards(self.tasks)
         if obstacles is not None:
-            own = self.barrier
-            self.barrier = CollisionBarrier(self.model, obstacles, own.gain, own.minimum, own.nearest)
+            before = self.barrier
+            settings = (before.gain, before.minimum, before.nearest)
+            self.barrier = CollisionBarrier(self.model, obstacles, *settings)
             self._near = self.barrier.distances(self.q)
         self._aims.target = self._wanted()
         rows = self.barrier.rows_of(*self._near, self.period)
@@ -158,7 +159,8 @@ class NullSpaceAvoidance:
     def _wanted(self) -> np.ndarray:
         if self._filters is None:
             return self.posture
-        return np.array([own.step(float(x)) for own, x in zip(self._filters, self.posture, strict=True)])
+        both = zip(self._filters, self.posture, strict=True)
+        return np.array([smoother.step(float(x)) for smoother, x in both])
 
 
 def _several(tasks: Any) -> tuple[Any, ...]:
