@@ -123,16 +123,26 @@ FAMILIES = [
     PlanarTask(PROBLEM_3[:4], [0, 0.3, 0.5, 0.7]),
     PlanarTask(PROBLEM_3[:5]),
     PlanarTask(PROBLEM_3[:4], [0, 0.3, np.nan, np.nan]),
+    PlanarTask(PROBLEM_3[:6], [np.nan, 0.3, np.nan, 0.5, 0.7, np.nan]),
+    PlanarTask(PROBLEM_3[:7]),
+    PlanarTask(PROBLEM_3[:8]),
 ]
 
 
 @pytest.mark.parametrize("task", FAMILIES, ids=lambda t: f"{t.oriented.sum()} poses of {t.n}")
 def test_fewer_conditions_leave_families(task):
-    found = four_bars(task, samples=100, seed=3)
+    samples = 100 if task.n < 6 else 10
+    found = four_bars(task, samples=samples, seed=3)
     assert len(found) > 5 and "family" in found.family
     assert meets(found, task) < 1e-9
-    again = four_bars(task, samples=100, seed=3)
-    assert np.array_equal(again.ground, found.ground)
+    coupler = found.linkages.topology.moving.index("coupler")
+    posed = np.flatnonzero(task.oriented)
+    turned = found.linkages.rotations[:, posed, coupler] - found.linkages.rotations[:, posed[:1], coupler]
+    wanted = task.angles[posed] - task.angles[posed[:1]]
+    assert np.abs(np.exp(1j * turned) - np.exp(1j * wanted)).max(initial=0.0) < 1e-12
+    if task.n < 8:  # there one draw takes a second
+        again = four_bars(task, samples=samples, seed=3)
+        assert np.array_equal(again.ground, found.ground)
 
 
 CIRCLE = np.exp(1j * np.linspace(0, 5, 9))
@@ -143,7 +153,6 @@ BAD = [
     (PlanarTask(PROBLEM_3[[0, 1, 2, 3, 4, 5, 6, 7, 3]]), "positions 4 and 9 are equal"),
     (PlanarTask(PROBLEM_3[:5], np.zeros(5)), "pure translation"),
     (PlanarTask(PROBLEM_3[:1]), "at least 2"),
-    (PlanarTask(PROBLEM_3[:7]), "free choices"),
 ]
 
 

@@ -94,14 +94,36 @@ def every():
     return [*six_bars(CRANK_ROCKER, CHAIN), *eight_bars(CRANK_ROCKER, wrist, most=3)]
 
 
+def off_its_positions(linkage, task):
+    """By its own kinematics [task sizes, rad]: how far pins of two bodies are apart, and the tracer from its poses."""
+    residual, _, pose, _ = posture_kernel(linkage.topology)(linkage.rotations, pairs_of_points(linkage.points))
+    place = np.abs(pose[:, 0] + 1j * pose[:, 1] - task.positions).max()
+    turn = np.abs(np.exp(1j * pose[:, 2]) - np.exp(1j * (task.angles - task.angles[0]))).max()
+    return max(max(np.abs(residual).max(), place) / float(task.size), turn)
+
+
 def test_all_of_them_meet_their_positions(every):
-    """By their own kinematics, to 1e-9 of the task's size: pins of both bodies coincide, the tracer is there."""
     for linkage in every:
         assert linkage.topology.mobility == 1
-        residual, _, pose, _ = posture_kernel(linkage.topology)(linkage.rotations, pairs_of_points(linkage.points))
-        size = float(CRANK_ROCKER.size)
-        assert np.abs(residual).max() < 1e-9 * size
-        assert np.abs(pose[:, 0] + 1j * pose[:, 1] - CRANK_ROCKER.positions).max() < 1e-9 * size
+        assert off_its_positions(linkage, CRANK_ROCKER) < 1e-9
+
+
+@pytest.mark.parametrize("poses", [2, 3, 4])
+def test_fewer_poses_leave_families(poses):
+    task = CRANK_ROCKER[:poses]
+    members = six_bars(task, CHAIN, most=12)
+    assert len(members) == 12 and len({linkage.topology.name for linkage in members}) > 1
+    assert all(linkage.rotations.shape == (poses, 5) for linkage in members)
+    assert max(off_its_positions(linkage, task) for linkage in members) < 1e-9
+    again, other = six_bars(task, CHAIN, most=12), six_bars(task, CHAIN, most=12, seed=1)
+    pins = lambda linkages: [linkage.points.tolist() for linkage in linkages]
+    assert pins(again) == pins(members) != pins(other)
+
+
+def test_a_body_that_only_shifts_has_six_bars():
+    task = PlanarTask(CRANK_ROCKER.positions, np.zeros(5))
+    members = six_bars(task, CHAIN, most=3)
+    assert members and max(off_its_positions(linkage, task) for linkage in members) < 1e-9
 
 
 NAMES = ["Watt I", "Stephenson I", "Stephenson II", "Stephenson III", "eight-bar"]
@@ -181,6 +203,9 @@ BAD = [
      InvalidInput, "does not close"),
     (lambda: six_bars(CRANK_ROCKER, [0j, 0.1, 0.2]), NotPossible, "does not reach position"),
     (lambda: six_bars(CRANK_ROCKER, [0j, 1]), InvalidInput, "3 pivots"),
+    (lambda: six_bars(CRANK_ROCKER[:1], CHAIN), NotPossible, "at least 2"),
+    (lambda: six_bars(CRANK_ROCKER[[0, 1, 2, 1]], CHAIN), NotPossible, "positions 2 and 4 are equal"),
+    (lambda: six_bars(CRANK_ROCKER, CHAIN, most=0), InvalidInput, "at least 1"),
     (lambda: topologies(5), NotPossible, "4, 6 or 8"),
 ]  # fmt: skip
 

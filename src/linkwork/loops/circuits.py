@@ -21,6 +21,7 @@ import numpy as np
 from casadi import SX, fabs, fmax, fmin, if_else, logic_and, logic_not, logic_or
 
 from linkwork.configurations import places
+from linkwork.engine import machine
 from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.errors import NotPossible
 from linkwork.loops.constraints import closure_rows
@@ -179,7 +180,9 @@ def run(circuits: Scan, J: np.ndarray, x: np.ndarray, p: np.ndarray, driver: int
     if count:
         values |= {k: np.zeros(count) for k in ("met", "first", "last", "first_branch", "last_branch")} | goals
     most = MOST if x[..., 0].size < 64 else 1200  # many at once: the records are kept in memory
-    done = circuits(p=p, steps=most, **values)
+    # a batch of one runs in the code of batches: nobody waits for another compilation
+    width = machine.widths()[0] if x.ndim > 1 else None
+    done = circuits(p=p, steps=most, width=width, **values)
     state = done.state
     kept = int(done.steps.max(initial=1))
     trim = lambda a: a[..., :kept, :] if a.ndim > x.ndim else a[..., :kept]

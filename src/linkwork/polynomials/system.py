@@ -10,7 +10,7 @@ from typing import Any
 import casadi
 import numpy as np
 
-from linkwork.engine import keys
+from linkwork.engine import keys, machine
 from linkwork.engine.kernel import Kernel, Signature
 from linkwork.engine.scan import Scan
 from linkwork.errors import InvalidInput
@@ -179,6 +179,8 @@ class System:
             start=_split(start),
             goal=np.broadcast_to(_split(goal)[:, None], (len(goal), k, self.m, 2)),
             steps=MOST_STEPS,
+            # a single path, too: code of another width would take seconds to compile
+            width=machine.widths()[0],
         )
         ends = np.ascontiguousarray(run.state["x"]).view(complex)[..., 0]
         return ends, (run.state["end"] == tracking.ARRIVING) & ~run.failed

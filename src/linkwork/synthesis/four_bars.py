@@ -26,6 +26,8 @@ REAL = 1e-6
 FAR = 1e4
 """Links longer than this [task sizes] are beyond what a workshop and rounding allow."""
 SAME_POINT = 1e-7
+PATHS_AT_ONCE, MOST_PATHS = 2000, 20_000
+"""Paths that are followed for members of a family: a few seconds of processor time in all."""
 
 
 @short_repr
@@ -70,8 +72,8 @@ def four_bars(
 
     2 (poses - 1) + points = 8 leaves no freedom, and nine points alone: 6 linkages of five poses, 30, 201, 1112, and of
     nine points 1442 triples of cognates (`cognates` makes two more of each, with the same path). Fewer conditions leave
-    families: then `samples` members are drawn, with free rotations, points or pivots at random (`seed`). More
-    conditions cannot be met exactly: use fit.
+    families: then up to `samples` members are drawn, with rotations, angles of points or pivots at random (`seed`).
+    More conditions cannot be met exactly: use fit.
     time_limit: seconds after which it ends with NotPossible; None: as long as it takes
     """
     with deadlines.time_limit(time_limit, "four_bars"):
@@ -103,10 +105,11 @@ def four_bars(
             return _sampled(task, count, family, samples, seed, driver)
         # position 1 shall be a pose: with points alone its orientation is the reference
         order = np.argsort(~with_angle, kind="stable")
-        ordered = task[order]
         poses = max(poses, 1)
-        found = _complete(ordered, poses)
-        return _finished(task, order, found, family, mixes.COUNTS[poses], poses, driver)
+        alone = PlanarTask(task.positions[None, order], task.angles[None, order])
+        x, _, roots = _complete(alone, poses)
+        placed = _placed(task, order, x, np.broadcast_to(task.angles, (len(x), task.n)), poses)
+        return _verified(task, *placed, roots, mixes.COUNTS[poses], family, driver)
 
 
 def _velocities(task: PlanarTask, who: str) -> int:
@@ -154,51 +157,44 @@ def starts(poses: int) -> Starts:
     return Starts.load(Path(__file__).parent / "starts" / f"poses_{poses}.npz")
 
 
-def _complete(task: PlanarTask, poses: int) -> tuple[np.ndarray, np.ndarray, int]:
-    """(x of the real solutions (m, 8 + points) in task sizes, parameters, number of complex ones)."""
-    d = task.displacements / float(task.size)
-    p: list[complex] = []
+def _parameters(task: PlanarTask, poses: int) -> np.ndarray:
+    """(..., p): what mixes.system(poses) is told of tasks whose first `poses` positions have angles."""
+    d = task.displacements / task.size[..., None]
+    columns: list[np.ndarray] = []
     for j in range(task.n - 1):
-        p += [d[j], np.conj(d[j])]
+        columns += [d[..., j], d[..., j].conj()]
         if j < poses - 1:
-            p.append(np.exp(1j * (task.angles[j + 1] - task.angles[0])))
-    parameters = np.array(p)
-    symmetry = mixes.symmetry(poses)
+            columns.append(np.exp(1j * task.rotations[..., j]))
+    return np.stack(columns, axis=-1)
+
+
+def _complete(tasks: PlanarTask, poses: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """(x (m, 8 + points) of the real solutions in task sizes, task (m,) of each, number of complex ones)."""
+    parameters, symmetry = _parameters(tasks, poses), mixes.symmetry(poses)
     solved = mixes.system(poses).solve(parameters, starts(poses), symmetry, conditions=False)
-    good = solved.x[solved.success]
     # one of each triple of cognates may have real pivots where the representative has not been that one
-    values, conjugates = good[:, 0:8:2], good[:, 1:8:2]
+    values, conjugates = solved.x[..., 0:8:2], solved.x[..., 1:8:2]
     scale = np.abs(values).max(axis=-1) + np.abs(conjugates).max(axis=-1)
     real = np.abs(conjugates - values.conj()).max(axis=-1) <= REAL * scale
-    return good[real], parameters, len(good)
+    real &= solved.success
+    return solved.x[real], np.nonzero(real)[0], int(solved.success.sum())
 
 
-def _finished(
-    task: PlanarTask,
-    order: np.ndarray,
-    found: tuple[np.ndarray, np.ndarray, int],
-    family: str,
-    expected: int,
-    poses: int,
-    driver: str,
-) -> FourBars:
-    x, _, roots = found
-    scale, origin = float(task[order].size), task.positions[order[0]]
+def _placed(task: PlanarTask, order: np.ndarray, x: np.ndarray, angles: np.ndarray, poses: int) -> tuple:
+    """(ground (m, 2), moving (m, 2) at the task's own position 1, rotations of the body (m, n)) of solutions x (m, k).
+
+    order    of the task's positions in the solutions; the first `poses` have angles (m, n) of the task, or are the
+             reference
+    """
     first = order[0]
-    # solutions at the ordered task's first position; linkages begin at the task's own position 1
+    scale = float(task[order].size)
     a, z = x[:, [0, 4]] * scale, x[:, [2, 6]] * scale
-    turns = np.empty((len(x), task.n))
-    known = task.angles[order] - task.angles[first] if poses > 1 or task.oriented.any() else np.full(task.n, np.nan)
-    for place, j in enumerate(order):
-        if place < poses:
-            turns[:, j] = 0.0 if place == 0 else known[place]
-        else:
-            turns[:, j] = np.angle(x[:, 8 + place - poses])
-    to_first = np.exp(1j * turns[:, :1])
-    at_one = task.positions[0] + z * to_first
-    ground = origin + a
-    alpha = turns - turns[:, :1]
-    return _verified(task, ground, at_one, alpha, roots, expected, family, driver)
+    turns = np.zeros((len(x), task.n))
+    known, unknown = order[1:poses], order[poses:]
+    turns[:, known] = angles[:, known] - angles[:, [first]]
+    turns[:, unknown] = np.angle(x[:, 8:])
+    moving = task.positions[0] + z * np.exp(1j * turns[:, :1])
+    return task.positions[first] + a, moving, turns - turns[:, :1]
 
 
 def _verified(
@@ -249,11 +245,11 @@ def _sampled(task: PlanarTask, count: int, family: str, samples: int, seed: int,
 
     Points get random angles; then both dyads of up to four poses are drawn from their own families.
     """
-    if task.n > 5:
-        raise NotPossible(
-            f"four_bars: {family} leave {8 - count} free choices; add positions up to 8 conditions, or use fit"
-        )
     random = np.random.default_rng(seed)
+    label = f"{family} (a family, sampled)"
+    if task.n > 5:
+        placed = _with_some_angles(task, samples, random)
+        return _verified(task, *placed, len(placed[0]), samples, label, driver)
     angles = np.broadcast_to(task.angles, (samples, task.n)).copy()
     missing = ~np.isfinite(angles)
     angles[missing] = random.uniform(-np.pi, np.pi, size=int(missing.sum()))
@@ -267,8 +263,31 @@ def _sampled(task: PlanarTask, count: int, family: str, samples: int, seed: int,
     rows = np.flatnonzero(halves[0].valid.any(axis=-1) & halves[1].valid.any(axis=-1))
     pick = lambda name: np.stack([getattr(f, name)[rows, c[rows]] for f, c in zip(halves, chosen)], axis=-1)
     alpha = (angles - angles[:, :1])[rows]
-    label = f"{family} (a family, sampled)"
     return _verified(task, pick("ground"), pick("moving"), alpha, len(rows), samples, label, driver)
+
+
+def _with_some_angles(task: PlanarTask, samples: int, random: np.random.Generator) -> tuple:
+    """Members of a family of six to eight positions, as `_placed` gives them.
+
+    So many points get an angle at random that no freedom is left: every four-bar of the family has some angle there.
+    Each draw is solved completely, many at once, until there are enough members or enough paths were followed.
+    """
+    order = np.argsort(~task.oriented, kind="stable")
+    poses = 10 - task.n  # 2 (poses - 1) + points = 8
+    drawn = order[max(int(task.oriented.sum()), 1) : poses]
+    at_once = max(1, PATHS_AT_ONCE // mixes.COUNTS[poses])
+    parts: list[tuple] = []
+    for _ in range(MOST_PATHS // PATHS_AT_ONCE):
+        angles = np.broadcast_to(task.angles, (at_once, task.n)).copy()
+        if not task.oriented.any():
+            angles[:, order[0]] = 0.0
+        angles[:, drawn] = random.uniform(-np.pi, np.pi, size=(at_once, len(drawn)))
+        positions = np.broadcast_to(task.positions[order], angles.shape)
+        x, rows, _ = _complete(PlanarTask(positions, angles[:, order]), poses)
+        parts.append(_placed(task, order, x, angles[rows], poses))
+        if sum(len(part[0]) for part in parts) >= samples:
+            break
+    return tuple(np.concatenate([part[k] for part in parts])[:samples] for k in range(3))
 
 
 def _drawn_dyads(batch: PlanarTask, free: int, random: np.random.Generator) -> Dyads:

@@ -8,19 +8,24 @@ Source: [Soh2008] for six-bars, [McCarthy2011] chapter 6.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from linkwork import deadlines
+from linkwork.arguments import whole
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.synthesis import graphs
 from linkwork.synthesis.dyads import Dyads, dyads
 from linkwork.synthesis.linkage import GROUND, Linkage, Topology
-from linkwork.synthesis.task import PlanarTask, check_count, complex_points, exact_poses
+from linkwork.synthesis.task import PlanarTask, check_count, complex_points, exact_poses, troubles
 
+POSES = 5
+"""Poses that leave no freedom to the dyads."""
+DRAWS, ASIDE = 64, 0.2
+"""Of poses beside a task of fewer: how often, and how far from the way between two neighbours [task sizes, turns]."""
 SAME = 1e-6
 """Pivots nearer to those of an existing link [task sizes] make the same link again."""
 
@@ -84,53 +89,79 @@ def _two_links(pivots: np.ndarray, wrist: np.ndarray, who: str) -> list[Frames]:
 
 
 @deadlines.limited
-def six_bars(task: PlanarTask, chain: Any, most: int = 200, *, time_limit: float | None = None) -> list[Linkage]:
-    """Every six-bar that carries the tracer through five poses.
+def six_bars(
+    task: PlanarTask, chain: Any, most: int = 200, seed: int = 0, *, time_limit: float | None = None
+) -> list[Linkage]:
+    """Every six-bar that carries the tracer through five poses; of two to four poses members of the family.
 
     chain        three pivots at position 1: on the ground, elbow, wrist on the tracer's body; complex or (3, 2)
+    most         so many linkages at most
+    seed         of the poses that are drawn beside fewer than five: every member meets some such poses
     time_limit   seconds after which it ends with NotPossible; None: as long as it takes
 
     The first dyad closes two bodies of the chain, the second two bodies of what then exists, its new link included.
     Linkages come with their rotations at the positions; `check` judges them.
     """
-    who = "six_bars"
-    task = _task(task, who)
-    frames = chain_frames(task, chain, 3, who)
-    pivots = complex_points(chain, who)
-    bodies = {GROUND: frames[0], "link_1": frames[1], "link_2": frames[2], "coupler": frames[3]}
-    pins = [(pivots[0], GROUND, "link_1"), (pivots[1], "link_1", "link_2"), (pivots[2], "link_2", "coupler")]
-    return _closed(task, bodies, pins, 2, most)
+    return _around(task, chain, 3, most, seed, "six_bars")
 
 
 @deadlines.limited
-def eight_bars(task: PlanarTask, chain: Any, most: int = 200, *, time_limit: float | None = None) -> list[Linkage]:
+def eight_bars(
+    task: PlanarTask, chain: Any, most: int = 200, seed: int = 0, *, time_limit: float | None = None
+) -> list[Linkage]:
     """Eight-bars by the same way: a chain of four pivots, closed by three dyads. See `six_bars`."""
-    who = "eight_bars"
-    task = _task(task, who)
-    frames = chain_frames(task, chain, 4, who)
-    pivots = complex_points(chain, who)
-    names = [GROUND, "link_1", "link_2", "link_3", "coupler"]
-    bodies = dict(zip(names, frames))
-    pins = [(pivots[k], names[k], names[k + 1]) for k in range(4)]
-    return _closed(task, bodies, pins, 3, most)
+    return _around(task, chain, 4, most, seed, "eight_bars")
 
 
-def _task(task: PlanarTask, who: str) -> PlanarTask:
+def _around(task: PlanarTask, chain: Any, joints: int, most: int, seed: int, who: str) -> list[Linkage]:
+    """Linkages around a chain of so many joints, closed by one dyad less."""
     task = exact_poses(task, who)
-    check_count(task, 5, 5, who, "dyads of relative poses meet at most 5; take five of them")
+    check_count(task, 2, POSES, who, "dyads of relative poses meet at most 5; take five of them")
     if task.batch:
         raise NotPossible(f"{who}: the task is a batch of shape {task.batch}, expected one task")
-    return task
+    trouble = str(troubles(task)[()])
+    if trouble.startswith("positions"):  # a pure translation has six-bars: the bodies of the chain turn
+        raise NotPossible(f"{who}: {trouble}; move one of them")
+    most, seed = whole(most, f"{who}: most"), whole(seed, f"{who}: seed", 0)
+    chain_frames(task, chain, joints, who)  # a position of the task that is out of reach is named
+    pivots = complex_points(chain, f"{who}: chain")
+    names = [GROUND, *(f"link_{k}" for k in range(1, joints)), "coupler"]
+    pins = [(pivots[k], names[k], names[k + 1]) for k in range(joints)]
+    random = np.random.default_rng(seed)
+    linkages: list[Linkage] = []
+    for _ in range(1 if task.n == POSES else DRAWS):
+        five = _with_drawn_poses(task, random)
+        try:
+            frames = chain_frames(five, chain, joints, who)
+        except NotPossible:  # a drawn pose is out of reach
+            continue
+        linkages += _closed(five, dict(zip(names, frames)), pins, joints - 1, most - len(linkages))
+        if len(linkages) >= most:
+            break
+    return [replace(linkage, rotations=linkage.rotations[: task.n]) for linkage in linkages]  # type: ignore[index]
+
+
+def _with_drawn_poses(task: PlanarTask, random: np.random.Generator) -> PlanarTask:
+    """The task with poses at random between its own, up to five."""
+    positions, angles = list(task.positions), list(task.angles)
+    turned = np.ptp(task.angles)
+    for _ in range(POSES - task.n):
+        j, share = random.integers(task.n - 1), random.uniform()
+        between = lambda x, j=j, share=share: (1 - share) * x[j] + share * x[j + 1]
+        aside = random.normal(size=3)
+        positions.append(between(task.positions) + ASIDE * float(task.size) * (aside[0] + 1j * aside[1]))
+        angles.append(between(task.angles) + ASIDE * turned * aside[2])
+    return PlanarTask(positions, angles)
 
 
 def _closed(task: PlanarTask, bodies: dict, pins: list, left: int, most: int) -> list[Linkage]:
-    """All ways to add `left` dyads, none of which makes a part rigid or repeats a link."""
-    found: list[Linkage] = []
+    """All ways to add `left` dyads, none of which makes a part rigid or repeats a link; at most so many."""
+    complete: list[Linkage] = []
     seen: set[tuple] = set()
 
     def add(bodies: dict, pins: list, left: int) -> None:
         deadlines.check()
-        if len(found) >= most:
+        if len(complete) >= most:
             return
         if left == 0:
             linkage = _linkage(task, bodies, pins)
@@ -138,7 +169,7 @@ def _closed(task: PlanarTask, bodies: dict, pins: list, left: int, most: int) ->
                 key = tuple(np.round(np.sort_complex(linkage.points), 6)), linkage.topology.name
                 if key not in seen:
                     seen.add(key)
-                    found.append(linkage)
+                    complete.append(linkage)
             return
         names = list(bodies)
         for a, b in combinations(names, 2):
@@ -160,7 +191,7 @@ def _closed(task: PlanarTask, bodies: dict, pins: list, left: int, most: int) ->
                     add(more, new, left - 1)
 
     add(bodies, pins, left)
-    return found
+    return complete
 
 
 def _frame_of(inner: complex, outer: complex, a: Frames, b: Frames) -> Frames:
