@@ -44,6 +44,8 @@ def _shown(value: Any) -> str:
             return "(" + ", ".join(map(_shown, value)) + ")"
     if isinstance(value, Sized) and not isinstance(value, str):
         return f"({len(value)})"
+    if isinstance(value, str) and len(value) > WORDS:  # its beginning says more than its kind
+        return repr(value[:WORDS] + "...")
     text = str(value) if isinstance(value, np.generic) else repr(value)
     return text if len(text) <= WORDS else f"{type(value).__name__}(...)"
 

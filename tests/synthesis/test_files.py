@@ -11,7 +11,18 @@ from typer.testing import CliRunner
 import linkwork as lw
 from linkwork.cli.application import app, load_commands
 from linkwork.errors import InvalidFile, InvalidInput, NotPossible
-from linkwork.synthesis import PlanarTask, burmester, fit, plates, read_task, svg, traced_path, write_task
+from linkwork.synthesis import (
+    PlanarTask,
+    burmester,
+    fit,
+    plates,
+    read_task,
+    save_picture,
+    svg,
+    traced_path,
+    write_task,
+)
+from linkwork.synthesis.drawings import draw
 from linkwork.synthesis.task_files import EXAMPLE, task_of
 from tests.synthesis.examples import CRANK_ROCKER, TABLE_4
 from tests.synthesis.test_linkages import crank_rocker
@@ -110,9 +121,33 @@ def test_pictures(tmp_path):
     assert text.count("<polygon") == 3 and text.count("<path") == 2  # bodies, and pins on the ground
     assert text.count("<text") == 9 and all(f">{name}</text>" in text for name in "ADBC12345")
     assert plates(linkage, 0.4, 0.15).save(tmp_path / "parts.svg").read_text().count("<circle") == 8
+    assert save_picture(tmp_path / "l.svg", linkage, CRANK_ROCKER).read_text().count("<polygon") == 3
+    with pytest.raises(InvalidInput, match="unknown ending"):
+        save_picture(tmp_path / "l.jpg", linkage)
     path = traced_path(linkage)
     for p in CRANK_ROCKER.positions:
         assert np.abs(path - p).min() < 0.1  # between two postures
+
+
+def test_a_png_shows_what_the_svg_shows(tmp_path):
+    figure = pytest.importorskip("matplotlib.figure")
+    from matplotlib.image import imread
+
+    linkage = crank_rocker()
+    picture = imread(save_picture(tmp_path / "l.png", linkage, CRANK_ROCKER, burmester(CRANK_ROCKER[:4], 100)))
+    assert picture.shape[:2] == (1440, 1440) and np.ptp(picture[..., :3]) > 0.9
+    axes = figure.Figure().add_subplot()
+    draw(axes, linkage, CRANK_ROCKER)
+    marks = [(line.get_marker(), complex(*line.get_xydata()[0])) for line in axes.lines if line.get_marker() != "None"]
+    for name in "ADBC":
+        marker = "^" if name in "AD" else "o"  # on the ground, and between bodies
+        assert min(abs(z - complex(linkage.at(name))) for kind, z in marks if kind == marker) < 1e-12
+    assert {text.get_text() for text in axes.texts} == set("ADBC12345")
+    assert len(axes.patches) == 6  # three bodies, filled and framed
+    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    assert right - left == pytest.approx(high - low)
+    path = traced_path(linkage)
+    assert left < path.real.min() and path.real.max() < right and low < path.imag.min() and path.imag.max() < high
 
 
 def test_bad_plates(tmp_path):

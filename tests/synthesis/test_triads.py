@@ -175,14 +175,51 @@ def test_seventeen_roots_agree_with_pypolsys():
 
 
 TURNS = np.linspace(0.1, 0.9, 7)
+
+
+def moving(t):
+    """(P, alpha, beta, gamma and their rates) of the triad W, V, Z at times t, as one would write them down."""
+    angles = np.array([0.9 * t + 0.2 * np.sin(t), 0.3 * t * t - 0.5 * t, 0.4 * t - 0.25 * np.sin(2 * t)])
+    rates = np.array([0.9 + 0.2 * np.cos(t), 0.6 * t - 0.5, 0.4 - 0.5 * np.cos(2 * t)])
+    links = np.array([W, V, Z])[:, None] * np.exp(1j * angles)
+    return links.sum(axis=0), (1j * rates * links).sum(axis=0), angles, rates
+
+
+def test_velocities_count_as_positions_infinitely_near():
+    """Five positions and velocities at two of them, against the same as positions a moment later."""
+    t, at = np.array([0, 0.4, 0.9, 1.3, 1.9]), [0, 3]
+    P, speed, (alpha, beta, gamma), (alpha_rate, _, gamma_rate) = moving(t)
+    velocities, rates = np.full((5, 3), np.nan), np.full(5, np.nan)
+    velocities[at], rates[at] = np.stack([speed.real, speed.imag, gamma_rate], axis=-1)[at], alpha_rate[at]
+    task = PlanarTask(P, gamma, velocities=velocities)
+    exact = triads(task, alpha, alpha_rates=rates)
+    assert np.abs(exact.beta - (beta - beta[0])[1:]).max(axis=-1).min() < 1e-9
+    true = np.array([W, V, Z])
+    assert np.abs(np.stack([exact.W, exact.V, exact.Z], axis=-1) - true).max(axis=-1).min() < 1e-9
+    assert len(exact) % 2 == 1 and exact.residual.max() < 1e-12
+    later = np.concatenate([t, t[at] + 1e-5])
+    P, _, (alpha7, _, gamma7), _ = moving(later)
+    near = triads(PlanarTask(P, gamma7), alpha7)
+    assert len(near) == len(exact) and np.abs(near.W - exact.W).max() < 1e-2 * np.abs(exact.W).max()
+    # how fast a velocity is does not matter, which way it goes does; a batch gives the same
+    both = np.stack([velocities * 3, velocities * [-1, 1, 1]])
+    batch = triads(PlanarTask(task.positions, gamma, velocities=both), alpha, alpha_rates=np.stack([3 * rates, rates]))
+    assert np.abs(batch.W[0][batch.valid[0]] - exact.W).max() < 1e-9
+    assert np.abs(batch.W[1][batch.valid[1]] - W).min() > 1e-3
+
+
 WITH_VELOCITY = PlanarTask(TRIAD.positions, GAMMA, velocities=np.ones((7, 3)))
+TWO_VELOCITIES = PlanarTask(TRIAD.positions[:5], GAMMA[:5], velocities=np.ones((5, 3)) * [[1], [1], *[[np.nan]] * 3])
 BAD = [
     (lambda: triads(TRIAD[:5], ALPHA[:5], {2: 2.5, 5: 0.5}), NotPossible, r"beta\[2\] = 2.5 rad .* feasible: \[-0.29"),
     (lambda: triads(TRIAD[:5], ALPHA[:5], {2: -0.29, 3: 3.0}), NotPossible, r"beta\[3\] = 3 rad .* feasible: \["),
     (lambda: triads(TRIAD[:6], ALPHA[:6], {2: 2.5}), NotPossible, r"beta\[2\] = 2.5 rad .* feasible: \[-0.29"),
     (lambda: compatibility(TRIAD[:5], ALPHA[:5]).solve(0.1), InvalidInput, "expected 2: beta2, beta3"),
     (lambda: compatibility(TRIAD[:5], ALPHA[:4]), InvalidInput, "alpha has shape"),
-    (lambda: triads(WITH_VELOCITY, ALPHA), NotPossible, "the task has velocities"),
+    (lambda: triads(WITH_VELOCITY, ALPHA), NotPossible, "7 positions and 7 velocities, expected seven together"),
+    (lambda: triads(TWO_VELOCITIES, ALPHA[:5]), InvalidInput, "alpha_rates"),
+    (lambda: triads(TWO_VELOCITIES, ALPHA[:5], alpha_rates=[1, 2]), InvalidInput, "finite at 1, 2"),
+    (lambda: triads(TWO_VELOCITIES, ALPHA[:5], {2: 0.1}, alpha_rates=np.ones(5)), NotPossible, "no free choices"),
     (lambda: triads(TRIAD, ALPHA[:5]), InvalidInput, "expected"),
     (lambda: triads(random_tasks(1, 8, 0), np.zeros(8)), NotPossible, "at most 7"),
     (lambda: triads(PlanarTask(TRIAD.positions, np.zeros(7)), ALPHA), NotPossible, "gamma = 0"),

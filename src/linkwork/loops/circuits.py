@@ -69,6 +69,74 @@ class Circuits:
     last_branch: np.ndarray
 
 
+@dataclass(frozen=True)
+class _Newton:
+    """One bordered step: correction dx (n), its size, unit tangent there (n), sine of the transmission angle."""
+
+    dx: SX
+    size: SX
+    unit: SX
+    sine: SX
+
+
+def _corrected(rows: Rows, n: int, m: int, driver: int, s: dict[str, SX]) -> _Newton:
+    """Newton's correction of the guess e across the tangent t, a step h away from x."""
+    symbols, parameters = SX.sym("x", n), SX.sym("p", m)
+    value = rows(symbols, parameters)
+    outputs = [value, casadi.jacobian(value, symbols)]
+    c, J = casadi.Function("c", [symbols, parameters], outputs, {"cse": True})(s["e"], s["p"])
+    border = casadi.vertcat(c, casadi.dot(s["t"], s["e"] - s["x"]) - s["h"])
+    along = casadi.vertcat(SX.zeros(n - 1), 1)
+    (dx, tangent), determinant = _solve(casadi.vertcat(J, s["t"].T), [-border, along])
+
+    # one number of transmission from what is already there
+    bottom = SX(1)
+    for j in range(n):
+        if j != driver:
+            bottom = bottom * fmax(casadi.sqrt(casadi.sumsqr(J[:, j])), 1e-150)
+    sine = fmin(fabs(tangent[driver] * determinant) / bottom, 1.0)
+    unit = tangent / casadi.sqrt(casadi.sumsqr(tangent))
+    return _Newton(dx, casadi.sqrt(casadi.sumsqr(dx)), unit, sine)
+
+
+@dataclass(frozen=True)
+class _Length:
+    """What a correction says of its step: reached (done) or too long (bad), the next length h, the first correction."""
+
+    done: SX
+    bad: SX
+    h: SX
+    measured: SX
+
+
+def _judged(s: dict[str, SX], newton: _Newton) -> _Length:
+    """Steps end by small corrections, without sharp turns; the first correction sets the next length."""
+    h, first = s["h"], s["tries"] <= 0
+    bad = logic_or(logic_and(first, newton.size > 0.3 * h), s["tries"] >= 5)
+    done = logic_and(newton.size < SMALL, logic_not(bad))
+    # too sharp a turn between two postures: again with half the step
+    bent = casadi.dot(newton.unit, s["t"]) < STRAIGHT
+    turned = logic_and(done, bent)
+    bad = logic_or(bad, logic_and(turned, h > 4 * SHORTEST))
+    done = logic_and(done, logic_not(bad))
+
+    measured = if_else(first, newton.size, s["measured"])
+    change = casadi.sqrt(BEND * h / fmax(measured, 1e-12))
+    longer = if_else(done, fmin(fmax(change, 0.5), 1.6), 1.0)
+    most = fmin(LONGEST, NARROW + 0.3 * newton.sine)
+    return _Length(done, bad, fmin(if_else(bad, 0.5 * h, h * longer), most), measured)
+
+
+def _is_back(s: dict[str, SX], here: SX, way: SX, angles: tuple[bool, ...]) -> SX:
+    """Whether the way from x to here passes the normal plane of the start, near it up to whole turns."""
+    gap = _wrapped(here - s["start"], angles)
+    before = casadi.dot(_wrapped(s["x"] - s["start"], angles), s["way_in"])
+    after = casadi.dot(gap, s["way_in"])
+    crossing = logic_and(before < 0, after >= 0)
+    near = casadi.sumsqr(gap) < (2.0 * s["h"]) ** 2
+    return logic_and(logic_and(crossing, near), way > 3 * LONGEST * 0.5)
+
+
 def circuit_scan(
     rows: Rows,
     tool: Rows,
@@ -88,61 +156,31 @@ def circuit_scan(
     """
 
     def step(k: SX, **s: SX) -> dict[str, Any]:
-        x, e, t, h = s["x"], s["e"], s["t"], s["h"]
-        symbols, parameters = SX.sym("x", n), SX.sym("p", m)
-        value = rows(symbols, parameters)
-        function = casadi.Function("c", [symbols, parameters], [value, casadi.jacobian(value, symbols)], {"cse": True})
-        c, J = function(e, s["p"])
-        border = casadi.vertcat(c, casadi.dot(t, e - x) - h)
-        solution, determinant = _solve(casadi.vertcat(J, t.T), [-border, casadi.vertcat(SX.zeros(n - 1), 1)])
-        dx, tangent = solution
-        size = casadi.sqrt(casadi.sumsqr(dx))
-        # one number of transmission from what is already there
-        columns = [casadi.sqrt(casadi.sumsqr(J[:, j])) for j in range(n) if j != driver]
-        bottom = SX(1)
-        for column in columns:
-            bottom = bottom * fmax(column, 1e-150)
-        sine = fmin(fabs(tangent[driver] * determinant) / bottom, 1.0)
+        newton = _corrected(rows, n, m, driver, s)
+        length = _judged(s, newton)
+        done, bad, h = length.done, length.bad, length.h
 
-        unit = tangent / casadi.sqrt(casadi.sumsqr(tangent))
-        first = s["tries"] <= 0
-        bent = casadi.dot(unit, t) < STRAIGHT
-        bad = logic_or(logic_and(first, size > 0.3 * h), s["tries"] >= 5)
-        done = logic_and(size < SMALL, logic_not(bad))
-        turned = logic_and(done, bent)  # too sharp a turn between two postures: again with half the step
-        bad = logic_or(bad, logic_and(turned, h > 4 * SHORTEST))
-        done = logic_and(done, logic_not(bad))
-        measured = if_else(first, size, s["measured"])
-        change = casadi.sqrt(BEND * h / fmax(measured, 1e-12))
-        longer = if_else(done, fmin(fmax(change, 0.5), 1.6), 1.0)
-        new_h = fmin(if_else(bad, 0.5 * h, h * longer), fmin(LONGEST, NARROW + 0.3 * sine))
-
-        here = e + dx
-        new_x = if_else(done, here, x)
-        new_t = if_else(done, unit, t)
-        moved_e = if_else(done, here + new_h * unit, if_else(bad, x + new_h * t, here))
+        # a posture that is reached becomes the last one; one that is not is tried again from there
+        x, t, here = s["x"], s["t"], s["e"] + newton.dx
+        new_x, new_t = if_else(done, here, x), if_else(done, newton.unit, t)
+        again = if_else(bad, x + h * t, here)
+        guess = if_else(done, here + h * newton.unit, again)
         way = s["way"] + if_else(done, casadi.sqrt(casadi.sumsqr(here - x)), 0.0)
-        reverses = logic_and(done, unit[driver] * t[driver] < 0)
+        reverses = logic_and(done, newton.unit[driver] * t[driver] < 0)
         dead = s["dead"] + reverses
 
-        # back at the start: passing its normal plane, near it up to whole turns
-        gap = _wrapped(here - s["start"], angles)
-        before, after = casadi.dot(_wrapped(x - s["start"], angles), s["way_in"]), casadi.dot(gap, s["way_in"])
-        crossing = logic_and(before < 0, after >= 0)
-        near = casadi.sumsqr(gap) < (2.0 * h) ** 2
-        back = logic_and(done, logic_and(logic_and(crossing, near), way > 3 * LONGEST * 0.5))
-
+        back = logic_and(done, _is_back(s, here, way, angles))
         seen = {}
         if goals:
-            seen = _goals(s, tool, n, m, x, t, here, unit, done, way, dead)
-        lost = new_h < SHORTEST
+            seen = _goals(s, tool, n, m, x, t, here, newton.unit, done, way, dead)
+        lost = h < SHORTEST
         return {
             "x": new_x,
-            "e": moved_e,
+            "e": guess,
             "t": new_t,
-            "h": new_h,
+            "h": h,
             "tries": if_else(logic_or(done, bad), 0.0, s["tries"] + 1),
-            "measured": measured,
+            "measured": length.measured,
             "way": way,
             "dead": dead,
             "closed": fmax(s["closed"], back),
@@ -151,7 +189,7 @@ def circuit_scan(
             **seen,
             "posture": new_x,
             "at": way,
-            "sine": sine,
+            "sine": newton.sine,
             "advance": done,
             "stop": logic_or(back, lost),
         }

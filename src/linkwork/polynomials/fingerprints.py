@@ -16,15 +16,16 @@ def collisions(x: np.ndarray, p: np.ndarray, valid: np.ndarray, symmetry: Symmet
     """(..., k): rows of x (..., k, n) that are the same solution, up to symmetry, as another valid row."""
     marks = fingerprint(x, p[..., None, :], symmetry)
     marks = np.where(valid[..., None], marks, np.nan)
-    collide = np.zeros(valid.shape, dtype=bool)
     order = np.argsort(marks[..., 0], axis=-1)
     ordered = np.take_along_axis(marks, order[..., None], axis=-2)
-    for apart in range(1, min(4, x.shape[-2])):  # equal ones are neighbours in the order, but for others between them
+    repeated = np.zeros(valid.shape, dtype=bool)  # in that order
+    for apart in range(1, min(4, x.shape[-2])):  # equal ones are neighbours, but for others between them
         same = (np.abs(ordered[..., apart:, :] - ordered[..., :-apart, :]) < SAME).all(axis=-1)
-        at = np.zeros(valid.shape, dtype=bool)
-        at[..., apart:] |= same
-        at[..., :-apart] |= same
-        np.put_along_axis(collide, order, np.take_along_axis(collide, order, axis=-1) | at, axis=-1)
+        repeated[..., apart:] |= same
+        repeated[..., :-apart] |= same
+    collide = np.zeros(valid.shape, dtype=bool)
+    if repeated.any():
+        np.put_along_axis(collide, order, repeated, axis=-1)
     return collide
 
 

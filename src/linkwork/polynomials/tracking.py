@@ -28,8 +28,8 @@ GOAL = 1e-3
 """Relative size of the first correction that the step length aims at."""
 LARGEST_FIRST, LARGEST_SECOND = 1e-2, 3e-4
 """Corrections above these reject the step."""
-ENOUGH = 1e-7
-"""A first correction below this needs no second one."""
+ENOUGH = 1e-3
+"""A first correction below this needs no second one: its square is left, and the next step's corrections see to it."""
 FLOOR = 1e-8
 """Unknowns below this [of the problem's own size] are measured against it."""
 SETTLED, ARRIVED = 1e-14, 1e-5

@@ -13,13 +13,13 @@ fit                          the best four-bars and six-bars for any number of p
 search, rank, sensitivity    tolerance zones, criteria and Pareto fronts, exact derivatives by dimensions
 function_generator           four-bars and slider-cranks for pairs of a function
 spherical_four_bars, legs    spherical four-bars through five orientations, bodies on five legs through seven poses
-plates, svg, read_task       parts to cut as DXF and SVG, pictures, .task.yaml files
+plates, save_picture         parts to cut as DXF and SVG, pictures as PNG and SVG; read_task: .task.yaml files
 """
 
 from linkwork.doors import open_doors
 from linkwork.synthesis.burmester import Curves, burmester
 from linkwork.synthesis.compatibility import Compatibility, compatibility
-from linkwork.synthesis.drawings import svg, traced_path
+from linkwork.synthesis.drawings import save_picture, svg, traced_path
 from linkwork.synthesis.dyads import Dyads, dyads
 from linkwork.synthesis.fit import Fits, fit
 from linkwork.synthesis.four_bars import FourBars, cognates, four_bars
@@ -30,7 +30,7 @@ from linkwork.synthesis.loop_tables import from_loops
 from linkwork.synthesis.plates import Plates, plates
 from linkwork.synthesis.poles import center_cubic, circle_cubic, image_poles, opposite_points, poles
 from linkwork.synthesis.ranking import Ranking, rank
-from linkwork.synthesis.search import Found, search
+from linkwork.synthesis.search import SearchResult, search
 from linkwork.synthesis.sensitivities import Sensitivity, monte_carlo, sensitivity, tolerance_band
 from linkwork.synthesis.six_bars import eight_bars, six_bars
 from linkwork.synthesis.sliders import Sliders, slider_circle
@@ -57,7 +57,6 @@ __all__ = [
     "Dyads",
     "Fits",
     "FiveLegs",
-    "Found",
     "FourBars",
     "FunctionGenerators",
     "FunctionTask",
@@ -67,6 +66,7 @@ __all__ = [
     "PlanarTask",
     "Plates",
     "Ranking",
+    "SearchResult",
     "Sensitivity",
     "Sliders",
     "SolutionMap",
@@ -102,6 +102,7 @@ __all__ = [
     "poles",
     "rank",
     "read_task",
+    "save_picture",
     "search",
     "sensitivity",
     "six_bars",

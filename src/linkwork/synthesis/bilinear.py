@@ -32,12 +32,12 @@ def system(k: int) -> System:
     def equations(x: Sequence[Complex], p: Sequence[Complex]) -> list[Complex]:
         one = Complex(1.0)
         first, second = [*x[:k], one], [*x[k:], one]
-        found = []
+        values = []
         for j in range(2 * k):
             M = p[j * side * side : (j + 1) * side * side]
             rows = [sum((M[side * r + c] * second[c] for c in range(side)), Complex(0.0)) for r in range(side)]
-            found.append(sum((first[r] * rows[r] for r in range(side)), Complex(0.0)))
-        return found
+            values.append(sum((first[r] * rows[r] for r in range(side)), Complex(0.0)))
+        return values
 
     return System(equations, 2 * k, 2 * k * side * side, f"{NAMES[k]} dyads", keys.key(__name__, k))
 

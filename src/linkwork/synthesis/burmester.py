@@ -16,6 +16,7 @@ import numpy as np
 from casadi import SX
 
 from linkwork import deadlines
+from linkwork.engine import keys
 from linkwork.engine.kernel import Kernel, Signature
 from linkwork.engine.traced import traced
 from linkwork.errors import NotPossible
@@ -171,7 +172,7 @@ def curve_kernel() -> Kernel:
 
     inputs = (("fixed", (6, 2)), ("way", (4,)), ("t", ()), ("place", (3,)))
     outputs = (("pivots", (2, 2)), ("beta", (3,)), ("far", ()))
-    return traced(Signature("burmester", inputs, outputs), curve, "synthesis burmester")
+    return traced(Signature("burmester", inputs, outputs), curve, keys.key(__name__, "curve"))
 
 
 def _apart_from_zero(x: SX) -> Complex:

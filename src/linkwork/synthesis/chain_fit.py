@@ -42,12 +42,12 @@ def optima(chain: str, goal: Goal, starts: int, seed: int) -> tuple[np.ndarray, 
     first: tuple[np.ndarray, ...] = chain_starts.random_chains(chain, goal, starts, seed)
     if goal.posed:
         first = _joined(first, chain_starts.of_five_poses(chain, goal, max(1, starts // 8), seed))
-    found = _descended(chain, goal, first)
-    if not goal.posed and goal.timing is None and np.sqrt(found[3].min(initial=np.inf) / goal.n) > EXACT:
+    ends = _descended(chain, goal, first)
+    if not goal.posed and goal.timing is None and np.sqrt(ends[3].min(initial=np.inf) / goal.n) > EXACT:
         more = chain_starts.of_nine_points(chain, goal)
         if len(more[0]):
-            found = _joined(found, _descended(chain, goal, more))
-    return found  # type: ignore[return-value]
+            ends = _joined(ends, _descended(chain, goal, more))
+    return ends  # type: ignore[return-value]
 
 
 def _descended(chain: str, goal: Goal, starts: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
@@ -162,14 +162,14 @@ def distinct(x: np.ndarray, cost: np.ndarray, most: int) -> tuple[list[int], int
 
 def bounds_of(bounds: Any, who: str) -> dict[str, Any]:
     """Checked bounds of `fit` by name."""
-    given = mapping(bounds, f"{who}: bounds")
+    named = mapping(bounds, f"{who}: bounds")
     known = {"ground": 4, "length": 2, "ratio": 1}
-    for name, value in given.items():
+    for name, value in named.items():
         if name not in known:
             raise UnknownName(f'{who}: bounds has no "{name}"{did_you_mean(name, known)}')
         if np.size(value) != known[name] or not np.isfinite(np.asarray(value, dtype=float)).all():
             raise InvalidInput(f"{who}: bounds[{name!r}] is {value!r}, expected {known[name]} finite numbers")
-    return given
+    return named
 
 
 def keeps(limits: dict[str, Any], pivots: list[complex], lengths: np.ndarray) -> bool:

@@ -106,15 +106,16 @@ def _with_angles(
     if not goal.posed:
         return p, sides, theta[at]
     there = goal.turns != 0
-    own = None if phi is None else phi[moves]
-    for _ in range(1 if own is not None else 2):  # the body's angle by the postures, then postures by place and angle
+    body_angle = None if phi is None else phi[moves]
+    # the body's angle by the postures, then postures by place and angle
+    for _ in range(1 if body_angle is not None else 2):
         if phi is None:
             seen = np.take_along_axis(direction, at, axis=-1)
-            own = np.angle((goal.turns * seen.conj())[:, there].sum(axis=-1))
-        turned = direction * np.exp(1j * own)[:, None]  # type: ignore[operator]
+            body_angle = np.angle((goal.turns * seen.conj())[:, there].sum(axis=-1))
+        turned = direction * np.exp(1j * body_angle)[:, None]  # type: ignore[operator]
         off = np.abs(turned[:, None, :] - goal.turns[:, None]) ** 2 * there[:, None]
         at = nearest(gap + off)
-    return np.concatenate([p, own[:, None]], axis=-1), sides, theta[at]  # type: ignore[index]
+    return np.concatenate([p, body_angle[:, None]], axis=-1), sides, theta[at]  # type: ignore[index]
 
 
 def _drawn(chain: str, many: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -231,14 +232,14 @@ def _some_dyad(
     """(ground, moving) (m,) of one dyad through each row's five poses, other than a known one; NaN where none is."""
     usable = np.isfinite(places).all(axis=-1) & np.isfinite(turns).all(axis=-1)
     angles = np.unwrap(np.angle(np.where(usable[:, None], turns, 1.0)), axis=-1)
-    found = dyads(PlanarTask(np.where(usable[:, None], places, np.arange(5.0)), angles))
-    assert isinstance(found, Dyads)
-    apart = np.abs(found.ground - known[0][:, None]) + np.abs(found.moving - known[1][:, None])
-    fine = found.valid & ~found.near_trivial & (apart > 1e-6) & usable[:, None]
+    chains = dyads(PlanarTask(np.where(usable[:, None], places, np.arange(5.0)), angles))
+    assert isinstance(chains, Dyads)
+    apart = np.abs(chains.ground - known[0][:, None]) + np.abs(chains.moving - known[1][:, None])
+    fine = chains.valid & ~chains.near_trivial & (apart > 1e-6) & usable[:, None]
     slot = np.where(fine, random.uniform(size=fine.shape), -1.0).argmax(axis=-1)
     row = np.arange(len(slot))
     there = fine[row, slot]
-    return tuple(np.where(there, x[row, slot], np.nan) for x in (found.ground, found.moving))  # type: ignore[return-value]
+    return tuple(np.where(there, x[row, slot], np.nan) for x in (chains.ground, chains.moving))  # type: ignore[return-value]
 
 
 def of_nine_points(chain: str, goal: Goal) -> Starts:

@@ -1,4 +1,4 @@
-"""Linkages through positions: new, solve, fit, search, check, starts."""
+"""Linkages through positions: new, solve, fit, search, check, page, starts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ TaskPath = Annotated[Path, typer.Argument(help="A .task.yaml file; `linkwork syn
 Out = Annotated[
     Path | None,
     typer.Option(
-        help="Write the picked linkage: .robot.yaml, .urdf, .xml, .dxf, .svg; .html: a report of all of them."
+        help="Write the picked linkage: .robot.yaml, .xml, .urdf (its open tree), .dxf and .svg (parts to cut), "
+        ".png (a picture); .html: a report of all of them."
     ),
 ]
 Pick = Annotated[int, typer.Option(help="Which linkage of the table --out writes, from 1.")]
@@ -58,11 +59,11 @@ def solve(task: TaskPath, out: Out = None, pick: Pick = 1) -> Answer:
         return _of_function(file, file.options.get("starts", 400), file.options.get("seed", 0), out, pick)
     with working("solving"):
         driver = file.options.get("driver")
-        found = four_bars(file.task, driver=driver or "crank")
-        links = found.linkages
+        exact = four_bars(file.task, driver=driver or "crank")
+        links = exact.linkages
         # without a word in the file the link that drives better is the crank
         links, verdict = (links, check(links, file.task)) if driver else better_driven(links, file.task)
-    title = f"{file.name}: {found.family}, {found.roots} of {found.expected} roots, {len(found)} real"
+    title = f"{file.name}: {exact.family}, {exact.roots} of {exact.expected} roots, {len(exact)} real"
     return _answer(title, file, links, verdict, {}, out, pick)
 
 
@@ -93,13 +94,13 @@ def fit(
             raise NotPossible(f'synthesis fit: pairs of a function are fitted by four-bars, topology is "{chosen}"')
         return _of_function(file, min(count, 4096), first, out, pick)
     with working("fitting"):
-        found = fitted(file.task, chosen, count, first, bounds=options.get("bounds"), best=options.get("best", 10))
-        verdict = check(found.linkages)
-    extra = {"rms [m]": found.rms, "worst [m]": found.worst}
+        fits = fitted(file.task, chosen, count, first, bounds=options.get("bounds"), best=options.get("best", 10))
+        verdict = check(fits.linkages)
+    extra = {"rms [m]": fits.rms, "worst [m]": fits.worst}
     if file.task.oriented.any():
-        extra["angle [deg]"] = np.degrees(found.angle_worst)
-    title = f"{file.name}: {len(found)} optima of {found.starts} starts, {chosen}"
-    return _answer(title, file, found.linkages, verdict, extra, out, pick)
+        extra["angle [deg]"] = np.degrees(fits.angle_worst)
+    title = f"{file.name}: {len(fits)} optima of {fits.starts} starts, {chosen}"
+    return _answer(title, file, fits.linkages, verdict, extra, out, pick)
 
 
 def _of_function(file: Any, starts: int, seed: int, out: Path | None, pick: int) -> Answer:
@@ -107,13 +108,19 @@ def _of_function(file: Any, starts: int, seed: int, out: Path | None, pick: int)
 
     task = file.task
     with working("fitting"):
-        found = function_generator(task.inputs, task.outputs, task.scale, starts, seed, output=task.output)
-        verdict = check(found.linkages)
+        generators = function_generator(task.inputs, task.outputs, task.scale, starts, seed, output=task.output)
+        verdict = check(generators.linkages)
     unit = "m" if task.output == "slider" else "rad"
-    met = "every pair met" if found.exact else "least squares"
-    title = f"{file.name}: {len(found)} linkages for {len(task.inputs)} pairs, {met}"
+    met = "every pair met" if generators.exact else "least squares"
+    title = f"{file.name}: {len(generators)} linkages for {len(task.inputs)} pairs, {met}"
     return _answer(
-        title, file, found.linkages, verdict, {f"rms [{unit}]": found.rms, f"worst [{unit}]": found.error}, out, pick
+        title,
+        file,
+        generators.linkages,
+        verdict,
+        {f"rms [{unit}]": generators.rms, f"worst [{unit}]": generators.error},
+        out,
+        pick,
     )
 
 
@@ -134,15 +141,15 @@ def search(
     file = _positions(read_task(task), "search")
     count = file.options.get("samples", 10_000) if samples is None else samples
     with working("searching") as tick:
-        found = searched(
+        zone = searched(
             file.task,
             count,
             file.options.get("seed", 0) if seed is None else seed,
             driver=file.options.get("driver", "crank"),
             progress=lambda share: tick(round(100 * share), 100),
         )
-    title = f"{file.name}: {found.samples} draws, {found.pairs} four-bars judged, {len(found)} kept"
-    return _answer(title, file, found.linkages, found.verdict, {}, out, pick)
+    title = f"{file.name}: {zone.samples} draws, {zone.pairs} four-bars judged, {len(zone)} kept"
+    return _answer(title, file, zone.linkages, zone.verdict, {}, out, pick)
 
 
 def check(
@@ -213,10 +220,10 @@ def starts(
         known = ("triads", "spherical", "ss", "1", "2", "3", "4")
         raise InvalidInput(f'synthesis starts: family is "{family}", expected one of {", ".join(known)}')
     with working("monodromy"):
-        found = system.monodromy(*generic, seed, symmetry)
+        fresh = system.monodromy(*generic, seed, symmetry)
     if out is not None:
-        found.save(out)
-    facts = {"found": len(found), "kept": len(kept), "loops": found.loops, "idle": found.idle, "hash": found.hash}
+        fresh.save(out)
+    facts = {"found": len(fresh), "kept": len(kept), "loops": fresh.loops, "idle": fresh.idle, "hash": fresh.hash}
     table = Table(f"starts of {family}", ("what", "value"), [(k, str(v)) for k, v in facts.items()])
     return Answer({"family": family, **facts}, [table], [] if out is None else [out])
 
@@ -295,12 +302,15 @@ def _answer(title: str, file: Any, links: Any, verdict: Any, extra: dict, out: A
 
 
 def _write(out: Path, file: Any, linkage: Any) -> None:
-    from linkwork.synthesis import PlanarTask, plates
+    from linkwork.synthesis import PlanarTask, plates, save_picture
 
-    if out.suffix in (".dxf", ".svg"):
+    task = file.task if isinstance(file.task, PlanarTask) else None
+    if out.suffix == ".png":
+        save_picture(out, linkage, task)
+    elif out.suffix in (".dxf", ".svg"):
         size = float(linkage.size)
         width, hole = file.options.get("width", 0.05 * size), file.options.get("hole", 0.02 * size)
         plates(linkage, width, hole).save(out)
     else:
-        task = file.task if isinstance(file.task, PlanarTask) else None
-        lw.save(lw.Robot.from_linkage(linkage, task), out)
+        loops = "open" if out.suffix == ".urdf" else "closed"
+        lw.save(lw.Robot.from_linkage(linkage, task), out, loops=loops)

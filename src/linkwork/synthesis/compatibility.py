@@ -37,14 +37,14 @@ class FourBar:
         """
         D1, D2, D3, D4 = (self.deltas[..., k] for k in range(4))
         base = np.angle(D1) - np.angle(D2)
-        found = []
+        angles = []
         for r in (np.abs(D3) + np.abs(D4), np.abs(np.abs(D3) - np.abs(D4))):
             bottom = 2.0 * np.abs(D1) * np.abs(D2)
             c = (r**2 - np.abs(D1) ** 2 - np.abs(D2) ** 2) / np.where(bottom > 0, bottom, 1.0)
             with np.errstate(invalid="ignore"):
                 half = np.where(np.abs(c) <= 1.0, np.arccos(np.clip(c, -1.0, 1.0)), np.nan)
-            found += [wrapped(base - half), wrapped(base + half)]
-        return np.stack(found, axis=-1)
+            angles += [wrapped(base - half), wrapped(base + half)]
+        return np.stack(angles, axis=-1)
 
     def closes(self, beta2: Any) -> np.ndarray:
         """Whether the linkage can be assembled with this rotation of its second link."""
@@ -57,11 +57,11 @@ class FourBar:
         ends = np.sort(self.limits()[np.isfinite(self.limits())])
         if not len(ends):
             return [(-np.pi, np.pi)] if self.closes(0.0) else []
-        found = []
+        feasible = []
         for low, high in zip(ends, np.append(ends[1:], ends[0] + 2.0 * np.pi)):
             if high - low > 1e-14 and self.closes(0.5 * (low + high)):
-                found.append((float(low), float(high)))
-        return found
+                feasible.append((float(low), float(high)))
+        return feasible
 
     def solve(self, beta2: Any) -> tuple[np.ndarray, np.ndarray]:
         """(beta3, beta4), both (..., 2): the two assemblies at beta2; NaN where it cannot close."""
@@ -227,7 +227,7 @@ def scan_of_linkages(a: np.ndarray, d: np.ndarray) -> np.ndarray:
     """
     first, second = (FourBar(D) for D in dyad_deltas(a, d))
     alpha2 = np.angle(a[0] + 1.0)
-    found = []
+    agreeing = []
     for low, high in common(first.intervals(), second.intervals()):
         t = 0.5 - 0.5 * np.cos(np.linspace(1e-9, np.pi - 1e-9, SCAN))
         beta2 = low + (high - low) * t
@@ -238,8 +238,8 @@ def scan_of_linkages(a: np.ndarray, d: np.ndarray) -> np.ndarray:
                     trivial = min(abs(wrapped(b)), abs(wrapped(b - alpha2))) < 1e-7
                     if not trivial:
                         beta3, beta4 = first.solve(b)
-                        found.append([b, beta3[i], beta4[i], second.solve(b)[1][j]])
-    return np.array(sorted(found)).reshape(-1, 4)
+                        agreeing.append([b, beta3[i], beta4[i], second.solve(b)[1][j]])
+    return np.array(sorted(agreeing)).reshape(-1, 4)
 
 
 def _zeros(f: Any, x: np.ndarray) -> list[float]:
@@ -258,15 +258,15 @@ def _zeros(f: Any, x: np.ndarray) -> list[float]:
 
 def common(first: list[tuple[float, float]], second: list[tuple[float, float]]) -> list[tuple[float, float]]:
     """Parts of intervals on the circle that lie in both."""
-    found = []
+    shared = []
     for low, high in first:
         for a, b in second:
             for turn in (-2.0 * np.pi, 0.0, 2.0 * np.pi):
                 left, right = max(low, a + turn), min(high, b + turn)
                 if right - left > 1e-14:
                     begin = float(wrapped(left))
-                    found.append((begin, begin + float(right - left)))
-    return sorted(set(found))
+                    shared.append((begin, begin + float(right - left)))
+    return sorted(set(shared))
 
 
 def wrapped(x: Any) -> Any:

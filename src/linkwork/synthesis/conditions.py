@@ -48,7 +48,7 @@ def on_line(line: Any, which: str, origin: np.ndarray, size: np.ndarray, who: st
     """A pivot on the line through two points ((x, y), (x, y)), or complex (2,): (..., 7)."""
     ends = complex_points(line, who)
     if ends.shape[-1:] != (2,):
-        raise InvalidInput(f"{who} has shape {ends.shape}, expected two points")
+        raise InvalidInput(f"{who} has shape {ends.shape}, expected two points: complex (..., 2) or real (..., 2, 2)")
     along = ends[..., 1] - ends[..., 0]
     # real arithmetic: numpy rounds complex products of one and of many differently
     length = np.sqrt(along.real * along.real + along.imag * along.imag)

@@ -42,8 +42,8 @@ FAR = 1e7
 def dyads_of(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(w (..., 4, 4): ax, ay, zx, zy in task sizes, valid, condition (..., 4)) of four conditions (..., 4, 7)."""
     state, quartic, plane, conics = _plane_kernel()(rows)
-    found = iterated(state, quartic)
-    return _back_kernel()(found.view(float).reshape(*found.shape, 2), plane, conics, rows)
+    roots = iterated(state, quartic)
+    return _back_kernel()(roots.view(float).reshape(*roots.shape, 2), plane, conics, rows)
 
 
 def linear_dyad(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -125,11 +125,18 @@ def dyads(
     who = "dyads"
     task = as_task(task, who)
     check_count(task, 2, 5, who, BEYOND)
-    given = {"W": W, "Z": Z, "ground": ground, "moving": moving, "ground_line": ground_line, "moving_line": moving_line}
+    choices = {
+        "W": W,
+        "Z": Z,
+        "ground": ground,
+        "moving": moving,
+        "ground_line": ground_line,
+        "moving_line": moving_line,
+    }
     if choice(kind, ("RR", "PR", "RP"), f"{who}: kind") != "RR":
-        return sliders(task, kind, {k: v for k, v in given.items() if v is not None}, beta)
+        return sliders(task, kind, {k: v for k, v in choices.items() if v is not None}, beta)
     choice(method, ("pivots", "linkage"), f"{who}: method")
-    asked = {name: value for name, value in given.items() if value is not None}
+    asked = {name: value for name, value in choices.items() if value is not None}
     if task.timing is None:
         check_poses(task, who)
     timed = task.timing is not None
@@ -347,8 +354,8 @@ def _finished(
         angles, turned = np.zeros((*batch, 4, 2)), np.zeros(4)
         for j, angle in chosen.items():
             angles[..., j - 2, 0], angles[..., j - 2, 1], turned[j - 2] = np.cos(angle), np.sin(angle), 1.0
-    found = answers_kernel()(w, valid, condition, d, alpha, size, origin, angles, turned)
-    W, Z, beta, ground, moving, residual, condition, near_trivial, valid = found
+    answers = answers_kernel()(w, valid, condition, d, alpha, size, origin, angles, turned)
+    W, Z, beta, ground, moving, residual, condition, near_trivial, valid = answers
     valid, near_trivial, beta = valid > 0, near_trivial > 0, beta[..., : task.n - 1]
     W, Z, ground, moving = (x.view(complex)[..., 0] for x in (W, Z, ground, moving))
     if timed:  # the roles were exchanged; the body's rotation is what was unknown

@@ -154,21 +154,21 @@ def _of_chain(
     x, sides, angles, cost = chain_fit.optima(chain, goal, starts, seed)
     order = np.argsort(cost, kind="stable")
     chosen, hits = chain_fit.distinct(x[order], cost[order], 6 * best)
-    found = []
+    optima = []
     for k in order[chosen]:
         optimum = chain_fit.judged(chain, x[k], sides[k], angles[k], goal)
         if optimum is not None and chain_fit.within(chain, optimum, limits, size, centre):
-            found.append(optimum)
-    found.sort(key=lambda optimum: optimum.cost)
-    found = found[:best]
+            optima.append(optimum)
+    optima.sort(key=lambda optimum: optimum.cost)
+    optima = optima[:best]
     count, names = CHAINS[chain].parameters, CHAINS[chain].topology.points
-    points = np.array([o.points * size + centre for o in found], dtype=complex).reshape(-1, len(names))
-    distance = size * np.array([o.distance for o in found]).reshape(-1, goal.n)
-    parameters = size * np.array([o.parameters for o in found]).reshape(-1, count)
+    points = np.array([o.points * size + centre for o in optima], dtype=complex).reshape(-1, len(names))
+    distance = size * np.array([o.distance for o in optima]).reshape(-1, goal.n)
+    parameters = size * np.array([o.parameters for o in optima]).reshape(-1, count)
     parameters[:, :2] += [centre.real, centre.imag]
     rms, worst = np.sqrt((distance**2).mean(axis=-1)), distance.max(axis=-1, initial=0.0)
     links = Linkages(CHAINS[chain].topology, points)
-    off = np.array([o.angle_worst for o in found], dtype=float)
+    off = np.array([o.angle_worst for o in optima], dtype=float)
     return Fits(links, rms, worst, off, parameters, len(x), hits)
 
 
@@ -271,13 +271,13 @@ def _poses(
     if len(of_poses) >= 5:
         count = max(1, starts // 8)
         subsets = np.stack([random.choice(of_poses, 5, replace=False) for _ in range(count)])
-        found = dyads(PlanarTask(P[subsets], alpha[subsets]))
-        assert isinstance(found, Dyads)
-        row, slot = np.nonzero(found.valid & ~found.near_trivial)
+        chains = dyads(PlanarTask(P[subsets], alpha[subsets]))
+        assert isinstance(chains, Dyads)
+        row, slot = np.nonzero(chains.valid & ~chains.near_trivial)
         if len(row) >= 2:
             turn = np.exp(-1j * alpha[subsets[row, 0]])
-            z = (found.moving[row, slot] - P[subsets[row, 0]]) * turn  # in the body's axes at angle 0
-            a, length = found.ground[row, slot], np.abs(found.W[row, slot])
+            z = (chains.moving[row, slot] - P[subsets[row, 0]]) * turn  # in the body's axes at angle 0
+            a, length = chains.ground[row, slot], np.abs(chains.W[row, slot])
             first, second = (random.integers(len(row), size=starts // 2) for _ in range(2))
             other = first != second
             first, second = first[other], second[other]

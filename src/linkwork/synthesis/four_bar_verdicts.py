@@ -108,10 +108,9 @@ def least_between(lengths: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.
     return folded(np.abs(np.stack(cosines)).max(axis=0))
 
 
-def whole_cycle(lengths: np.ndarray, excess: np.ndarray) -> np.ndarray:
+def whole_cycle(lengths: np.ndarray) -> np.ndarray:
     """Smallest transmission angle over the whole circuit: zero where the driver has dead points."""
     low, high = reach(lengths)
     round_ = (low <= 0) & (high >= np.pi - 1e-15)
-    del excess
     through = folded(np.maximum(np.abs(cosine_at(lengths, low)), np.abs(cosine_at(lengths, high))))
     return np.where(round_, through, 0.0)

@@ -229,8 +229,8 @@ def _verified(
     return FourBars(many[order], roots, expected, family, change[good][order])
 
 
-def _of_dyads(task: PlanarTask, found: Dyads, family: str, expected: int, driver: str) -> FourBars:
-    pairs, _ = pairs_of(task, found)
+def _of_dyads(task: PlanarTask, chains: Dyads, family: str, expected: int, driver: str) -> FourBars:
+    pairs, _ = pairs_of(task, chains)
     if not len(pairs):
         empty = np.zeros((0, 2), dtype=complex)
         return _verified(task, empty, empty, np.zeros((0, task.n)), expected, expected, family, driver)
@@ -257,8 +257,8 @@ def _sampled(task: PlanarTask, count: int, family: str, samples: int, seed: int,
     batch = PlanarTask(np.broadcast_to(task.positions, angles.shape), angles, velocities=task.velocities)
     halves = [_drawn_dyads(batch, 5 - task.n - _velocities(task, "four_bars"), random) for _ in range(2)]
     chosen = []
-    for found in halves:
-        weight = np.where(found.valid, random.uniform(size=found.valid.shape), -1.0)
+    for half in halves:
+        weight = np.where(half.valid, random.uniform(size=half.valid.shape), -1.0)
         chosen.append(weight.argmax(axis=-1))
     rows = np.flatnonzero(halves[0].valid.any(axis=-1) & halves[1].valid.any(axis=-1))
     pick = lambda name: np.stack([getattr(f, name)[rows, c[rows]] for f, c in zip(halves, chosen)], axis=-1)
@@ -298,9 +298,9 @@ def _drawn_dyads(batch: PlanarTask, free: int, random: np.random.Generator) -> D
         choices["Z"] = (random.normal(size=(count, 2)) @ np.array([1, 1j])) * size
         free -= 2
     rotations = {j: random.uniform(-np.pi, np.pi, size=count) for j in range(2, 2 + free)}
-    found = dyads(batch, rotations or None, Z=choices.get("Z"))
-    assert isinstance(found, Dyads)
-    return found
+    drawn = dyads(batch, rotations or None, Z=choices.get("Z"))
+    assert isinstance(drawn, Dyads)
+    return drawn
 
 
 def cognates(linkage: Linkages) -> Linkages:

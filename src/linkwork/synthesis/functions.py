@@ -129,9 +129,9 @@ def _generated(inputs: Any, outputs: Any, scale: Any, starts: int, seed: int, ou
         B, C = couplers(phi, driven, output, starts, random)
         exact = [(B, C, np.zeros(len(B)))]
     if len(phi) == 5:
-        found = replace(judged(phi, driven, B, C, np.zeros(len(B)), travel), complete=len(B) <= MOST_EXACT)
-        if len(found):
-            return found
+        exact = replace(judged(phi, driven, B, C, np.zeros(len(B)), travel), complete=len(B) <= MOST_EXACT)
+        if len(exact):
+            return exact
     rows, pins = (_slider_rows, _slider_pins) if output == "slider" else (_rocker_rows, _rocker_pins)
     phi0, psi0 = random.uniform(-np.pi, np.pi, size=(2, starts))
     drawn = pins(*_solved(phi, driven, phi0, psi0, rows))
@@ -319,8 +319,8 @@ def _of_own_side(
         closes = inside.all(axis=-1) & inside_pairs.all(axis=-1)
         rms = np.sqrt((size(pairs + off[:, None] - psi) ** 2).mean(axis=-1))
         parts.append((size(at + off[:, None] - wanted).max(axis=-1), rms, closes, size(pairs[:, 0])))
-    own = parts[0][3] <= parts[1][3]
-    error, rms, closes = (np.where(own, first, second) for first, second in list(zip(*parts))[:3])
+    first_side = parts[0][3] <= parts[1][3]
+    error, rms, closes = (np.where(first_side, first, second) for first, second in list(zip(*parts))[:3])
     return np.where(closes, error, np.inf), np.where(closes, rms, np.inf), closes
 
 

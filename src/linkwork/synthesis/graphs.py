@@ -23,12 +23,12 @@ def topologies(bodies: int) -> tuple[tuple[Edges, tuple[int, ...]], ...]:
     """
     if bodies not in (4, 6, 8):
         raise NotPossible(f"topologies: {bodies} bodies, expected 4, 6 or 8")
-    found: dict[tuple, Edges] = {}
+    distinct: dict[tuple, Edges] = {}
     for edges in sorted(set(_rings_with_ears(bodies)), key=sorted):
         if not _has_rigid_part(edges, bodies):
-            found.setdefault(_canonical(edges, bodies), edges)
+            distinct.setdefault(_canonical(edges, bodies), edges)
     chains = []
-    for _, edges in sorted(found.items()):
+    for _, edges in sorted(distinct.items()):
         fixed: dict[tuple, int] = {}
         for body in range(bodies):
             fixed.setdefault(_canonical(edges, bodies, body), body)
@@ -53,25 +53,25 @@ def name_of(edges: Edges, bodies: int, ground: int) -> str:
 
 def _rings_with_ears(n: int) -> list[Edges]:
     ears = (n - 4) // 2  # independent loops less one
-    found: list[Edges] = []
+    graphs: list[Edges] = []
     for ring in range(4, n + 1):  # three bodies in a ring are rigid
         start = frozenset(_edge(k, (k + 1) % ring) for k in range(ring))
         for lengths in product(range(n), repeat=ears):
             if ring + sum(lengths) == n:
-                found += _with_ears(start, ring, lengths)
-    return found
+                graphs += _with_ears(start, ring, lengths)
+    return graphs
 
 
 def _with_ears(edges: Edges, used: int, lengths: tuple[int, ...]) -> list[Edges]:
     if not lengths:
         return [edges]
-    found = []
+    graphs = []
     for a, b in combinations(range(used), 2):
         path = [a, *range(used, used + lengths[0]), b]
         ear = [_edge(p, q) for p, q in pairwise(path)]
         if not edges.intersection(ear):
-            found += _with_ears(edges.union(ear), used + lengths[0], lengths[1:])
-    return found
+            graphs += _with_ears(edges.union(ear), used + lengths[0], lengths[1:])
+    return graphs
 
 
 def _edge(a: int, b: int) -> tuple[int, int]:

@@ -118,7 +118,7 @@ def rotations_at(linkage: Linkages, task: PlanarTask) -> np.ndarray:
     bodies = len(topology.moving)
     points = pairs_of_points(linkage.points)
     size = np.maximum(linkage.size, 1e-300)
-    found = np.full((*linkage.batch, task.n, bodies), np.nan)
+    turns = np.full((*linkage.batch, task.n, bodies), np.nan)
     generator = np.random.default_rng(3)
     for j in range(task.n):
         goal = np.stack([task.positions[..., j].real, task.positions[..., j].imag], axis=-1)
@@ -127,7 +127,7 @@ def rotations_at(linkage: Linkages, task: PlanarTask) -> np.ndarray:
         done = np.zeros(linkage.batch, dtype=bool)
         for attempt in range(24):
             if attempt == 0:
-                start = found[..., j - 1, :] if j else here
+                start = turns[..., j - 1, :] if j else here
                 start = np.where(np.isfinite(start), start, 0.0)
             else:
                 start = generator.uniform(-np.pi, np.pi, size=(*linkage.batch, bodies))
@@ -137,8 +137,8 @@ def rotations_at(linkage: Linkages, task: PlanarTask) -> np.ndarray:
             done |= good
             if done.all():
                 break
-        found[..., j, :] = np.where(done[..., None], here, np.nan)
-    return found
+        turns[..., j, :] = np.where(done[..., None], here, np.nan)
+    return turns
 
 
 def _newton(

@@ -268,9 +268,9 @@ def from_dyads(task: PlanarTask, first: Dyads, second: Dyads | Sliders, driver: 
     return Linkage(topology, points, rotations)
 
 
-def pairs_of(task: PlanarTask, found: Dyads) -> tuple[Linkages, np.ndarray]:
+def pairs_of(task: PlanarTask, chains: Dyads) -> tuple[Linkages, np.ndarray]:
     """(four-bars, index of the task) of every pair of valid dyads; (m, ...) over the whole batch."""
-    ground, moving, valid = (np.atleast_2d(x) for x in (found.ground, found.moving, found.valid))
+    ground, moving, valid = (np.atleast_2d(x) for x in (chains.ground, chains.moving, chains.valid))
     slots = valid.shape[-1]
     flat = lambda x: x.reshape(int(np.prod(x.shape[:-1])), slots)  # slots may be none
     ground, moving, valid = flat(ground), flat(moving), flat(valid)

@@ -123,8 +123,8 @@ def bodies_at(linkage: Linkage, x: np.ndarray) -> dict[str, np.ndarray]:
             turn[edge.child] = turn[edge.parent]
             now += line / abs(line) * turn[edge.parent] * x[k] * float(linkage.size)
         shift[edge.child] = (joint, now)
-    found = {}
+    places = {}
     for body in topology.moving:
         old, new = shift[body]
-        found[body] = np.array([new + (complex(linkage.at(p)) - old) * turn[body] for p in topology.bodies[body]])
-    return found
+        places[body] = np.array([new + (complex(linkage.at(p)) - old) * turn[body] for p in topology.bodies[body]])
+    return places

@@ -101,14 +101,14 @@ def descend(
 def _errors(s: dict[str, SX], chain: str, posed: bool, j: int) -> tuple[SX, SX, SX, SX, SX]:
     """(error, by parameters, by the crank's angle, cost, inside) of position j: two components, of poses three."""
     p, weight = s["trial"], s["weights"][j]
-    own = CHAINS[chain].parameters
-    Q, J, slope, d, J_turn, slope_turn, inside = _parts(chain).call([p[:own], s["sides"], s["trial_t"][j]])
+    count = CHAINS[chain].parameters
+    Q, J, slope, d, J_turn, slope_turn, inside = _parts(chain).call([p[:count], s["sides"], s["trial_t"][j]])
     r = s["points"][j, :].T - Q
     cost = casadi.sumsqr(r)
     if posed:
         wanted = s["turns"][j, :].T
         there = casadi.sumsqr(wanted)  # 1, or 0 for a point
-        c, sn = casadi.cos(p[own]), casadi.sin(p[own])
+        c, sn = casadi.cos(p[count]), casadi.sin(p[count])
         d = casadi.vertcat(d[0] * c - d[1] * sn, d[0] * sn + d[1] * c) * there
         cost = cost + casadi.sumsqr(wanted - d)
         J = casadi.vertcat(casadi.horzcat(J, SX.zeros(2, 1)), there * casadi.horzcat(J_turn, 1.0))
@@ -130,8 +130,8 @@ def _across(slope: SX) -> list[SX]:
 
 @functools.cache
 def _scan(chain: str, n: int, timed: bool, posed: bool = False) -> Scan:
-    own = CHAINS[chain].parameters + posed
-    count = own + timed
+    parameters_count = CHAINS[chain].parameters + posed
+    count = parameters_count + timed
 
     def step(k: SX, **s: SX) -> dict[str, Any]:
         p, t = s["trial"], s["trial_t"]
@@ -155,11 +155,11 @@ def _scan(chain: str, n: int, timed: bool, posed: bool = False) -> Scan:
         for i in range(count):
             scaled[i, i] = H[i, i] * (1.0 + damping) + 1e-13
         change = factored(scaled, LEAST_PIVOT).solve(g)
-        dp = change[:own]
+        dp = change[:parameters_count]
         moved = []
         for j, (r, J, slope) in enumerate(kept):
             left = r - J @ dp
-            dt = change[own] if timed else casadi.dot(slope, left) / (casadi.sumsqr(slope) + 1e-20)
+            dt = change[parameters_count] if timed else casadi.dot(slope, left) / (casadi.sumsqr(slope) + 1e-20)
             moved.append(t[j] + fmin(fmax(dt, -0.5), 0.5))
         counted = logic_and(better, logic_not(back))
         slow = if_else(counted, if_else(decrease < SLOW, s["slow"] + 1, 0.0), s["slow"])
@@ -177,7 +177,7 @@ def _scan(chain: str, n: int, timed: bool, posed: bool = False) -> Scan:
             "stop": logic_or(solved, hopeless),
         }
 
-    state: dict[str, Any] = {"p": own, "t": n, "trial": own, "trial_t": n}
+    state: dict[str, Any] = {"p": parameters_count, "t": n, "trial": parameters_count, "trial_t": n}
     state |= dict.fromkeys(("damping", "cost", "slow", "back"), ())
     parameters: dict[str, Any] = {"points": (n, 2), "weights": n, "sides": CHAINS[chain].sides}
     parameters |= {"turns": (n, 2)} if posed else {}

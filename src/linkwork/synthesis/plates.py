@@ -14,12 +14,14 @@ import numpy as np
 
 from linkwork.arguments import number
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.results import short_repr
 from linkwork.synthesis.linkage import Linkage, Linkages
 
 MM = 1000.0
 COLOURS = ("#3b6ea5", "#c8553d", "#588157", "#8e6c8a", "#b08900", "#2a9d8f", "#9b2226", "#6c757d")
 
 
+@short_repr
 @dataclass(frozen=True)
 class Plate:
     """One part: outline as corner points with a radius (round corners), holes, and its layer in the stack (0 below)."""
@@ -32,6 +34,7 @@ class Plate:
     layer: int
 
 
+@short_repr
 @dataclass(frozen=True)
 class Plates:
     """All parts of a linkage; `save` writes .dxf or .svg in true size."""

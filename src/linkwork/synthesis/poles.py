@@ -32,12 +32,12 @@ def poles(task: PlanarTask) -> Landmarks:
     """P_ij by (i, j), i < j [m]; infinite for positions with the same angle."""
     task = _one(task, "poles", 2)
     P, u = task.positions, np.exp(1j * task.angles)
-    found = {}
+    centres = {}
     for i, j in combinations(range(task.n), 2):
         r = u[j] / u[i]
         bottom = 1.0 - r
-        found[i + 1, j + 1] = complex((P[j] - r * P[i]) / bottom) if abs(bottom) > 1e-14 else complex(np.inf, np.inf)
-    return found
+        centres[i + 1, j + 1] = complex((P[j] - r * P[i]) / bottom) if abs(bottom) > 1e-14 else complex(np.inf, np.inf)
+    return centres
 
 
 def image_poles(task: PlanarTask) -> Landmarks:

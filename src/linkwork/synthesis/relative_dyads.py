@@ -42,6 +42,6 @@ def couplers(
     assert isinstance(answers, Dyads)
     B, C = answers.moving[answers.valid], answers.ground[answers.valid]
     if output == "rocker":
-        own = (np.abs(B) < GROUND_LINK) & (np.abs(C - 1.0) < GROUND_LINK)
-        B, C = B[~own], C[~own]
+        trivial = (np.abs(B) < GROUND_LINK) & (np.abs(C - 1.0) < GROUND_LINK)
+        B, C = B[~trivial], C[~trivial]
     return B, C

@@ -179,25 +179,25 @@ def _mass_variables(body: str, points: tuple[str, ...], origin: str | None) -> d
     outline = _outline(points)
     x = {p: "0" if p == origin else f"{body}_{p}_x" for p in points}
     y = {p: "0" if p == origin else f"{body}_{p}_y" for p in points}
-    found = {}
+    texts = {}
     for k, (p, q) in enumerate(outline, 1):
-        found[f"{body}_bar{k}"] = f"hypot({x[q]}-{x[p]}, {y[q]}-{y[p]})"
+        texts[f"{body}_bar{k}"] = f"hypot({x[q]}-{x[p]}, {y[q]}-{y[p]})"
     bars = range(1, len(outline) + 1)
     total = "+".join(f"{body}_bar{k}" for k in bars)
     for letter, at in (("x", x), ("y", y)):
         moments = "+".join(f"{body}_bar{k}*({at[p]}+{at[q]})/2" for k, (p, q) in enumerate(outline, 1))
         if outline:
-            found[f"{body}_center_{letter}"] = f"({moments})/({total})"
+            texts[f"{body}_center_{letter}"] = f"({moments})/({total})"
     for k, (p, q) in enumerate(outline, 1):
-        own = {}
+        ends = {}
         for letter, at in (("x", x), ("y", y)):
-            own[letter] = f"({at[q]}-{at[p]})", f"(({at[p]}+{at[q]})/2-{body}_center_{letter})"
+            ends[letter] = f"({at[q]}-{at[p]})", f"(({at[p]}+{at[q]})/2-{body}_center_{letter})"
         for letter in ("x", "y"):
-            d, o = own[letter]
-            found[f"{body}_square{k}_{letter}"] = f"{body}_bar{k}*({d}**2/12+{o}**2)"
-        (dx, ox), (dy, oy) = own["x"], own["y"]
-        found[f"{body}_square{k}_xy"] = f"{body}_bar{k}*({dx}*{dy}/12+{ox}*{oy})"
-    return {name: f'"${{{text}}}"' for name, text in found.items()}
+            d, o = ends[letter]
+            texts[f"{body}_square{k}_{letter}"] = f"{body}_bar{k}*({d}**2/12+{o}**2)"
+        (dx, ox), (dy, oy) = ends["x"], ends["y"]
+        texts[f"{body}_square{k}_xy"] = f"{body}_bar{k}*({dx}*{dy}/12+{ox}*{oy})"
+    return {name: f'"${{{text}}}"' for name, text in texts.items()}
 
 
 def _cube(width: float) -> str:
@@ -238,10 +238,10 @@ def _configurations(linkage: Linkage, task: PlanarTask | None) -> list[str]:
             continue
         parts = []
         for edge in tree:
-            own = turns[j, place[edge.child]]
+            angle = turns[j, place[edge.child]]
             if edge.along is None and edge.parent != linkage.topology.ground:
-                own = own - _angle_of(edge.parent, linkage, turns[j], place)
-            parts.append(f"{edge.child}: {float(_wrapped(own) if edge.along is None else own)!r}")
+                angle = angle - _angle_of(edge.parent, linkage, turns[j], place)
+            parts.append(f"{edge.child}: {float(_wrapped(angle) if edge.along is None else angle)!r}")
         lines.append(f"  position_{j + 1}: {{{', '.join(parts)}}}")
     return lines
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from linkwork import deadlines
 from linkwork.errors import NotPossible
+from linkwork.results import short_repr
 from linkwork.synthesis.dyads import Dyads, dyads
 from linkwork.synthesis.linkage import FOUR_BAR, Linkages, known_driver, pairs_of
 from linkwork.synthesis.task import PlanarTask, check_count, exact_poses
@@ -24,8 +25,9 @@ CHUNK = 8192
 """Draws that are solved at once: memory stays below a few hundred MB whatever the number of samples."""
 
 
+@short_repr
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """Linkages without defects, the best first.
 
     linkages   Linkages (m,); tasks: the drawn positions of each, a PlanarTask with batch (m,)
@@ -55,7 +57,7 @@ def search(
     keep: int = 1000,
     progress: Callable[[float], None] | None = None,
     time_limit: float | None = None,
-) -> Found:
+) -> SearchResult:
     """Four-bars through positions that differ from the task's by at most its tolerance.
 
     least_transmission   smallest transmission angle between the positions that is kept [rad]
@@ -79,9 +81,9 @@ def search(
             deadlines.check()
             count = min(CHUNK, samples - low)
             drawn = draw(task, count, np.random.default_rng((seed, low)))
-            found = _dyads_of(drawn, np.random.default_rng((seed, low, 1)))
-            links, row = _both_ways(*pairs_of(drawn, found))
-            solved += int(found.valid.any(axis=-1).sum())
+            chains = _dyads_of(drawn, np.random.default_rng((seed, low, 1)))
+            links, row = _both_ways(*pairs_of(drawn, chains))
+            solved += int(chains.valid.any(axis=-1).sum())
             pairs += len(links)
             near = links.size <= largest * size
             links, row = Linkages(FOUR_BAR[driver], links.points[near]), row[near]
@@ -98,7 +100,7 @@ def search(
         order = np.argsort(-least, kind="stable")[:keep]
         links = Linkages(FOUR_BAR[driver], points[order])
         tasks = PlanarTask(positions[order], angles[order])
-        return Found(links, tasks, check(links, tasks), int(samples), solved, pairs)
+        return SearchResult(links, tasks, check(links, tasks), int(samples), solved, pairs)
 
 
 def draw(task: PlanarTask, count: int, random: np.random.Generator) -> PlanarTask:

@@ -135,7 +135,7 @@ def _kernel_of(text: str) -> Kernel:
     return traced(Signature("sensitivity", inputs, outputs), sensitivity)
 
 
-def tolerance_band(found: Sensitivity, tolerance: Any) -> np.ndarray:
+def tolerance_band(sensitivity: Sensitivity, tolerance: Any) -> np.ndarray:
     """(..., n, 3) largest deviations for tolerances (k,) of the dimensions, or one for all [m]."""
-    wide = np.broadcast_to(np.asarray(tolerance, dtype=float), (len(found.dimensions),))
-    return (np.abs(found.slope) * wide).sum(axis=-1)
+    wide = np.broadcast_to(np.asarray(tolerance, dtype=float), (len(sensitivity.dimensions),))
+    return (np.abs(sensitivity.slope) * wide).sum(axis=-1)

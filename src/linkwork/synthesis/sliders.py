@@ -42,14 +42,14 @@ class Sliders:
         return self.moving.shape[-1]
 
 
-def sliders(task: PlanarTask, kind: str, given: dict[str, Any], beta: Any) -> Sliders:
+def sliders(task: PlanarTask, kind: str, choices: dict[str, Any], beta: Any) -> Sliders:
     """The slider chains of 2 to 4 poses; see `dyads`."""
     who = f'dyads(kind="{kind}")'
     check_count(task, 2, 4, who, "a slider meets at most 4 exact positions")
     check_poses(task, who)
     refuse(task, who, "velocities", "timing")
     pivot, line = ("moving", "moving_line") if kind == "PR" else ("ground", "ground_line")
-    unknown = [name for name in given if name not in (pivot, line)] + (["beta"] if beta else [])
+    unknown = [name for name in choices if name not in (pivot, line)] + (["beta"] if beta else [])
     if unknown:
         raise NotPossible(f"{who}: {unknown[0]} is no choice for a slider; choose {pivot} or {line}")
     reason = troubles(task)
@@ -60,15 +60,15 @@ def sliders(task: PlanarTask, kind: str, given: dict[str, Any], beta: Any) -> Sl
     if kind == "RP":  # the ground as the body sees it
         d, u = -d / u, 1.0 / u
     if task.n == 4:
-        _expect_choices(given, (), who, task.n)
+        _expect_choices(choices, (), who, task.n)
         z = _four(d, u)[..., None]
-    elif pivot in given and task.n == 2:
-        z = ((complex_points(given[pivot], f"{who}: {pivot}") - origin) / size)[..., None]
-    elif line in given and task.n == 3:
-        ends = (complex_points(given[line], f"{who}: {line}") - origin[..., None]) / size[..., None]
+    elif pivot in choices and task.n == 2:
+        z = ((complex_points(choices[pivot], f"{who}: {pivot}") - origin) / size)[..., None]
+    elif line in choices and task.n == 3:
+        ends = (complex_points(choices[line], f"{who}: {line}") - origin[..., None]) / size[..., None]
         z = _on_line(*circle_of(d, u), ends)
     else:
-        _expect_choices(given, (pivot if task.n == 2 else line,), who, task.n)
+        _expect_choices(choices, (pivot if task.n == 2 else line,), who, task.n)
     D = d[..., None, :] + z[..., None] * (u[..., None, :] - 1.0)
     longest = np.take_along_axis(D, np.abs(D).argmax(axis=-1)[..., None], axis=-1)[..., 0]
     length = np.abs(longest)
@@ -99,10 +99,10 @@ def slider_circle(task: PlanarTask, kind: str = "PR") -> tuple[complex, float]:
     return complex(task.positions[0] + centre * task.size), float(radius * task.size)
 
 
-def _expect_choices(given: dict[str, Any], wanted: tuple[str, ...], who: str, n: int) -> None:
-    if set(given) != set(wanted):
+def _expect_choices(choices: dict[str, Any], wanted: tuple[str, ...], who: str, n: int) -> None:
+    if set(choices) != set(wanted):
         told = " and ".join(wanted) or "no choice"
-        raise NotPossible(f"{who}: {n} positions need {told}, got {', '.join(given) or 'none'}")
+        raise NotPossible(f"{who}: {n} positions need {told}, got {', '.join(choices) or 'none'}")
 
 
 def circle_of(d: np.ndarray, u: np.ndarray, j: int = 1) -> tuple[np.ndarray, np.ndarray]:

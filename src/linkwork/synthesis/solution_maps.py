@@ -102,14 +102,14 @@ class SolutionMap:
         return "\n".join([head, *rows, *legend, "</svg>\n"])
 
     def _colours(self) -> np.ndarray:
-        found = np.full(self.valid.shape, NOTHING, dtype=object)
-        found[self.valid] = DEFECT
+        tints = np.full(self.valid.shape, NOTHING, dtype=object)
+        tints[self.valid] = DEFECT
         fullness = 0.25 + 0.25 * np.digitize(np.degrees(np.nan_to_num(self.transmission_min)), STEPS)
         for kind, colour in COLOURS.items():
             named = self.kind == kind if kind != "other" else ~np.isin(self.kind, list(COLOURS))
             for share in np.unique(fullness):
-                found[self.good & named & (fullness == share)] = _mixed(colour, float(share))
-        return found
+                tints[self.good & named & (fullness == share)] = _mixed(colour, float(share))
+        return tints
 
 
 @deadlines.limited
@@ -144,9 +144,9 @@ def solution_map(task: PlanarTask, samples: int = 120, *, time_limit: float | No
 
 
 def _spread(valid: np.ndarray, values: np.ndarray, empty: Any) -> np.ndarray:
-    found = np.full(valid.shape, empty, dtype=np.asarray(values).dtype)
-    found[valid] = values
-    return found
+    whole = np.full(valid.shape, empty, dtype=np.asarray(values).dtype)
+    whole[valid] = values
+    return whole
 
 
 def _mixed(colour: str, share: float) -> str:

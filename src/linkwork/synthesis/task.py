@@ -231,7 +231,7 @@ def exact_poses(task: Any, who: str) -> PlanarTask:
 def refuse(task: PlanarTask, who: str, *parts: str) -> None:
     """Velocities and timing that nothing here would read are not passed over in silence."""
     if "velocities" in parts and task.velocities is not None and np.isfinite(task.velocities).any():
-        raise NotPossible(f"{who}: the task has velocities; dyads meets them, and four_bars beside poses")
+        raise NotPossible(f"{who}: the task has velocities; dyads and triads meet them, and four_bars beside poses")
     if "timing" in parts and task.timing is not None:
         raise NotPossible(f"{who}: the task has timing; dyads and fit meet it")
 

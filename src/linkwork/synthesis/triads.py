@@ -23,7 +23,7 @@ from linkwork.engine import keys
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.polynomials import Complex, Starts, System
 from linkwork.results import short_repr
-from linkwork.synthesis import two_loops
+from linkwork.synthesis import triad_velocities, two_loops
 from linkwork.synthesis.compatibility import Ring, common, told, triad_deltas
 from linkwork.synthesis.dyads import Dyads, chosen_rotations, dyads, with_tail
 from linkwork.synthesis.task import PlanarTask, as_task, check_count, check_poses, complex_points, refuse, troubles
@@ -72,17 +72,20 @@ def triads(
     V: Any = None,
     Z: Any = None,
     tail: Any = None,
+    alpha_rates: Any = None,
 ) -> Triads:
     """Every triad through 2 to 7 poses; the task's angles are gamma, alpha (..., n) turns the grounded link [rad].
 
     Seven poses leave no choice, six one, and so on: rotations `beta={2: angle, ...}` of the middle link (arrays make a
     batch), and for two and three poses the vectors `Z` and `V`. tail (..., n): displacement of the ground pivot [m].
+    A velocity of the task counts as a position: both are seven together then, and alpha_rates (..., n) [rad/s] says
+    how fast the grounded link turns there (elsewhere it is not read).
     """
     who = "triads"
     task = as_task(task, who)
     check_count(task, 2, 7, who, BEYOND)
     check_poses(task, who)
-    refuse(task, who, "velocities", "timing")
+    refuse(task, who, "timing")
     turns = as_doubles(alpha, f"{who}: alpha")
     if turns.shape[-1:] != (task.n,) or not np.isfinite(turns).all():
         raise InvalidInput(f"{who}: alpha has shape {turns.shape}, expected (..., {task.n}) finite angles")
@@ -93,6 +96,12 @@ def triads(
     d, alpha, gamma = (np.broadcast_to(x, (*batch, task.n - 1)) for x in (d, alpha, gamma))
     reason = _troubles(task, alpha, gamma, batch, who)
     size = np.maximum(np.abs(d).max(axis=-1), 1e-300)
+    if task.velocities is not None and np.isfinite(task.velocities).any():
+        if chosen or V is not None or Z is not None or tail is not None:
+            raise NotPossible(f"{who}: beside velocities there are no free choices and no tail")
+        chains = _with_velocities(task, alpha, gamma, d / size[..., None], alpha_rates, size, batch)
+        a, g = np.exp(1j * alpha) - 1.0, np.exp(1j * gamma) - 1.0
+        return _finished(task, chains, a, g, d / size[..., None], size, reason, batch, {})
     if Z is not None:
         return _with_body_vector(task, alpha, gamma, d, chosen, V, Z, batch, reason)
     a, g, unit = np.exp(1j * alpha) - 1.0, np.exp(1j * gamma) - 1.0, d / size[..., None]
@@ -105,16 +114,16 @@ def triads(
     if V is not None:
         if task.n == 2:
             raise NotPossible(f"{who}: two positions need a rotation in beta, V and Z")
-        found = _linear(a, g, unit, chosen, complex_points(V, f"{who}: V") / size)
+        chains = _linear(a, g, unit, chosen, complex_points(V, f"{who}: V") / size)
     elif task.n == 4:
-        found = _linear(a, g, unit, chosen, None)
+        chains = _linear(a, g, unit, chosen, None)
     elif task.n in (5, 6):
-        found = _by_loops(a, g, unit, chosen, batch)
+        chains = _by_loops(a, g, unit, chosen, batch)
     elif task.n == 7:
-        found = _by_roots(a, g, unit)
+        chains = _by_roots(a, g, unit)
     else:
         raise NotPossible(f"{who}: {task.n} positions need {'V and Z' if task.n == 2 else 'V or Z'} beside rotations")
-    return _finished(task, found, a, g, unit, size, reason, batch, chosen)
+    return _finished(task, chains, a, g, unit, size, reason, batch, chosen)
 
 
 def _troubles(task: PlanarTask, alpha: np.ndarray, gamma: np.ndarray, batch: tuple[int, ...], who: str) -> np.ndarray:
@@ -127,7 +136,8 @@ def _troubles(task: PlanarTask, alpha: np.ndarray, gamma: np.ndarray, batch: tup
         "alpha = 0 throughout: W stands still; use dyads": still(alpha),
     }
     for sentence, holds in tell.items():
-        reason = np.where(holds & ~np.char.startswith(reason.astype(str), "positions"), sentence, reason)
+        if holds.any():
+            reason = np.where(holds & ~np.char.startswith(reason.astype(str), "positions"), sentence, reason)
     if not batch and reason[()]:
         raise NotPossible(f"{who}: {reason[()]}")
     return reason
@@ -272,19 +282,54 @@ def starts() -> Starts:
 def _by_roots(a: np.ndarray, g: np.ndarray, d: np.ndarray) -> tuple[np.ndarray, ...]:
     """Seven positions: all 17 roots, of which the real ones are triads."""
     p = np.stack([d, d.conj(), a + 1.0, g + 1.0], axis=-1).reshape(*d.shape[:-1], 24)
-    found = system().solve(p, starts(), conditions=False)
-    x = found.x
+    roots = system().solve(p, starts(), conditions=False)
+    x = roots.x
     vectors = x[..., [2, 0, 4]]
     conjugates = x[..., [3, 1, 5]]
     scale = np.abs(vectors).max(axis=-1) + np.abs(conjugates).max(axis=-1) + 1e-300
-    valid = found.success & (np.abs(conjugates - vectors.conj()).max(axis=-1) < 1e-6 * scale)
+    valid = roots.success & (np.abs(conjugates - vectors.conj()).max(axis=-1) < 1e-6 * scale)
     vectors, fine = _polished(a, g, d, vectors, valid, {})
     return vectors, _rotations_of(a, g, d, vectors), fine
 
 
+def _with_velocities(
+    task: PlanarTask,
+    alpha: np.ndarray,
+    gamma: np.ndarray,
+    d: np.ndarray,
+    alpha_rates: Any,
+    size: np.ndarray,
+    batch: tuple[int, ...],
+) -> tuple[np.ndarray, ...]:
+    """Positions and velocities that are seven together: all 17 roots (triad_velocities.py)."""
+    who = "triads"
+    assert task.velocities is not None
+    known = np.isfinite(task.velocities).all(axis=-1).reshape(-1, task.n)
+    moving = np.flatnonzero(known.any(axis=0))
+    if not known[:, moving].all():
+        raise NotPossible(f"{who}: velocities of a position are given for some tasks of the batch only")
+    if task.n + len(moving) != 7:
+        raise NotPossible(
+            f"{who}: the task has {task.n} positions and {len(moving)} velocities, expected seven together"
+        )
+    if alpha_rates is None:
+        raise InvalidInput(f"{who}: the task has velocities; alpha_rates ({task.n},) says how fast alpha turns there")
+    rates = as_doubles(alpha_rates, f"{who}: alpha_rates")
+    if rates.shape[-1:] != (task.n,) or not np.isfinite(rates[..., moving]).all():
+        where = ", ".join(str(j + 1) for j in moving)
+        raise InvalidInput(f"{who}: alpha_rates has shape {rates.shape}, expected (..., {task.n}), finite at {where}")
+    v = (task.velocities[..., moving, 0] + 1j * task.velocities[..., moving, 1]) / size[..., None]
+    motion = np.broadcast_arrays(v, rates[..., moving], task.velocities[..., moving, 2])
+    motion = np.broadcast_to(np.stack(motion, axis=-1), (*batch, len(moving), 3))
+    bases = tuple(int(j) + 1 for j in moving)
+    vectors, valid = triad_velocities.vectors_of(starts(), bases, d, alpha, gamma, motion)
+    turned = _rotations_of(np.exp(1j * alpha) - 1.0, np.exp(1j * gamma) - 1.0, d, vectors)
+    return vectors, turned, valid
+
+
 def _finished(
     task: PlanarTask,
-    found: tuple[np.ndarray, ...],
+    chains: tuple[np.ndarray, ...],
     a: np.ndarray,
     g: np.ndarray,
     d: np.ndarray,
@@ -294,7 +339,7 @@ def _finished(
     chosen: dict[int, np.ndarray],
 ) -> Triads:
     """Pivots and verdicts in the task's own units, by beta2, from (vectors, beta, valid)."""
-    vectors, beta, valid = found
+    vectors, beta, valid = chains
     W, V, Z = (vectors[..., k] for k in range(3))
     b = np.exp(1j * beta) - 1.0
     error = W[..., None] * a[..., None, :] + V[..., None] * b + Z[..., None] * g[..., None, :] - d[..., None, :]
@@ -309,9 +354,12 @@ def _finished(
     first = second - V * L
     parts = [W * L, V * L, Z * L, beta, first - W * L, first, second, residual, condition, valid]
     order = np.argsort(np.where(valid, beta[..., 0], np.inf), axis=-1, kind="stable")
-    if not batch:
+    if batch:
+        along = lambda x: order[..., None] if x.ndim > order.ndim else order
+        pick = lambda x: np.take_along_axis(x, along(x), axis=len(batch))
+    else:
         order = order[: int(valid.sum())]
-    pick = lambda x: np.take_along_axis(x, order[..., None] if x.ndim > order.ndim else order, axis=len(batch))
+        pick = lambda x: x[order]
     none = ~valid.any(axis=-1) & (reason == "")
     if not batch and none and chosen:
         _explain(a, g, d, chosen)

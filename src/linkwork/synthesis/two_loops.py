@@ -53,15 +53,15 @@ def _second() -> Callable[..., Any]:
     """(loops (8, 2), x (6, 2)) -> y (6, 2) = -(A C' - C A') / (A B' - B A')."""
 
     def expressions(loops: SX, points: SX) -> SX:
-        D, found = _of_size_one(loops), []
+        D, rotations = _of_size_one(loops), []
         for x in numbers(points):
             (A, B, C), (A2, B2, C2) = ([_at(p, x) for p in _quadratic(half)] for half in (D[:4], D[4:]))
             bottom = A * B2 - B * A2
             bottom = Complex(1e-300).where(bottom.abs2() <= 0, bottom)
             y = (C * A2 - A * C2) / bottom
             bound = lambda v: casadi.fmin(casadi.fmax(v, -1e150), 1e150)
-            found.append(Complex(bound(y.re), bound(y.im)))
-        return pairs(found)
+            rotations.append(Complex(bound(y.re), bound(y.im)))
+        return pairs(rotations)
 
     signature = Signature("two_loops", (("loops", (8, 2)), ("x", (6, 2))), (("y", (6, 2)),))
     return traced(signature, expressions, keys.key(__name__, "second")).caller(Context())

@@ -121,23 +121,23 @@ def _four_bars(linkage: Linkages, task: PlanarTask | None) -> Verdict:
     kind, excess, shortest = four_bar_verdicts.kinds(lengths)
     low, high = four_bar_verdicts.reach(lengths)
     rotates = (low <= 1e-12) & (high >= np.pi - 1e-12)
-    cycle = four_bar_verdicts.whole_cycle(lengths, excess)
+    cycle = four_bar_verdicts.whole_cycle(lengths)
     count = len(lengths)
     none = np.zeros(count, dtype=bool)
     if task is None:
         empty = np.zeros((count, 0))
-        found: tuple = (none, none, none, empty, cycle, cycle, rotates, kind, np.full(count, "", dtype=object))
+        fields: tuple = (none, none, none, empty, cycle, cycle, rotates, kind, np.full(count, "", dtype=object))
     else:
-        found = _at_positions(linkage, task, vectors, lengths, kind, excess, shortest, rotates, cycle)
+        fields = _at_positions(linkage, task, vectors, lengths, kind, excess, shortest, rotates, cycle)
     if stuck is not None:
-        found = _without(found, stuck)
-    return _moving(Verdict(*[x[0] if one else x for x in found]))
+        fields = _without(fields, stuck)
+    return _moving(Verdict(*[x[0] if one else x for x in fields]))
 
 
-def _without(found: tuple, stuck: np.ndarray) -> tuple:
+def _without(fields: tuple, stuck: np.ndarray) -> tuple:
     """The fields of a verdict with nothing but the reason where the driver cannot move."""
     held = stuck != ""
-    circuit, branch, order, mu, least, cycle, rotates, kind, reasons = found
+    circuit, branch, order, mu, least, cycle, rotates, kind, reasons = fields
     defects = circuit | held, branch & ~held, order & ~held
     angles = np.where(held[:, None], 0.0, mu), np.where(held, 0.0, least), np.where(held, 0.0, cycle)
     return (*defects, *angles, rotates & ~held, np.where(held, "none", kind), np.where(held, stuck, reasons))

@@ -79,7 +79,7 @@ def _left_out(model: Model) -> list[tuple[str, object]]:
 def _reasons(model: Model) -> Iterator[str]:
     """Everything about a model that URDF cannot hold."""
     if model.elements:
-        yield f"it has {len(model.elements)} closed-loop elements"
+        yield f'it has {len(model.elements)} closed-loop elements (loops="open" writes the tree without them)'
     if has_symbols(model.gravity) or model.gravity != GRAVITY:
         yield f"its gravity is {model.gravity}, that of a URDF {GRAVITY}"
     for joint in model.joints:
