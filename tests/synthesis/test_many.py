@@ -4,6 +4,7 @@ paths in test_fit.py."""
 from __future__ import annotations
 
 import os
+import sys
 
 import numpy as np
 import pytest
@@ -67,7 +68,8 @@ def test_a_hundred_tasks_of_nine_points_lose_nothing(monkeypatch):
     kept = [one_task(seed) for seed in range(100)]
     other = mixes.system(1).monodromy(*mixes.generic(1, 77), seed=77, symmetry=mixes.symmetry(1))
     assert len(other) == 1442 == len(starts(1))
-    monkeypatch.setattr("linkwork.synthesis.four_bars.starts", lambda poses: other)
+    # the package's name four_bars is the function, not its module
+    monkeypatch.setattr(sys.modules["linkwork.synthesis.four_bars"], "starts", lambda poses: other)
     roots = []
     for seed, first in enumerate(kept):
         second = one_task(seed)

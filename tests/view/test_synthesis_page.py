@@ -34,7 +34,7 @@ def shown(tmp_path_factory):
     page = SynthesisPage(CRANK_ROCKER[:4], name, port=0, picture=folder / "behind.png", picture_width=WIDTH)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        seen = ViewerPage(chromium, page, (720, 430))
+        seen = ViewerPage(chromium, page)
         seen.settle()
         seen.sees(lambda picture: grey(picture).sum() > 100, "no curve was drawn")
         yield seen

@@ -35,8 +35,11 @@ COLOURS = {"crank": (59, 110, 165), "coupler": (200, 85, 61), "rocker": (88, 129
 CENTER, CIRCLE, PATH = (110, 110, 110), (190, 190, 190), (40, 40, 40)
 DYAD, POLE, PICKED = (230, 140, 30), (150, 60, 160), (200, 30, 120)
 GOOD, DEFECT = "green", "gray"
-HANDLE = 0.3
-"""Length of a position's handles [task sizes]."""
+LAYERS = ("/plane", "/curves", "/dyads", "/path", "/picked", "/linkage")
+LAYER = 2e-3
+"""What is drawn over what, and how far apart [task sizes]."""
+HANDLE, DISTANCE = 0.3, 2.6
+"""Length of a position's handles, and how far the camera is from the plane [task sizes]."""
 ALONG_CURVE = 24
 """Dyads of a four-pose task that can be picked, evenly along its curve."""
 ROWS, MOST = 8, 40
@@ -285,7 +288,7 @@ class SynthesisPage:
             scene.add_image("/background", image, width, height, position=(width / 2, height / 2, -1e-3))
         centre = complex(self.task.positions.mean())
         camera = self.server.initial_camera
-        camera.position = (centre.real, centre.imag, 4.0 * self._scale)
+        camera.position = (centre.real, centre.imag, DISTANCE * self._scale)
         camera.look_at = (centre.real, centre.imag, 0.0)
         camera.up = (0.0, 1.0, 0.0)
         for j in range(self.task.n):
@@ -302,9 +305,9 @@ class SynthesisPage:
             choice.on_update(lambda _: self._picked())
         self.report = gui.add_markdown("")
         flat = (np.array([0.0, 1.0]), np.zeros(2))
-        plot = lambda title: gui.add_uplot(
-            flat, ({"label": "circuit"}, {"label": title, "stroke": "#3b6ea5"}), title=title, height=150
-        )
+        lines = lambda title: ({"label": "share of the circuit"}, {"label": title, "stroke": "#3b6ea5"})
+        plain = {"height": 150, "scales": {"x": {"time": False}}}
+        plot = lambda title: gui.add_uplot(flat, lines(title), title=title, **plain)
         self.transmission_plot = plot("transmission [deg]")
         self.torque_plot = plot("torque of a unit weight [sizes]")
         self.playing = gui.add_checkbox("move", True)
@@ -397,9 +400,12 @@ class SynthesisPage:
             pieces.append(np.stack([points[:-1][joined], points[1:][joined]], axis=-1))
             colours.append(np.broadcast_to(np.array(colour, dtype=np.uint8), (len(pieces[-1]), 2, 3)))
         ends = np.concatenate(pieces)
-        segments = np.stack([ends.real, ends.imag, np.zeros(ends.shape)], axis=-1)
+        height = LAYERS.index(name) * LAYER * self._scale
+        segments = np.stack([ends.real, ends.imag, np.full(ends.shape, height)], axis=-1)
+        # the browser takes colours of lines for light, not for what a screen is told, and would show them pale
+        light = np.round(255.0 * (np.concatenate(colours) / 255.0) ** 2.2).astype(np.uint8)
         thick = {"thickness": width, "thickness_units": "screen"}
-        self._drawn[name] = self.server.scene.add_line_segments(name, segments, np.concatenate(colours), **thick)
+        self._drawn[name] = self.server.scene.add_line_segments(name, segments, light, **thick)
 
     def _draw(self) -> None:
         if self.dyads is not None and getattr(self, "curves", None) is not None:
@@ -416,7 +422,8 @@ class SynthesisPage:
     def _draw_dyads(self) -> None:
         """Links from ground to moving pivots, and the poles of the positions."""
         limbs = np.stack([self.dyads.ground, self.dyads.moving], axis=-1)
-        self._line("/dyads", [(limb, DYAD) for limb in limbs], 3.0)
+        few = self.task.n == 5  # of four poses they are samples of a curve, and stay behind what is chosen
+        self._line("/dyads", [(limb, DYAD) for limb in limbs], 3.0 if few else 1.2)
         poles = synthesis.poles(self.task)
         points = np.array([poles[i, j] for j in range(1, self.task.n + 1) for i in range(1, j)])
         near = points[np.isfinite(points) & (np.abs(points - self.task.positions[0]) < 20 * self._scale)]
