@@ -255,7 +255,7 @@ def ready() -> Row:
         "import time, linkwork; t = time.perf_counter()\n"
         "from linkwork.synthesis import mixes\n"
         "from linkwork.synthesis.four_bars import starts\n"
-        "mixes.system(1).tracker.prepare(); starts(1); print(time.perf_counter() - t)"
+        "mixes.system(1).prepare(); starts(1); print(time.perf_counter() - t)"
     )
     kept = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     with tempfile.TemporaryDirectory() as folder:

@@ -13,7 +13,7 @@ Source: [Allgower2003] chapters 2-6.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import casadi
@@ -36,10 +36,13 @@ STRAIGHT = 0.97
 """Cosine between the tangents of neighbours; circuits that nearly touch turn sharply where they do."""
 NARROW = 0.02
 """Longest step at a dead point."""
-SMALL = 1e-10
+SMALL = 1e-6
+"""A correction below this is the last one: its square is left, 1e-13 or so of the sizes."""
 NEAR = 4e-3
 """How near [sizes, rad] a cubic through two neighbours must come to a goal that is met."""
-MOST = 6000
+MOST, LONG, SHORT = 6000, 1200, 400
+"""Postures of a circuit at most: of few circuits, of many that are longer than the first look allowed, at that look."""
+FEW = 64
 
 Rows = Callable[[SX, SX], SX]
 
@@ -208,16 +211,50 @@ def run(circuits: Scan, J: np.ndarray, x: np.ndarray, p: np.ndarray, driver: int
 
     goals    `goals` (..., g, 3) and `with_angle` (..., g) of a scan that has any
     """
+    x = np.broadcast_to(x, (*J.shape[:-2], J.shape[-1]))
+    if x.ndim != 2 or len(x) < FEW:
+        return _followed(circuits, J, x, p, driver, MOST, goals)
+    # most circuits are short, and records that are never written cost as much as those that are
+    short = _followed(circuits, J, x, p, driver, SHORT, goals)
+    rows = np.flatnonzero(~short.closed & np.isfinite(short.way[:, -1]) & (short.way.shape[1] >= SHORT))
+    if not len(rows):
+        return short
+    some = {name: value[rows] for name, value in goals.items()}
+    again = p[rows] if p.ndim == 2 else p
+    limit = MOST if len(rows) < FEW else LONG
+    return _replaced(short, rows, _followed(circuits, J[rows], x[rows], again, driver, limit, some))
+
+
+def _replaced(circuits: Circuits, rows: np.ndarray, others: Circuits) -> Circuits:
+    """The same with other circuits in some rows; shorter records end with NaN."""
+    parts = []
+    count = max(circuits.way.shape[1], others.way.shape[1])
+    for field in fields(Circuits):
+        old, new = getattr(circuits, field.name), getattr(others, field.name)
+        if field.name in ("x", "way", "sine"):
+            whole = np.full((len(old), count, *old.shape[2:]), np.nan)
+            whole[:, : old.shape[1]] = old
+            whole[rows] = np.nan
+            whole[rows, : new.shape[1]] = new
+        else:
+            whole = old.copy()
+            whole[rows] = new
+        parts.append(whole)
+    return Circuits(*parts)
+
+
+def _followed(
+    circuits: Scan, J: np.ndarray, x: np.ndarray, p: np.ndarray, driver: int, most: int, goals: dict[str, np.ndarray]
+) -> Circuits:
+    """Circuits with at most so many postures."""
     tangent = np.linalg.svd(J)[2][..., -1, :]
     side = np.sign(tangent[..., driver : driver + 1])
     tangent = tangent * np.where(side == 0, 1.0, side)
-    x = np.broadcast_to(x, tangent.shape)
     count = circuits.names["state"].get("met", (0,))[0]
     values: dict[str, Any] = {"x": x, "e": x + FIRST * tangent, "t": tangent, "start": x, "way_in": tangent, "h": FIRST}
     values |= dict.fromkeys(("tries", "measured", "way", "dead", "closed"), 0.0)
     if count:
         values |= {k: np.zeros(count) for k in ("met", "first", "last", "first_branch", "last_branch")} | goals
-    most = MOST if x[..., 0].size < 64 else 1200  # many at once: the records are kept in memory
     # a batch of one runs in the code of batches: nobody waits for another compilation
     width = machine.widths()[0] if x.ndim > 1 else None
     done = circuits(p=p, steps=most, width=width, **values)

@@ -142,6 +142,11 @@ class System:
         shaped = (values.reshape(*batch, *values.shape[1:]) for values in (x, end & ~met, reason, residual, condition))
         return Solutions(*shaped)
 
+    def prepare(self) -> System:
+        """Compile, or load from the cache, what `solve` runs."""
+        self.tracker.prepare(machine.widths()[0])
+        return self
+
     def track(self, start: np.ndarray, goal: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(ends (k, n), arrived (k,)) of paths from the solutions x (k, n) at `start` (m,) to `goal` (m,)."""
         start, goal = self._parameters(start), self._parameters(goal)

@@ -19,8 +19,8 @@ from linkwork.synthesis.task import PlanarTask
 
 STILL = 1e-4
 """A driver that turns less than this [rad] over a whole circuit does not move."""
-CHUNK = 2048
-"""Linkages that are judged at once: their records stay in memory."""
+CHUNK = 512
+"""Linkages that are judged at once: their records are of a size whose memory is used again."""
 
 
 def driven_by(topology: Topology, driver: str) -> Topology:
