@@ -239,13 +239,7 @@ def proofs_of(
 
 
 def certify_motion(
-    tables: RobotTables,
-    q0: Any,
-    q1: Any,
-    obstacles: Any = None,
-    cap: float = CAP,
-    variables: Variables = None,
-    rest: Rest | None = None,
+    tables: RobotTables, q0: Any, q1: Any, obstacles: Any, cap: float, variables: Variables, rest: Rest | None
 ) -> Certificate:
     """Prove straight motions q0 to q1 (..., nq) free, or find where they touch; see the first lines of this file.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import TypeAlias
 
 import casadi
 import numpy as np
@@ -24,6 +25,7 @@ from linkwork.results import short_repr
 from linkwork.subject import Subject
 
 _ROUND = 2000  # decompositions without a look at the clock: some hundredths of a second
+Thresholds: TypeAlias = Mapping[str, float] | None
 THRESHOLDS = MappingProxyType({"elbow": 1e-6, "wrist": 1e-8, "shoulder": 1e-6, "arm": 1e-6, "sigma": 1e-6})
 """Scale-free measures below which a posture counts as singular.
 
@@ -92,12 +94,7 @@ class PathSingularity:
 
 
 def singularity(
-    subject: Subject,
-    q: ArrayLike,
-    frame: str,
-    length: float | None = None,
-    thresholds: Mapping[str, float] | None = None,
-    time_limit: float | None = None,
+    subject: Subject, q: ArrayLike, frame: str, length: float | None, thresholds: Thresholds, time_limit: float | None
 ) -> Singularity:
     """How singular configurations q (..., nq) are for a frame; see `Singularity`.
 
@@ -159,7 +156,7 @@ def along_path(subject: Subject, q: ArrayLike, frame: str, tolerance: float = 1e
         raise InvalidInput(f"along_path: q has shape {path.shape}, expected (N, {subject.nq}) with N >= 2")
     steps = np.linalg.norm(np.diff(path, axis=0), axis=1)
     arc = np.concatenate([[0.0], np.cumsum(steps)])
-    sigma = singularity(subject, path, frame).sigma_min
+    sigma = singularity(subject, path, frame, None, None, None).sigma_min
     crossings = [float(i) for i in np.flatnonzero(sigma < tolerance)]
     if len(np.flatnonzero(_moving(subject, frame))) == 6:
         signs = np.sign(_square_determinant(subject, path, frame))
@@ -205,7 +202,7 @@ def _length(subject: Subject, frame: str, given: float | None) -> float:
     return chain_of(subject, frame).length if classification.joints else 1.0
 
 
-def _thresholds(given: Mapping[str, float] | None) -> dict[str, float]:
+def _thresholds(given: Thresholds) -> dict[str, float]:
     limits = dict(THRESHOLDS)
     for name, value in mapping(given, "singularity: thresholds").items():
         if name not in limits:
