@@ -99,8 +99,10 @@ def _aorrtc(
     setup.solve(seconds)
     if not setup.haveExactSolutionPath():
         return None
-    path = setup.getSolutionPath()
-    return length_of(np.array([[s[k] for k in range(size)] for s in path.getStates()]))
+    rows = np.array([[s[k] for k in range(size)] for s in setup.getSolutionPath().getStates()])
+    # where the straight motion is free its path may have no length and join nothing: no answer
+    joins = np.allclose(rows[0], start, atol=1e-9) and np.allclose(rows[-1], goal, atol=1e-9)
+    return length_of(rows) if joins else None
 
 
 def evenly(path: np.ndarray, points: int) -> np.ndarray:
