@@ -207,6 +207,19 @@ def test_a_shaped_inertia_is_what_the_free_motion_shows() -> None:
     assert np.abs(goal - places(own) - errors).max() > 1e-3
 
 
+def test_a_shaped_hand_follows_a_target_that_accelerates() -> None:
+    """inertia (x'' - target'') + D (x' - target') + K (x - target) = 0: who starts on the target stays on it."""
+    here = planar().pose(HERE, "hand")[:2, 3]
+
+    def target(t):
+        return [here[0] + 0.2 * t**2, here[1] - 0.1 * t**2]
+
+    found = hand(CartesianImpedance("hand", 300.0, 20.0, target=target, inertia=2.0, **PLANE), duration=0.3)
+    wanted = np.array([target(t) for t in found.time])
+    assert np.abs(wanted[-1] - here).max() > 0.01
+    np.testing.assert_allclose(places(found), wanted, atol=1e-8)
+
+
 def test_a_limited_target_is_a_ramp_from_where_the_frame_is() -> None:
     here = planar().pose(HERE, "hand")[:2, 3]
     limited = CartesianImpedance(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 
+import casadi
 import numpy as np
 import pytest
 
@@ -22,6 +23,7 @@ from linkwork.control import (
     motors,
     spin,
 )
+from linkwork.control.drive_simulation import KEPT, STATE, _Drive, _numbers
 from linkwork.errors import InvalidFile, InvalidInput, UnknownName
 from linkwork.simulation import PD, GravityCompensation
 
@@ -218,3 +220,38 @@ def test_refusals_name_what_is_wrong():
     ):
         with pytest.raises(InvalidInput, match=words):
             make()
+
+
+def test_a_winding_ends_at_its_losses_times_the_thermal_resistance():
+    thermal = Thermal(resistance=2.0, capacity=0.01)  # 20 ms: all transients end
+    turning = spin(MACHINE, reference=20.0, load=3.0, duration=0.8, thermal=thermal)
+    losses = 1.5 * MACHINE.resistance * (turning["current_d"] ** 2 + turning["current_q"] ** 2)
+    assert losses[-1] > 1.0
+    np.testing.assert_allclose(turning["temperature"][-1], thermal.ambient + 2.0 * losses[-1], rtol=1e-3)
+
+
+def test_dead_time_takes_its_voltage_along_the_current():
+    bridge = Inverter(540.0, dead_time=2e-6, switching=1e4)
+    currents, numbers = np.array([3.0, 4.0]), _numbers(MACHINE, Cascade(), 0.0, 0.0, 0.0, 0.0, None)[0]
+    state = casadi.DM([*currents, 0.0, 0.0, 0.0])
+
+    def rates(inverter):
+        drive = _Drive((1, 0, 0), inverter, 1e-4, 1, (None, None))
+        values = {name: casadi.DM(x) for name, x in numbers.items()}
+        return np.array(casadi.DM(drive.rates(state, casadi.DM(0), values, casadi.DM(0), casadi.DM(0)))).ravel()[:2]
+
+    taken = (rates(Inverter(540.0)) - rates(bridge)) * [MACHINE.inductance_d, MACHINE.inductance_q]
+    np.testing.assert_allclose(taken, bridge.lost * currents / 5.0, rtol=1e-6)
+
+
+@pytest.mark.parametrize("late", [0, 1])
+def test_voltages_lead_by_the_way_that_the_rotor_turns(late):
+    """A torque asked of a machine without current is a voltage along q, where that is in the middle of its period."""
+    angle, speed, T = 0.3, 200.0, 5e-4
+    numbers = _numbers(MACHINE, Cascade(), 0.0, 0.0, 0.0, 0.0, None)[0]
+    state = dict.fromkeys((*STATE, *KEPT), casadi.DM(0)) | {name: casadi.DM(x) for name, x in numbers.items()}
+    state |= {"angle": casadi.DM(angle), "speed": casadi.DM(speed), "torque_set": casadi.DM(2.0)}
+    command = _Drive((1, 0, late), Inverter(1e6), T, 1, (None, None)).current(casadi.DM(0), **state)
+    u_a, u_b = (float(command[name]) for name in (("next_a", "next_b") if late else ("u_a", "u_b")))
+    along_q = MACHINE.pole_pairs * (angle + speed * T * (late + 0.5)) + np.pi / 2
+    np.testing.assert_allclose([u_a, u_b] / np.hypot(u_a, u_b), [np.cos(along_q), np.sin(along_q)], atol=1e-12)

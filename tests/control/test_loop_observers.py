@@ -17,8 +17,11 @@ from linkwork.control import (
     LevantVelocity,
     MomentumObserver,
 )
+from linkwork.control.disturbance_observer import _Momentum
 from linkwork.errors import InvalidInput
 from linkwork.simulation import PD, GravityCompensation, Sampled, simulate
+from linkwork.simulation.numeric import NumericPlant
+from linkwork.simulation.plants import plant_of
 
 Q, GOAL, T = np.array([0.3, 0.8]), np.array([0.5, 1.0]), 1e-3
 
@@ -105,3 +108,13 @@ def test_refusals_name_what_is_wrong() -> None:
         ExtendedState(PD(1.0, 1.0, GOAL), 1.0, 1.0, velocity="guessed")
     with pytest.raises(InvalidInput, match="threshold is 0"):
         ContactReaction(PD(1.0, 1.0, GOAL), GravityCompensation(), 10.0, 0.0)
+
+
+def test_the_momentum_changes_by_the_transposed_coriolis_matrix() -> None:
+    """d(M v)/dt = tau + C' v - g: the rate of the momentum along a motion without joint forces."""
+    v = np.array([1.3, -2.1])
+    momentum, drift = np.split(NumericPlant(plant_of(arm())).compute(_Momentum(), Q, v), 2)
+    np.testing.assert_allclose(momentum, arm().mass_matrix(Q) @ v, rtol=1e-12)
+    a, h = arm().forward_dynamics(Q, v, np.zeros(2)), 1e-5
+    ahead, behind = (arm().mass_matrix(Q + s * h * v) @ (v + s * h * a) for s in (1, -1))
+    np.testing.assert_allclose(drift, (ahead - behind) / (2 * h), rtol=1e-6)

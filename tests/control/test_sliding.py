@@ -215,3 +215,14 @@ def test_published_chatter_of_the_new_laws(name: str) -> None:
     found = published.measures(published.run(published.laws()[name], "explicit"))
     ours = [found["torque variation, 0-1 s"], found["torque variation, 4-8 s"]]
     np.testing.assert_allclose(ours, published.EXPLICIT[name][3:], rtol=0.05)
+
+
+@pytest.mark.parametrize(
+    "surface", [Surface(SLOPE, [90.0, 70.0]), TerminalSurface(SLOPE, 0.6)], ids=["integral", "terminal"]
+)
+def test_the_drift_is_how_a_surface_changes_by_itself(surface) -> None:
+    """nu' = e'' + drift: its rate along e' = ed, z' = e with e'' = 0, by central differences."""
+    e, ed, z, h = np.array([0.3, -0.2]), np.array([-0.5, 0.7]), np.array([0.1, 0.4]), 1e-6
+    numbers = surface.numbers(2)
+    ahead, behind = (surface.value(numbers, e + s * h * ed, ed, z + s * h * e, 2) for s in (1, -1))
+    np.testing.assert_allclose(surface.drift(numbers, e, ed, 2), (ahead - behind) / (2 * h), rtol=1e-7)
