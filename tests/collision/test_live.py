@@ -12,6 +12,7 @@ import linkwork as lw
 from linkwork.collision import Box, Capsule, CollisionModel, HalfSpace, Obstacles, Sphere
 from linkwork.engine.kernel import counts
 from linkwork.errors import InvalidInput, NotPossible
+from tests.collision.test_checker import by_coal
 
 ARM = """
 linkwork: 1
@@ -76,15 +77,21 @@ def rebuilt(path: Path, design: dict) -> CollisionModel:
 
 
 def test_answers_are_those_of_the_robot_built_anew(path: Path, live: CollisionModel) -> None:
+    """Verdicts and distances are those of coal for the robot with these lengths; gradients are those of differences."""
     design, other = DESIGNS[1], rebuilt(path, DESIGNS[1])
     q = live.robot.random(200, seed=1)
+    least = by_coal(other, q, CELL)
     hits = live.collides(q, CELL, variables=design)
-    np.testing.assert_array_equal(hits, other.collides(q, CELL))
+    np.testing.assert_array_equal(hits, least < 0.0)
     assert 0.05 < hits.mean() < 0.95 and (hits != live.collides(q, CELL)).any()
-    found, expected = live.clearance(q, CELL, variables=design), other.clearance(q, CELL)
-    np.testing.assert_allclose(found.distance, expected.distance, rtol=0, atol=1e-14)
-    np.testing.assert_allclose(found.gradient, expected.gradient, rtol=0, atol=1e-12)
-    np.testing.assert_array_equal(found.body, expected.body)
+    nearest = live.clearance(q, CELL, variables=design)
+    near = least < 0.01  # what coal was asked about
+    np.testing.assert_allclose(nearest.distance[near], least[near], rtol=0, atol=1e-8)
+    assert (nearest.distance[~near] >= 0.01 - 1e-8).all()
+    steps = 1e-6 * np.eye(3)
+    ahead, behind = (live.clearance(q[:, None] + sign * steps, CELL, variables=design).distance for sign in (1, -1))
+    right = np.abs(nearest.gradient - (ahead - behind) / 2e-6).max(axis=1) < 1e-5
+    assert right.mean() > 0.95  # the others have two nearest shapes
 
 
 def test_proofs_hold_for_every_design(live: CollisionModel) -> None:
@@ -109,7 +116,7 @@ def test_designs_configurations_and_scenes_in_one_call(path: Path, live: Collisi
     before = counts["compiled"]
     found = live.collides(q, [CELL, OTHER], variables=values)
     assert found.shape == (2, 3, 50) and counts["compiled"] == before
-    np.testing.assert_array_equal(found[1, 1], rebuilt(path, DESIGNS[1]).collides(q, OTHER))
+    np.testing.assert_array_equal(found[1, 1], by_coal(rebuilt(path, DESIGNS[1]), q, OTHER) < 0.0)
     for k, design in enumerate(DESIGNS):
         for scene, obstacles in enumerate((CELL, OTHER)):
             np.testing.assert_array_equal(found[scene, k], live.collides(q, obstacles, variables=design))
