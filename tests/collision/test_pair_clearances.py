@@ -92,13 +92,14 @@ def test_pairs_that_coal_compares_are_listed_beside_the_others(arm: CollisionMod
     pytest.importorskip("coal")
     tool, body = list(arm.shapes)[-1], list(arm.shapes)[-3]
     hull = Convex(0.06 * np.random.default_rng(1).normal(size=(12, 3)))
-    shapes = {body: arm.shapes[body], tool: [hull]}
+    shapes = {**arm.shapes, tool: [*arm.shapes[tool], hull]}
     mixed = CollisionModel(arm.robot, shapes, pairs=[(body, tool)])
     around = Obstacles({"post": Capsule((0.4, 0, 0), (0.4, 0, 0.8), 0.05), "wall": Box((0.1, 1, 1), (-0.6, 0, 0.4))})
     q = arm.robot.random(12, seed=3)
     found = mixed.clearances(q, around)
     names = list(zip(found.body.tolist(), found.other.tolist(), strict=True))
-    assert names == [(body, "post"), (tool, "post"), (body, "wall"), (tool, "wall"), (body, tool)]
+    moving = mixed.tables.moving
+    assert names == [*((part, "post") for part in moving), *((part, "wall") for part in moving), (body, tool)]
     np.testing.assert_array_equal(found.distance.min(axis=1), mixed.clearance(q, around).distance)
     for m, (first, other) in enumerate(names):
         np.testing.assert_allclose(found.distance[:, m], alone(mixed, q, first, other, around), rtol=0, atol=1e-9)
