@@ -239,6 +239,35 @@ def test_the_compiled_call_is_used_on_this_interpreter():
     assert python_call.available()
 
 
+def test_code_for_one_sample_waits_for_the_first_one():
+    kernel = lw.compile(lambda q: 2.0 * casadi.sin(q), {"q": 3})
+    kept: list = []
+    call = kernel.caller(Context(), kept.append)
+    batch = np.linspace(0.0, 1.0, 30).reshape(10, 3)
+    expected = kernel(batch)
+    assert 1 not in kernel._code and not kept
+    assert np.array_equal(call(batch), expected) and np.array_equal(call(list(batch)), expected)
+    kept.clear()
+    with pytest.raises(InvalidInput, match="expected finite numbers"):
+        call(np.full((2, 3), np.nan))
+    assert not kept
+    assert np.array_equal(call(batch[4]), expected[4])
+    assert len(kept) == 1 and np.array_equal(kept[0](batch[4]), expected[4])
+    assert np.array_equal(kept[0](batch), expected)
+
+
+def test_a_robot_keeps_the_call_that_has_code_for_one_sample():
+    robot = lw.load("christoffel-5").with_gravity((0.0, 0.0, -9.81234))
+    q = robot.random(6, seed=0)
+    torques = robot.gravity_torque(q)
+    first = robot._calls.gravity_torque
+    assert np.array_equal(robot.gravity_torque(q[2]), torques[2])
+    second = robot._calls.gravity_torque
+    assert second is not first and np.array_equal(second(q), torques)
+    robot.gravity_torque(q[3])
+    assert robot._calls.gravity_torque is second
+
+
 def test_calls_do_not_leak_memory(two_link):
     import tracemalloc
 

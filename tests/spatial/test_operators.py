@@ -77,6 +77,35 @@ def test_a_second_time_changes_nothing():
     assert before == {word: getattr(SX, f"__{word}__") for word in OPERATORS}
 
 
+CONVERSIONS = {
+    "a number": lambda: DM(SX(3.0)),
+    "a symbol": lambda: str(DM(x)),
+    "numbers": lambda: DM([SX(1.0), SX(2.0)]),
+    "a matrix expression": lambda: casadi.MX(x),
+    "beside numbers": lambda: casadi.vertcat(x, 1.0, DM(2.0), np.float64(3.0)),
+    "an array times a matrix": lambda: np.eye(3) @ matrix,
+    "a matrix times numbers": lambda: matrix @ DM.eye(3),
+    "beside a matrix expression": lambda: x + casadi.MX.sym("m"),
+    "of a function": lambda: casadi.Function("f", [x], [x**2])(SX(3.0)),
+    "cross": lambda: casadi.cross(column, column + 1.0),
+    "a larger one": lambda: casadi.fmax(x, DM(2.0)),
+}
+
+
+@pytest.mark.parametrize("name", CONVERSIONS)
+def test_a_symbol_that_answers_is_converted_as_one_that_does_not(name, monkeypatch):
+    def answer() -> str:
+        try:
+            return str(CONVERSIONS[name]())
+        except (NotImplementedError, TypeError) as error:
+            return f"{type(error).__name__} {error}"
+
+    quickened = answer()
+    monkeypatch.delattr(SX, "__DM__")
+    monkeypatch.delattr(SX, "__MX__")
+    assert quickened == answer()
+
+
 @pytest.mark.parametrize(
     "rows",
     [

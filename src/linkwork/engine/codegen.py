@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
+from linkwork.engine.builder import Builder
 from linkwork.engine.emit import emit_body
 from linkwork.engine.ir_types import I1, I8, I32, I64, POINTER, constant, intrinsic, lanes
 from linkwork.engine.lanes import RowLoader, aligned, at, load, on_lines, store, store_rows, transpose
@@ -66,7 +67,7 @@ def emit_run(module: ir.Module, program: Program, results: int, width: int) -> N
     gather = _gather_function(module, width)
     w = ir.Constant(I64, width)
 
-    b = ir.IRBuilder(function.append_basic_block("entry"))
+    b = Builder(function.append_basic_block("entry"))
     scratch = aligned(b, scratch)
     sources = [load(b, _slot(b, inputs, j), POINTER) for j in range(len(program.inputs))]
     steps = [load(b, _slot(b, strides, j), I64) for j in range(len(program.inputs))]
@@ -206,7 +207,7 @@ def emit_single(module: ir.Module, program: Program, results: int) -> ir.Functio
     """Define `single` in the module: one sample, straight from and to the caller's memory."""
     function = ir.Function(module, ir.FunctionType(I64, [POINTER, POINTER]), "single")
     inputs, outputs = function.args
-    b = ir.IRBuilder(function.append_basic_block("entry"))
+    b = Builder(function.append_basic_block("entry"))
     loaders = [RowLoader(load(b, _slot(b, inputs, j), POINTER), n, 1) for j, n in enumerate(program.inputs)]
     targets = [load(b, _slot(b, outputs, j), POINTER) for j in range(results)]
     places: dict[int, list[tuple[int, int]]] = {}
@@ -258,7 +259,7 @@ def _gather_function(module: ir.Module, width: int) -> ir.Function:
     function = ir.Function(module, signature, "gather")
     function.linkage = "internal"
     to, source, stride, count, first, last = function.args
-    b = ir.IRBuilder(function.append_basic_block("entry"))
+    b = Builder(function.append_basic_block("entry"))
     size = b.mul(count, ir.Constant(I64, 8))
     for lane in range(width):
         row = b.add(first, ir.Constant(I64, lane))

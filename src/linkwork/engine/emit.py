@@ -7,6 +7,7 @@ from collections.abc import Callable
 from llvmlite import ir
 
 from linkwork.engine import elementary
+from linkwork.engine.builder import Builder, Line
 from linkwork.engine.ir_types import DOUBLE, constant, declared, is_true, lanes, suffix
 from linkwork.engine.passes.schedule import waits
 from linkwork.engine.program import Program
@@ -15,27 +16,6 @@ from linkwork.errors import NotPossible
 STORE = 9  # operations that a store counts for: the code generator compares every store of a block with every other
 FENCE = 64  # operations that the code generator may reorder among themselves in a program that waits for results
 BLOCK = 600  # operations a basic block: the code generator's cost grows faster than a block's length
-
-
-class Line(ir.values.Value):
-    """One instruction, written at once as the line of text that it becomes.
-
-    A program is mostly plain arithmetic, and llvmlite's own instruction takes ten times as long to make and to write.
-    """
-
-    __slots__ = ("reference", "text", "type")
-
-    def __init__(self, b: ir.IRBuilder, type_: ir.Type, text: str) -> None:
-        self.type = type_
-        self.reference = f'%"{b.function.scope.register("o", deduplicate=True)}"'
-        self.text = f"{self.reference} = {text}"
-        b._insert(self)
-
-    def get_reference(self) -> str:
-        return self.reference
-
-    def __str__(self) -> str:
-        return self.text
 
 
 def _line(b: ir.IRBuilder, word: str, *values: ir.Value) -> Line:
@@ -185,7 +165,7 @@ def _begin_block(b: ir.IRBuilder) -> None:
     never = next((block for block in function.blocks if block.name == "never"), None)
     if never is None:
         never = function.append_basic_block("never")
-        end, result = ir.IRBuilder(never), function.ftype.return_type
+        end, result = Builder(never), function.ftype.return_type
         end.ret_void() if isinstance(result, ir.VoidType) else end.ret(ir.Constant(result, None))
     b.cbranch(b.icmp_unsigned("!=", pointer, ir.Constant(pointer.type, None)), following, never)
     b.position_at_end(following)

@@ -13,8 +13,9 @@ I1, I8, I32, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
 POINTER = ir.PointerType()
 
 
+@cache
 def lanes(width: int, scalar: ir.Type = DOUBLE) -> ir.Type:
-    """The type of one value for `width` samples; one sample is a plain scalar."""
+    """The type of one value for `width` samples; one sample is a plain scalar. Kept, because a type keeps its text."""
     return scalar if width == 1 else ir.VectorType(scalar, width)
 
 
@@ -40,8 +41,9 @@ def _constant(scalar: ir.Type, width: int, digits: str | int) -> ir.Constant:
     return one if width == 1 else ir.Constant(lanes(width, scalar), [one] * width)
 
 
+@cache
 def number_of(n: int) -> ir.Constant:
-    """A 64-bit word."""
+    """A 64-bit word; kept, as other constants are."""
     return ir.Constant(I64, n)
 
 

@@ -114,13 +114,19 @@ class Kernel:
         """Arrays (..., shape) for each input; leading dimensions broadcast; gives one array or a tuple of arrays."""
         return self.call(args, out, Context())
 
-    def caller(self, context: Context) -> Callable[..., Any]:
-        """The fastest callable for positional arguments, with messages for this context."""
+    def caller(self, context: Context, keep: Callable[[Callable[..., Any]], None] | None = None) -> Callable[..., Any]:
+        """The fastest callable for positional arguments, with messages for this context.
+
+        Who can exchange it gives `keep`: code for one sample is then compiled when the first one comes, and `keep` is
+        handed the callable that has it. Whoever only ever asks for batches does not wait for it.
+        """
         slow = functools.partial(_call_slowly, self, context)
         if not python_call.available():
             return slow
-        self._load(1)
         name = self.signature.name
+        if keep is not None and 1 not in self._code:
+            return self._batches.builtin(name, functools.partial(_call_first, self, context, keep))
+        self._load(1)
         return python_call.builtin(name, self._code[1].addresses["call"], self._batches.builtin(name, slow))
 
     def call(self, args: Sequence[Any], out: Any, context: Context, width: int | None = None) -> Any:
@@ -338,6 +344,16 @@ def _best_width(program: Program, results: int) -> int:
 
 def _call_slowly(kernel: Kernel, context: Context, *args: Any) -> Any:
     return kernel.call(args, None, context)
+
+
+def _call_first(kernel: Kernel, context: Context, keep: Callable[[Callable[..., Any]], None], *args: Any) -> Any:
+    """A call while there is no code for one sample: a batch does without it."""
+    shapes = [shape for _, shape in kernel.signature.inputs]
+    if any(type(arg) is np.ndarray and arg.ndim > len(shape) for arg, shape in zip(args, shapes)):
+        return kernel.call(args, None, context)
+    call = kernel.caller(context)
+    keep(call)
+    return call(*args)
 
 
 def _nothing(*_: Any) -> None:

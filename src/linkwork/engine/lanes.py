@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from linkwork.engine.ir_types import DOUBLE, I32, I64, POINTER, lanes
+from linkwork.engine.ir_types import DOUBLE, I32, I64, POINTER, lanes, number_of
 from linkwork.engine.target import LINE
 
 
 def at(b: ir.IRBuilder, pointer: ir.Value, index: int | ir.Value) -> ir.Value:
     """pointer + index, in doubles."""
     if isinstance(index, int):
-        index = ir.Constant(I64, index)
+        index = number_of(index)
     return b.gep(pointer, [index], source_etype=DOUBLE)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import casadi
 
@@ -29,8 +30,7 @@ CARRIERS = frozenset("add sub mul neg sq twice fma fms fnma sin cos tan".split()
 """Operations whose result is not finite whenever an argument is not."""
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(NamedTuple):
     """`name` applied to earlier values. "input": args = (argument, element); "constant": value holds the number."""
 
     name: str

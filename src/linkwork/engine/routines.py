@@ -22,6 +22,7 @@ from typing import Any
 from llvmlite import ir
 
 from linkwork.engine import loader, machine
+from linkwork.engine.builder import Builder
 from linkwork.engine.codegen import new_module
 from linkwork.engine.ir_types import DOUBLE, I32, I64, POINTER, constant, in_every_lane, lane_by_lane, lanes, scalar_of
 from linkwork.engine.lanes import on_lines
@@ -194,7 +195,7 @@ class Routine:
     def __init__(self, module: ir.Module, name: str, arguments: int) -> None:
         self.function = ir.Function(module, ir.FunctionType(I64, [I64] * arguments), name)
         on_lines(self.function)
-        self.b = ir.IRBuilder(self.function.append_basic_block("entry"))
+        self.b = Builder(self.function.append_basic_block("entry"))
         body = self.function.append_basic_block("body")
         self.b.branch(body)
         self.b.position_at_end(body)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
+from linkwork.engine.builder import Builder
 from linkwork.engine.emit import emit_body
 from linkwork.engine.ir_types import DOUBLE, I32, I64, POINTER, any_lane, constant, counted, lanes, number_of
 from linkwork.engine.lanes import aligned, at, load, on_lines, store
@@ -74,7 +75,7 @@ def _fill_function(module: ir.Module, layout: ScanLayout) -> ir.Function:
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), [POINTER, POINTER, I64, I64, I64]), "fill")
     function.linkage = "internal"
     arguments, scratch, lane, sample, identity = function.args
-    b = ir.IRBuilder(function.append_basic_block("entry"))
+    b = Builder(function.append_basic_block("entry"))
     for tile, name, stride, count in (
         (layout.state_at, "state_in", "state_stride", layout.state),
         (layout.parameter_at, "parameters", "parameter_stride", layout.parameter),
@@ -105,7 +106,7 @@ def emit_scan(module: ir.Module, program: Program, width: int, stages: Sequence[
     function = ir.Function(module, ir.FunctionType(I64, [POINTER, POINTER, I64, I64]), "scan")
     on_lines(function)
     arguments, scratch, begin, end = function.args
-    b = ir.IRBuilder(function.append_basic_block("entry"))
+    b = Builder(function.append_basic_block("entry"))
     scratch = aligned(b, scratch)
     steps_limit = _splat(b, b.sitofp(_argument(b, arguments, "steps"), DOUBLE), width)
     every = _argument(b, arguments, "every")
@@ -118,12 +119,12 @@ def emit_scan(module: ir.Module, program: Program, width: int, stages: Sequence[
 
     def start(lane: ir.Value) -> None:
         """Give a lane the next sample, or let it idle on the last one."""
-        following = b.load(position)
+        following = b.load(position, typ=I64)
         more = b.icmp_signed("<", following, end)
         sample = b.select(more, following, last)
         b.call(fill, [arguments, scratch, lane, sample, b.select(more, sample, number_of(-1))])
         b.store(b.add(following, b.zext(more, I64)), position)
-        b.store(b.add(b.load(running), b.zext(more, I64)), running)
+        b.store(b.add(b.load(running, typ=I64), b.zext(more, I64)), running)
 
     with counted(b, number_of(width)) as lane:
         start(lane)
@@ -131,7 +132,9 @@ def emit_scan(module: ir.Module, program: Program, width: int, stages: Sequence[
     b.branch(head)
     b.position_at_end(head)
     cancelled = b.load(cancel, typ=I64)
-    go = b.and_(b.icmp_signed(">", b.load(running), number_of(0)), b.icmp_signed("==", cancelled, number_of(0)))
+    go = b.and_(
+        b.icmp_signed(">", b.load(running, typ=I64), number_of(0)), b.icmp_signed("==", cancelled, number_of(0))
+    )
     b.cbranch(go, body, done)
     b.position_at_end(body)
 
@@ -154,7 +157,7 @@ def emit_scan(module: ir.Module, program: Program, width: int, stages: Sequence[
                     row = at(b, _argument(b, arguments, "state_out", POINTER), b.mul(sample, number_of(layout.state)))
                     _copy_from_lane(b, row, scratch, lane, layout.state, width)
                     store(b, verdict, at(b, _argument(b, arguments, "verdicts", POINTER), sample))
-                    b.store(b.sub(b.load(running), number_of(1)), running)
+                    b.store(b.sub(b.load(running, typ=I64), number_of(1)), running)
                 start(lane)
     b.branch(head)
     b.position_at_end(done)
@@ -171,7 +174,7 @@ def emit_one(module: ir.Module, layout: ScanLayout) -> ir.Function:
     scan = module.get_global("scan")
     function = ir.Function(module, ir.FunctionType(I64, [POINTER, POINTER]), "one")
     inputs, outputs = function.args
-    b = ir.IRBuilder(function.append_basic_block("entry"))
+    b = Builder(function.append_basic_block("entry"))
     table, scratch = b.alloca(I64, len(ARGUMENTS)), b.alloca(DOUBLE, layout.size)
     never = b.alloca(I64)
     b.store(number_of(0), never)
@@ -190,7 +193,7 @@ def emit_one(module: ir.Module, layout: ScanLayout) -> ir.Function:
         "cancel": b.ptrtoint(never, I64),
     }
     for k, name in enumerate(ARGUMENTS):
-        b.store(values.get(name, number_of(0)), b.gep(table, [number_of(k)]))
+        b.store(values.get(name, number_of(0)), b.gep(table, [number_of(k)], source_etype=I64))
     b.call(scan, [b.bitcast(table, POINTER), b.bitcast(scratch, POINTER), number_of(0), number_of(1)])
     verdict = load(b, b.inttoptr(given(outputs, 1), POINTER), DOUBLE)
     b.ret(b.zext(b.fcmp_ordered("==", verdict, ir.Constant(DOUBLE, 2.0)), I64))

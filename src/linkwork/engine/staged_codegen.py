@@ -15,6 +15,7 @@ import casadi
 from casadi import SX
 from llvmlite import ir
 
+from linkwork.engine.builder import Builder
 from linkwork.engine.emit import emit_body
 from linkwork.engine.ir_types import (
     DOUBLE,
@@ -74,7 +75,7 @@ class StagedEmitter(LaneValues):
         self.words, self.strides, self.outputs, scratch, self.begin, self.end, self.first, self.last = (
             self.function.args
         )
-        self.b = ir.IRBuilder(self.function.append_basic_block("entry"))
+        self.b = Builder(self.function.append_basic_block("entry"))
         self.scratch = aligned(self.b, scratch)
         self._emit()
 

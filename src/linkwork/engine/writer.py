@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from llvmlite import ir
 
+from linkwork.engine.builder import Builder
 from linkwork.engine.ir_types import I8, I64, POINTER
 
 
@@ -15,7 +16,7 @@ class Writer:
 
     def __init__(self, function: ir.Function) -> None:
         self.function = function
-        self.b = ir.IRBuilder(function.entry_basic_block)
+        self.b = Builder(function.entry_basic_block)
 
     def words(self, count: int = 1) -> ir.Value:
         """Memory of this call for some numbers."""

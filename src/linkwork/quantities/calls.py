@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -63,12 +64,22 @@ class Calls:
         """The compiled call of a quantity, kept from here on."""
         if frame is not None and not isinstance(frame, str):
             raise InvalidInput(f"{name}: frame is {shown(frame)}, expected a name of robot.frames")
-        call = caller(self._subject, name, frame)
+        itself = weakref.ref(self)
+
+        def keep(call: Callable[..., Any]) -> None:
+            calls = itself()
+            if calls is not None:
+                calls._keep(name, frame, call)
+
+        call = caller(self._subject, name, frame, keep)
+        self._keep(name, frame, call)
+        return call
+
+    def _keep(self, name: str, frame: str | None, call: Callable[..., Any]) -> None:
         if frame is None:
             setattr(self, name, call)
         else:
             self.framed[name, frame] = call
-        return call
 
     def of_frame(self, name: str, frame: str) -> Callable[..., Any]:
         """The compiled call of a quantity of a frame."""

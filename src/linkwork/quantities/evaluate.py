@@ -76,11 +76,20 @@ def evaluate(
     return kernel.call(args, out, context_of(subject))
 
 
-def caller(subject: Subject, name: str, frame: str | None = None) -> Callable[..., Any]:
-    """The fastest callable for the plain arguments of a quantity; with live variables it takes `variables=` too."""
-    fast = kernel_of(subject, name, frame).caller(context_of(subject))
+def caller(
+    subject: Subject,
+    name: str,
+    frame: str | None = None,
+    keep: Callable[[Callable[..., Any]], None] | None = None,
+) -> Callable[..., Any]:
+    """The fastest callable for the plain arguments of a quantity; with live variables it takes `variables=` too.
+
+    `keep` is handed a faster one as soon as there is one (`Kernel.caller`).
+    """
+    kernel, context = kernel_of(subject, name, frame), context_of(subject)
     if not subject.live:
-        return fast
+        return kernel.caller(context, keep)
+    fast = kernel.caller(context)
     present = [np.array(x) for x in subject.variable_values(None)]
 
     def with_variables(*arguments: Any, variables: Mapping[str, Any] | None = None) -> Any:

@@ -9,6 +9,7 @@ from operator import or_
 
 from llvmlite import ir
 
+from linkwork.engine.builder import Builder
 from linkwork.engine.elementary.libm import per_lane
 from linkwork.engine.elementary.packets import Mask, Reals
 from linkwork.engine.ir_types import suffix
@@ -42,7 +43,7 @@ def whole(module: ir.Module, name: str, formula: Formula, arguments: int, result
     function = ir.Function(module, ir.FunctionType(kinds, [kind] * arguments), full)
     function.linkage = "internal"
     function.attributes.add("nounwind")
-    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    builder = Builder(function.append_basic_block("entry"))
     given = [Reals(builder, argument) for argument in function.args]
     _return(builder, _completed(formula(*given), given), kinds)
     return function

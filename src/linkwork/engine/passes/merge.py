@@ -7,7 +7,6 @@ an untouched result moves. Programs optimised one by one and merged afterwards s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from linkwork.engine.program import Operation, Program
 
@@ -27,7 +26,7 @@ def merged(programs: Sequence[Program], name: str = "") -> Program:
             key = (op.name, args, op.value.hex())
             if key not in known:
                 known[key] = len(code)
-                code.append(replace(op, args=args))
+                code.append(op._replace(args=args))
             here.append(known[key])
         outputs += [tuple(here[v] if v >= 0 else -1 for v in output) for output in program.outputs]
     return Program(programs[0].inputs, tuple(code), tuple(outputs), name)
