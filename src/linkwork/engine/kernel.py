@@ -17,7 +17,7 @@ from linkwork.engine import buffers, codegen, forks, keys, machine, python_call
 from linkwork.engine.batch_call import Batches
 from linkwork.engine.loader import counts, loaded
 from linkwork.engine.passes import optimised
-from linkwork.engine.passes.schedule import tiles_at_once
+from linkwork.engine.passes.schedule import LONG, tiles_at_once
 from linkwork.engine.program import Program, from_casadi
 from linkwork.engine.sharing import run_shared
 from linkwork.engine.threads import WORTH_SHARING
@@ -324,7 +324,8 @@ class Kernel:
             codegen.emit_run(module, program, results, lanes)
             header[f"scratch{width}"] = codegen.KernelLayout.of(program, results, lanes).size
             header[f"lanes{width}"] = lanes
-        return header, machine.compile_object(str(module), level=1 if width == 1 else 2)
+        level = 1 if width == 1 or program.operations > LONG else 2
+        return header, machine.compile_object(str(module), level=level)
 
     def _check_program(self, program: Program) -> None:
         sizes = [math.prod(shape) for _, shape in self.signature.outputs]

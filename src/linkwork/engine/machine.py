@@ -74,8 +74,9 @@ def compile_object(text: str, registers: bool = False, level: int = 2) -> bytes:
     """Machine code, as an object file, of a module in LLVM's text form.
 
     `registers`: let LLVM turn memory of a call into registers and simplify conditions first; no arithmetic changes.
-    `level`: effort of the code generator. Code for one sample is as fast with 1, which takes a tenth less time: what
-    is left out reorders instructions once more after registers are given, as the processor does by itself.
+    `level`: effort of the code generator. Code for one sample and code of long programs is as fast with 1, which takes
+    a tenth to a quarter less time: what is left out reorders instructions once more after registers are given, as the
+    processor does by itself. Short programs on wide vectors can be a tenth slower with it.
     """
     with _lock:
         module = llvm.parse_assembly(text, llvm.create_context())  # which keeps every number of the module

@@ -20,13 +20,16 @@ from casadi import SX
 
 OPERATORS = {"add": casadi.OP_ADD, "sub": casadi.OP_SUB, "mul": casadi.OP_MUL, "truediv": casadi.OP_DIV}
 """Python's word for an operator -> CasADi's."""
+QUESTIONS = ("__DM__", "__MX__")
+"""What CasADi's search calls, where there is such a method, to have a matrix of numbers or a matrix expression."""
 DIRECT = frozenset((SX, float, int))
 """What meets a symbol without a search; arrays and other matrices go CasADi's own way."""
 
 
 def quicken() -> None:
     """Give the class of symbols direct operators; whoever traces asks for it, the first time counts."""
-    SX.__DM__ = SX.__MX__ = type(None)  # called without arguments it gives None, and no Python code runs
+    for question in QUESTIONS:
+        setattr(SX, question, type(None))  # called without arguments it gives None, and no Python code runs
     for word, operation in OPERATORS.items():
         for name in (f"__{word}__", f"__i{word}__", f"__r{word}__"):
             usual = getattr(SX, name)
