@@ -20,6 +20,8 @@ from linkwork.subject import Subject
 
 _NOT_MADE = (KeyError, TypeError, NotImplementedError)
 """What looking up a frame raises: not asked before, or no name at all."""
+_WORLD = "world"
+"""Python keeps one string of this text, so that the usual reference is told by its address."""
 Triple = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -68,7 +70,7 @@ class QuantityMethods:
 
     def jacobian(self, q: ArrayLike, frame: str, reference: str = "world", **options: Unpack[Options]) -> np.ndarray:
         """J (..., 6, nv) at the frame's origin, in world axes or in the frame's own. See recursions/jacobians.py."""
-        name = _referred("jacobian", reference)
+        name = "jacobian" if reference is _WORLD else _referred("jacobian", reference)
         if options:
             return self._calls.with_options(options, name, frame, q=q)
         try:
@@ -80,7 +82,7 @@ class QuantityMethods:
         self, q: ArrayLike, v: ArrayLike, frame: str, reference: str = "world", **options: Unpack[Options]
     ) -> np.ndarray:
         """Linear and angular velocity (..., 6) of a frame [m/s, rad/s]."""
-        name = _referred("velocity", reference)
+        name = "velocity" if reference is _WORLD else _referred("velocity", reference)
         if options:
             return self._calls.with_options(options, name, frame, q=q, v=v)
         try:
@@ -92,7 +94,7 @@ class QuantityMethods:
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str, reference: str = "world", **options: Unpack[Options]
     ) -> np.ndarray:
         """Linear acceleration of the frame's origin and angular acceleration (..., 6) [m/s^2, rad/s^2]."""
-        name = _referred("acceleration", reference)
+        name = "acceleration" if reference is _WORLD else _referred("acceleration", reference)
         if options:
             return self._calls.with_options(options, name, frame, q=q, v=v, a=a)
         try:
@@ -104,7 +106,7 @@ class QuantityMethods:
         self, q: ArrayLike, v: ArrayLike, frame: str, reference: str = "world", **options: Unpack[Options]
     ) -> np.ndarray:
         """dJ/dt (..., 6, nv) along v, so that acceleration = J a + dJ/dt v. See recursions/jacobian_derivative.py."""
-        name = _referred("jacobian_derivative", reference)
+        name = "jacobian_derivative" if reference is _WORLD else _referred("jacobian_derivative", reference)
         if options:
             return self._calls.with_options(options, name, frame, q=q, v=v)
         try:
@@ -307,6 +309,6 @@ class QuantityMethods:
 
 
 def _referred(name: str, reference: str) -> str:
-    if type(reference) is str and reference == "world":
+    if type(reference) is str and reference == _WORLD:
         return name
-    return f"{name}_{choice(reference, ('world', 'body'), f'{name}: reference')}"
+    return f"{name}_{choice(reference, (_WORLD, 'body'), f'{name}: reference')}"
