@@ -139,8 +139,8 @@ class Placed:
 
     def bound(self, row: Row) -> tuple[SX, SX]:
         """(center, radius) of the bounding sphere of the body of a row."""
-        found = self.k.value(self.k.get(self.bounds, row.whole("row")))
-        return (found[0:3], found[3]) if self.live else (found, row["radius"])
+        ball = self.k.value(self.k.get(self.bounds, row.whole("row")))
+        return (ball[0:3], ball[3]) if self.live else (ball, row["radius"])
 
     def bounds_of(self, pair: Row) -> tuple[SX, SX, SX, SX]:
         """(center of a, center of b, sum of the radii, radius of b) of the bounding spheres of a pair."""

@@ -69,10 +69,10 @@ def assembled(
     if "attach" in tags or "model" in tags:
         models = [each for section in root.all("asset") for each in section.all("model")]
         _attach_all(root, models, folders, work or _Work())
-    found = settings(root)
+    compiler = settings(root)
     if "replicate" in tags:
-        replicate(root, found)
-    return root, found
+        replicate(root, compiler)
+    return root, compiler
 
 
 def _attach_all(root: Element, models: list[Element], folders: Folders, work: _Work) -> None:
