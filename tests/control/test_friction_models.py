@@ -76,3 +76,11 @@ def test_exact_dry_friction_sticks_and_smoothed_one_creeps() -> None:
 def test_refusals_name_the_number(call, words: str) -> None:
     with pytest.raises(errors.InvalidInput, match=words):
         call()
+
+
+def test_stribeck_falls_from_the_static_level_to_the_sliding_one() -> None:
+    model = Stribeck(level=2.0, static=3.0, speed=0.1, damping=0.5, width=1e-4)
+    speeds = np.array([1e-3, 0.1, 2.0])
+    lost, _ = model.force(model.numbers, speeds, None)
+    np.testing.assert_allclose(lost - 0.5 * speeds, [3.0, 2.0 + np.exp(-1.0), 2.0], rtol=1e-4)
+    np.testing.assert_allclose(model.force(model.numbers, -speeds, None)[0], -lost, rtol=1e-15)

@@ -147,3 +147,14 @@ def test_limits_need_not_be_symmetric():
 def test_refusals_name_what_is_wrong(make, words):
     with pytest.raises(InvalidInput, match=words):
         make()
+
+
+@pytest.mark.parametrize("late", [0.0, 2e-3])
+def test_readings_before_the_first_follow_the_speed_at_the_start(late) -> None:
+    """A joint that is moving already is not told to stand: the first difference is its speed."""
+    start, speed = np.array([0.3, 0.8]), np.array([0.7, -0.4])
+    arm = lw.load("rehabilitation-arm")
+    law = Sampled(lambda t, q, v: 1e-3 * v, 1e-3)
+    encoder = Encoder(velocity="difference", delay=late)
+    run = lw.simulate(arm, start, speed, duration=2e-3, step=1e-3, control=law, sensors=encoder, friction=False)
+    np.testing.assert_allclose(run.tau[0], 1e-3 * speed, rtol=1e-10)
