@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -73,3 +74,62 @@ def test_poses_of_other_libraries_are_targets():
 def test_what_is_refused_in_words(arguments, words):
     with pytest.raises(InvalidInput, match=words):
         lw.pose(**arguments)
+
+
+def test_views_of_mujoco_are_poses():
+    model = mujoco.MjModel.from_xml_string(
+        """<mujoco><worldbody>
+        <body name="arm" pos=".1 0 0" euler="0 0 30"><body name="hand" pos=".3 .2 .4" quat="1 2 3 4">
+          <geom name="ball" size=".1"/><site name="tip" pos="0 0 .1" quat="0 1 1 0"/><camera name="eye"/>
+        </body></body>
+        <body name="marker" mocap="true" pos=".4 .1 .2" quat="0 1 0 0"/></worldbody></mujoco>"""
+    )
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    for view in (data.body("hand"), data.geom("ball"), data.site("tip"), data.cam("eye"), data.body("marker")):
+        T = lw.pose(view)
+        np.testing.assert_allclose(T[:3, 3], view.xpos, atol=1e-15)
+        np.testing.assert_allclose(T[:3, :3].ravel(), view.xmat, atol=1e-14)
+    here = lw.pose(model.body("arm")) @ lw.pose(model.body("hand"))  # axes of the parent, quaternions w first
+    np.testing.assert_allclose(here, lw.pose(data.body("hand")), atol=1e-14)
+    robot = lw.load("ur5e")
+    together = robot.inverse_kinematics_all([data.body("hand"), data.site("tip")], "tool0")
+    assert together.count.shape == (2,)
+    placed = robot.with_base(data.body("hand")).pose(robot.home, "tool0")
+    np.testing.assert_allclose(placed, lw.pose(data.body("hand")) @ robot.pose(robot.home, "tool0"), atol=1e-12)
+    box = lw.collision.Box((0.1, 0.1, 0.1), pose=data.body("hand"))
+    np.testing.assert_allclose(box.pose.position, data.body("hand").xpos)
+
+
+def test_a_rotation_of_another_library_has_no_position():
+    robot = lw.load("ur5e")
+    turn = Rotation.from_euler("xyz", [0.3, -0.2, 1.0])
+    np.testing.assert_allclose(lw.pose(turn), lw.pose(matrix=turn), atol=1e-15)
+    reached = robot.inverse_kinematics(turn, "tool0", q0=robot.home)
+    assert reached.success and reached.q.shape == (6,)
+    np.testing.assert_allclose(robot.pose(reached.q, "tool0")[:3, :3], turn.as_matrix(), atol=1e-8)
+    turned = robot.with_base(turn).pose(robot.home, "tool0")
+    np.testing.assert_allclose(turned, lw.pose(matrix=turn) @ robot.pose(robot.home, "tool0"), atol=1e-12)
+    for refused in (
+        lambda: robot.inverse_kinematics_all(turn, "tool0"),
+        lambda: lw.planning.PoseGoal("tool0", turn),
+    ):
+        with pytest.raises(InvalidInput, match="a rotation without a position, expected a pose"):
+            refused()
+
+
+def test_pairs_and_lists_of_poses():
+    robot = lw.load("ur5e")
+    place, turn = np.array([0.3, 0.2, 0.4]), Rotation.from_euler("x", 180, degrees=True)
+    T = lw.pose(place, matrix=turn)
+    for pair in ((place, turn), (turn, place), (list(place), turn.as_matrix())):
+        np.testing.assert_allclose(lw.pose(pair), T, atol=1e-15)
+    M = pin.SE3(T[:3, :3], T[:3, 3])
+    found = robot.inverse_kinematics([M, M, M], "tool0", q0=robot.home)
+    assert found.q.shape == (3, 6) and found.success.all()
+    with pytest.raises(InvalidInput, match="does not say where the quaternion's w stands"):
+        robot.inverse_kinematics((place, turn.as_quat()), "tool0")
+    with pytest.raises(InvalidInput, match="quaternion_wxyz="):
+        lw.pose([*place, 0, 0, 0, 1])
+    with pytest.raises(InvalidInput, match=r"rotation has shape \(3,\)"):
+        robot.with_base(place, rotation=[0, 0, 1.57])

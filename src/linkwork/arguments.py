@@ -8,16 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.errors import InvalidInput, did_you_mean
+from linkwork.errors import InvalidInput, LinkworkError, did_you_mean
+from linkwork.foreign_poses import matrix_of
 
 MOST_AXES = 32
 """Axes that an array may have: what numpy's own broadcasting can do."""
 
 
 def as_doubles(x: Any, who: str) -> np.ndarray:
-    """Anything array-like as a C-contiguous float64 array, or InvalidInput with what prevented it as its cause."""
+    """Anything array-like as a C-contiguous float64 array, or InvalidInput with what prevented it as its cause.
+
+    Poses of other libraries are their matrices (foreign_poses.py), alone or in lists.
+    """
     try:
-        array = np.asarray(_as_matrix(x))
+        array = np.asarray(matrix_of(x))
+    except LinkworkError as error:
+        raise InvalidInput(f"{who}: {error}") from None
     except Exception as error:  # an object's __array__ may raise whatever it likes
         first = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
         raise InvalidInput(f"{who} is not an array of numbers ({type(x).__name__}): {first}") from error
@@ -26,21 +32,6 @@ def as_doubles(x: Any, who: str) -> np.ndarray:
     if array.ndim > MOST_AXES:
         raise InvalidInput(f"{who} has {array.ndim} axes, expected at most {MOST_AXES}")
     return np.ascontiguousarray(array, dtype=np.float64) if array.ndim else np.array(array, dtype=np.float64)
-
-
-def _as_matrix(x: Any) -> Any:
-    """The array that a pose or rotation of another library holds, or x itself.
-
-    pin.SE3 has `homogeneous`, scipy's Rotation and RigidTransform `as_matrix()`, spatialmath's SE3 and SO3 `A`.
-    """
-    if isinstance(x, (np.ndarray, float, int, list, tuple)):
-        return x
-    for name in ("homogeneous", "as_matrix", "A"):
-        inside = getattr(type(x), name, None)
-        if inside is not None:
-            value = getattr(x, name)
-            return value() if callable(value) else value
-    return x
 
 
 def finite_doubles(x: Any, who: str) -> np.ndarray:

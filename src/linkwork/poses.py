@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from linkwork.arguments import as_doubles, broadcast
 from linkwork.errors import InvalidInput
+from linkwork.foreign_poses import is_rotation, rotation_of
 
 _DEFECT = 1e-6
 """How far a matrix may be from a rotation; what is within is brought to the nearest one."""
@@ -28,7 +29,8 @@ def pose(
 ) -> np.ndarray:
     """A pose (..., 4, 4) from a position [m] and at most one way of saying a rotation; batches broadcast.
 
-    xyz               (..., 3); or a whole pose: (..., 4, 4), pin.SE3, spatialmath's SE3, scipy's RigidTransform
+    xyz               (..., 3); or a whole pose: (..., 4, 4), pin.SE3, spatialmath's SE3, scipy's RigidTransform or
+                      Rotation, MuJoCo's `data.body("hand")`, `model.site("tip")`, a pair (position, rotation)
     rpy               (..., 3) roll, pitch, yaw about the fixed x, y, z axes, as in URDF: Rz(yaw) Ry(pitch) Rx(roll)
     quaternion        (..., 4) as x, y, z, w (ROS, Pinocchio, scipy); quaternion_wxyz: as w, x, y, z (MuJoCo)
     matrix            (..., 3, 3), or a scipy Rotation
@@ -37,6 +39,8 @@ def pose(
 
         lw.pose((0.4, 0.1, 0.3), rpy=(180, 0, 90), degrees=True)
     """
+    if is_rotation(xyz):
+        xyz, matrix = np.zeros(3), xyz if matrix is None else matrix
     rotations = {"rpy": rpy, "quaternion": quaternion, "quaternion_wxyz": quaternion_wxyz}
     rotations |= {"matrix": matrix, "rotation_vector": rotation_vector}
     said = [name for name in _WAYS if rotations[name] is not None]
@@ -46,12 +50,25 @@ def pose(
     if place.ndim >= 2 and place.shape[-2:] == (4, 4) and not said:
         return _checked(place)
     if place.ndim < 1 or place.shape[-1] != 3 or not np.isfinite(place).all():
-        raise InvalidInput(f"pose: xyz has shape {place.shape}, expected finite numbers (..., 3) or a pose (..., 4, 4)")
+        words = "; a quaternion goes beside it: quaternion= (x y z w) or quaternion_wxyz=" * (place.shape[-1:] == (7,))
+        raise InvalidInput(
+            f"pose: xyz has shape {place.shape}, expected finite numbers (..., 3) or a pose (..., 4, 4){words}"
+        )
     R = _rotation(said[0], rotations[said[0]], degrees) if said else np.eye(3)
     lead = broadcast({"xyz": place.shape[:-1], "rotation": R.shape[:-2]}, "pose")
     T = np.zeros((*lead, 4, 4))
     T[..., :3, :3], T[..., :3, 3], T[..., 3, 3] = R, place, 1.0
     return T
+
+
+def pose_numbers(target: Any, who: str) -> np.ndarray:
+    """The numbers of poses (..., 4, 4) or positions (..., 3) of any library; a rotation alone is refused.
+
+    Its matrix (3, 3) would be read as three positions.
+    """
+    if is_rotation(target):
+        raise InvalidInput(f"{who} is a rotation without a position, expected a pose: lw.pose(xyz, matrix=rotation)")
+    return as_doubles(target, who)
 
 
 def _rotation(way: str, value: Any, degrees: bool) -> np.ndarray:
@@ -93,13 +110,7 @@ def _from_quaternion(xyzw: np.ndarray, way: str) -> np.ndarray:
     if (np.abs(length - 1.0) > _DEFECT).any():
         off = float(length.flat[np.argmax(np.abs(length - 1.0))])
         raise InvalidInput(f"pose: {way} has length {off:.6g}, expected unit quaternions (within {_DEFECT:g})")
-    x, y, z, w = np.moveaxis(xyzw / length, -1, 0)
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    return rotation_of(xyzw / length)
 
 
 def _checked(T: np.ndarray) -> np.ndarray:

@@ -10,9 +10,11 @@ from numpy.typing import ArrayLike
 
 from linkwork.arguments import as_doubles, finite, number
 from linkwork.errors import InvalidInput, InvalidModel
+from linkwork.foreign_poses import is_rotation
 from linkwork.model.number import Vector
 from linkwork.model.placement import HERE, Placement
 from linkwork.model.rotation import from_matrix, snapped
+from linkwork.poses import pose as whole_pose
 
 Pose: TypeAlias = Placement | ArrayLike | None
 """Where a shape is: a 4 x 4 matrix, a position (3,), a Placement, or None for the origin."""
@@ -24,7 +26,7 @@ def placed(pose: Pose, who: str) -> Placement:
         return HERE
     if isinstance(pose, Placement):
         pose = matrix_of(pose)
-    array = as_doubles(pose, f"{who}: pose")
+    array = whole_pose(pose) if is_rotation(pose) else as_doubles(pose, f"{who}: pose")
     quickly = _rigid(array) if array.shape == (4, 4) else None
     if quickly is not None:
         return quickly

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.arguments import as_doubles, finite_doubles
+from linkwork.arguments import finite_doubles
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.poses import pose_numbers
 from linkwork.simulation.numeric import NumericPlant
 from linkwork.simulation.plants import plant_of
 from linkwork.simulation.signals import Source
@@ -49,7 +50,7 @@ def _rows(target: Any, times: np.ndarray) -> np.ndarray:
         function = Source(target, "check_target: target").function
         assert function is not None
         return np.array([np.ravel(function(np.asarray(t))[0]) for t in times])
-    rows = as_doubles(target, "check_target: target")
+    rows = pose_numbers(target, "check_target: target")
     if rows.ndim == 1:
         return np.broadcast_to(rows, (len(times), len(rows)))
     if rows.shape[0] != len(times) or not np.isfinite(rows).all():

@@ -13,6 +13,7 @@ from linkwork.arguments import as_doubles
 from linkwork.control.checks import definite
 from linkwork.errors import InvalidInput
 from linkwork.loops.dynamics import has_constraints
+from linkwork.poses import pose_numbers
 from linkwork.simulation.algebra import is_symbolic
 from linkwork.simulation.controllers import ANGULAR, LINEAR, Bound
 from linkwork.simulation.own_model import OwnModel, model_or_plant
@@ -25,7 +26,7 @@ def task_source(target: Any, who: str) -> Source:
     """A target as given; poses (..., 4, 4) become rows of sixteen numbers."""
     if callable(target) or isinstance(target, PerStep):
         return Source(target, f"{who}: target")
-    numbers = as_doubles(target, f"{who}: target")
+    numbers = pose_numbers(target, f"{who}: target")
     if numbers.ndim >= 2 and numbers.shape[-2:] == (4, 4):
         numbers = numbers.reshape(*numbers.shape[:-2], 16)
     return Source(numbers, f"{who}: target")

@@ -14,6 +14,7 @@ from casadi import SX
 
 from linkwork.arguments import as_doubles, choice, name_list
 from linkwork.errors import InvalidInput
+from linkwork.foreign_poses import is_rotation
 
 TASKS = ("pose", "position", "orientation", "pointing")
 AXES = ("x", "y", "z", "rx", "ry", "rz")
@@ -109,7 +110,7 @@ def goals_of(
 ) -> tuple[tuple[Goal, ...], tuple[Any, ...]]:
     """(goals, targets) of a call: frames by name, as `Goal`, or several of these with a list of targets.
 
-    Without a task a target (..., 4, 4) is a pose and any other a position.
+    Without a task a target (..., 4, 4) is a pose, a rotation of another library an orientation, any other a position.
     """
     several = isinstance(frame, Sequence) and not isinstance(frame, str)
     frames = tuple(frame) if several else (frame,)
@@ -120,11 +121,12 @@ def goals_of(
         raise InvalidInput(f"{who}: target is a {kind}, expected a list of {len(frames)} targets, one a frame")
     targets = tuple(as_doubles(t, f"{who}: target") for t in (target if several else (target,)))
     goals = []
-    for f, t in zip(frames, targets, strict=True):
+    turns = [is_rotation(t) for t in (target if several else (target,))]
+    for f, t, turn in zip(frames, targets, turns, strict=True):
         if isinstance(f, Goal):
             goals.append(f)
         elif isinstance(f, str):
-            usual = "pose" if t.shape[-2:] == (4, 4) else "position"
+            usual = "pose" if t.shape[-2:] == (4, 4) else "orientation" if turn else "position"
             goals.append(Goal(f, usual if task is None else task, **details))
         else:
             raise InvalidInput(f"{who}: frame is {f!r}, expected a name, a Goal, or several of them")

@@ -21,6 +21,7 @@ from linkwork.inverse.tasks import TaskScene
 from linkwork.loops.assembly import has_closures
 from linkwork.planning.constraints import Constraint, Manifold
 from linkwork.planning.space import Space
+from linkwork.poses import pose_numbers
 from linkwork.subject import Subject
 
 STARTS = 64  # from which the numeric solver begins
@@ -47,7 +48,7 @@ class PoseGoal:
     starts: int = STARTS
 
     def __post_init__(self) -> None:
-        poses = as_doubles(self.poses, "PoseGoal: poses")
+        poses = pose_numbers(self.poses, "PoseGoal: poses")
         if poses.shape[-2:] == (4, 4) and poses.ndim in (2, 3):
             rows: np.ndarray = poses.reshape(-1, 4, 4)
         elif poses.shape[-1:] == (3,) and poses.ndim in (1, 2):

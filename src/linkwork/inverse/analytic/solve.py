@@ -14,6 +14,7 @@ from linkwork.inverse.analytic.classify import Classification, classified
 from linkwork.inverse.analytic.family import Family, Rows, beside_singular, merge
 from linkwork.inverse.analytic.general_6r import General6R
 from linkwork.inverse.analytic.solutions import Solutions
+from linkwork.poses import pose_numbers
 from linkwork.subject import Subject
 
 WHO = "inverse_kinematics_all"
@@ -97,7 +98,7 @@ def _nothing(classification: Classification, position: bool) -> str:
 
 def _door(subject: Subject, target: ArrayLike, frame: str) -> tuple[Family, np.ndarray, tuple[int, ...]]:
     """The family and the targets as (N, 4, 4) or (N, 3), with the batch's shape."""
-    goal = as_doubles(target, f"{WHO}: target")
+    goal = pose_numbers(target, f"{WHO}: target")
     pose = goal.ndim >= 2 and goal.shape[-2:] == (4, 4)
     if not pose and (goal.ndim < 1 or goal.shape[-1] != 3):
         raise InvalidInput(f"{WHO}: target has shape {goal.shape}, expected (..., 4, 4) or positions (..., 3)")
