@@ -31,7 +31,7 @@ MAY_IMPORT = {
     "convex": (),
     "actuation": ("loops",),
     "loads": ("actuation", "loops"),
-    "trajectory": ("actuation", "inverse", "lagrange"),
+    "trajectory": ("actuation", "inverse", "lagrange", "loops"),
     "inverse": ("actuation", "loops", "collision"),
     "simulation": ("actuation", "loops", "lagrange", "collision"),
     "planning": ("collision", "inverse", "trajectory", "loops"),
@@ -46,7 +46,20 @@ MAY_IMPORT = {
 MAY_IMPORT["studies"] = tuple(MAY_IMPORT)
 
 LAYERS = (
-    {"arguments", "deadlines", "doors", "errors", "interrupts", "once", "poses", "progress", "results", "rooms"},
+    {
+        "arguments",
+        "deadlines",
+        "doors",
+        "errors",
+        "foreign_poses",
+        "interrupts",
+        "once",
+        "peers",
+        "poses",
+        "progress",
+        "results",
+        "rooms",
+    },
     {"spatial", "model"},
     {"recursions", "engine"},
     {"subject", "configurations", "quantities", "kernel_counts", "formats", "looks"},
@@ -62,6 +75,10 @@ DATA = {"robots"}
 
 BESIDE = {
     ("arguments", "errors"),
+    ("arguments", "foreign_poses"),
+    ("foreign_poses", "errors"),
+    ("poses", "foreign_poses"),
+    ("peers", "errors"),
     ("deadlines", "arguments"),
     ("deadlines", "errors"),
     ("doors", "arguments"),

@@ -307,3 +307,15 @@ def test_a_model_made_by_hand_gets_unit_axes():
     robot = lw.Robot(Model("x", (Body("a", MassProperties(1.0)),), (long_axis,)))
     assert robot.model.joints[0].axis == (0.0, 0.0, 1.0)
     assert lw.Robot(robot.model).model is robot.model  # checked once
+
+
+def test_a_function_knows_payloads_on_frames():
+    robot = lw.load("ur5e")
+    q, v, a = np.random.default_rng(0).normal(size=(3, 6))
+    held = lw.Payload("tool0", 2.0, (0.01, 0.02, 0.06), np.diag([0.1, 0.2, 0.25]))
+    function = robot.function("inverse_dynamics", payload="tool0")
+    assert function.name_in() == ["q", "v", "a", "mass_tool0", "com_tool0", "inertia_tool0"]
+    tau = function(q, v, a, held.mass, held.com, held.inertia)
+    np.testing.assert_allclose(np.ravel(tau), robot.inverse_dynamics(q, v, a, payload=held), rtol=1e-12)
+    with pytest.raises(InvalidInput, match="expected each body once"):
+        robot.function("inverse_dynamics", payload=["tool0", "wrist_3_link"])

@@ -21,6 +21,8 @@ from linkwork.engine.threads import threads
 from linkwork.errors import LinkworkError
 from linkwork.library import load, robots, save
 from linkwork.model.payload import Payload
+from linkwork.peers import ROOMS as _AT_THE_TOP
+from linkwork.peers import unknown as _unknown
 from linkwork.poses import pose
 from linkwork.robot import Robot
 
@@ -98,7 +100,9 @@ def __getattr__(name: str) -> Any:
             _open_door(__name__, name)
             return globals()[name]
     if name not in _rooms.rooms():
-        raise AttributeError(f"module 'linkwork' has no attribute {name!r}")
+        if name.startswith("_"):
+            raise AttributeError(f"module 'linkwork' has no attribute {name!r}")
+        raise _unknown("module linkwork", name, "lw.", _AT_THE_TOP, __dir__())
     return _rooms.room(name)
 
 

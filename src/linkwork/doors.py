@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from linkwork.arguments import as_doubles, shown
-from linkwork.errors import InvalidFile, InvalidInput, LinkworkError
+from linkwork.errors import InvalidFile, InvalidInput, LinkworkError, WrongCall, did_you_mean
 from linkwork.interrupts import heard
 
 Kind = TypeVar("Kind", bound=type)
@@ -147,7 +147,7 @@ def blamed(
     try:
         bound = signature.bind(*args, **options).arguments
     except TypeError:
-        return None  # an argument is missing or unknown: Python's own sentence says it
+        return _wrong_call(signature, who, args, options)
     arguments = {name: value for name, value in bound.items() if name != "self"}
     # faults that are not the arguments', and files
     if isinstance(error, NameError) or _of_the_caller(arguments, error):
@@ -178,6 +178,26 @@ def blamed(
         came = ", ".join(f"{name} = {shown(arguments[name])}" for name in named)
         return InvalidInput(f"{who}: there is no answer for {came}: {_told(error)}")
     return None
+
+
+def _wrong_call(
+    signature: inspect.Signature, who: str, args: tuple[Any, ...], options: dict[str, Any]
+) -> WrongCall | None:
+    """What to say where arguments are missing, unknown or too many; None where Python's own sentence says it."""
+    known = [p for p in signature.parameters.values() if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
+    known = [p for p in known if p.name != "self"]
+    names = [p.name for p in known]
+    takes = f"{who}({', '.join(n.name if n.default is n.empty else f'{n.name}=' for n in known)})"
+    for name in options:
+        if name not in names:
+            near = did_you_mean(name, names) or ";"
+            return WrongCall(f'{who}: there is no argument "{name}"{near} {takes}')
+    given = len(args) - ("self" in signature.parameters)
+    places = [p.name for p in known if p.kind is not p.KEYWORD_ONLY]
+    if given > len(places):
+        return WrongCall(f"{who}: {given} arguments without a name, expected at most {len(places)}: {takes}")
+    missing = [p.name for p in known if p.default is p.empty and p.name not in {*places[:given], *options}]
+    return WrongCall(f"{who}: {' and '.join(missing)} missing; {takes}") if missing else None
 
 
 def misfit(value: Any, hint: Any, name: str = "") -> str:

@@ -15,6 +15,10 @@ class InvalidInput(LinkworkError, ValueError):
     """An argument has the wrong shape, type, range, or is not finite."""
 
 
+class WrongCall(InvalidInput, TypeError):
+    """An argument is missing, unknown or one too many."""
+
+
 class InvalidModel(LinkworkError, ValueError):
     """A robot description contradicts itself or physics.
 

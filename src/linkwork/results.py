@@ -62,7 +62,8 @@ class Poses:
     def __getitem__(self, body: str) -> np.ndarray:
         """T_world_body (..., 4, 4)."""
         if body not in self.bodies:
-            raise UnknownName(f'there is no body "{body}"{did_you_mean(body, self.bodies)}')
+            near = did_you_mean(body, self.bodies)
+            raise UnknownName(f'there is no body "{body}"{near}; poses of frames: robot.pose(q, frame)')
         k = self.bodies.index(body)
         return _homogeneous(self.rotation[..., k, :, :], self.position[..., k, :])
 

@@ -15,6 +15,7 @@ from linkwork import configurations, quantities
 from linkwork.arguments import as_doubles, choice, flag, number
 from linkwork.doors import with_door
 from linkwork.errors import InvalidInput
+from linkwork.foreign_poses import is_rotation
 from linkwork.gradient import Gradient, Reduce
 from linkwork.gradient import gradient as gradient_of
 from linkwork.kernel_counts import Kernels
@@ -23,6 +24,7 @@ from linkwork.mechanism_methods import MechanismMethods
 from linkwork.model import Model, Placement, edit
 from linkwork.model.parametric import Edited, Parametric, unknown_variable
 from linkwork.model.validation import sound
+from linkwork.peers import NAMES, unknown
 from linkwork.poses import pose
 from linkwork.quantities.functions import named_function
 from linkwork.quantities.methods import QuantityMethods
@@ -165,6 +167,12 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
 
     def __str__(self) -> str:
         return configurations.table(self.subject)
+
+    def __getattr__(self, name: str) -> Any:
+        """Only what is not there comes here."""
+        if name.startswith("_") or "subject" not in self.__dict__:
+            raise AttributeError(name)
+        raise unknown(f'robot "{self.name}"', name, "robot.", NAMES, [n for n in dir(self) if n[0] != "_"])
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Robot, (self.model, self.subject.parametric, self.subject.live)
@@ -400,11 +408,15 @@ def _placement(xyz: Any, rotation: Any) -> Placement:
     """From a position and a rotation matrix, or from whatever `lw.pose` takes as a whole pose."""
     from linkwork.model.rotation import from_matrix
 
-    position = as_doubles(xyz, "xyz")
+    position = pose(xyz) if is_rotation(xyz) else as_doubles(xyz, "xyz")
     if position.shape == (4, 4) and rotation is None:
         T = pose(position)
         return Placement(from_matrix(T[:3, :3].tolist()), tuple(T[:3, 3].tolist()))
     if position.shape != (3,) or not np.isfinite(position).all():
         raise InvalidInput(f"xyz is {xyz!r}, expected three finite numbers [m], or a pose: lw.pose(xyz, rpy=...)")
-    R = Placement().rotation if rotation is None else from_matrix(as_doubles(rotation, "rotation").tolist())
-    return Placement(R, tuple(position.tolist()))
+    if rotation is None:
+        return Placement(position=tuple(position.tolist()))
+    turn = as_doubles(rotation, "rotation")
+    if turn.shape != (3, 3):
+        raise InvalidInput(f"rotation has shape {turn.shape}, expected (3, 3); angles: xyz=lw.pose(xyz, rpy=...)")
+    return Placement(from_matrix(turn.tolist()), tuple(position.tolist()))

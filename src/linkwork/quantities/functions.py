@@ -8,6 +8,8 @@ from collections.abc import Sequence
 import casadi
 
 from linkwork.arguments import name_list
+from linkwork.errors import InvalidInput
+from linkwork.model import Frame
 from linkwork.quantities.evaluate import kernel_of
 from linkwork.quantities.table import quantity
 from linkwork.quantities.tracing import guard_of, trace
@@ -24,22 +26,40 @@ def named_function(
     """A quantity as a CasADi function whose inputs and outputs have names.
 
     Inputs in order: those of the quantity (q, v, a, tau), live variables by their names, `force_<frame>` (6,) for every
-    name of `forces`, and `mass_<body>`, `com_<body>` (3,), `inertia_<body>` (3, 3) for every name of `payload`. With
-    quaternions a last output, `guard`, is not negative where they have unit length. An output called
+    name of `forces`, and `mass_<body>`, `com_<body>` (3,), `inertia_<body>` (3, 3) for every name of `payload`, body
+    or frame. With quaternions a last output, `guard`, is not negative where they have unit length. An output called
     as an input is (the next q of `integrate`) ends in `_out`.
     """
     bodies = name_list([payload] if isinstance(payload, str) else payload, "function: payload")
     frames = name_list([forces] if isinstance(forces, str) else forces, "function: forces")
     line = quantity(name)
-    kernel_of(subject, name, frame, frames, bodies)  # whose checks are those of a call
-    plain = trace(subject, name, frame, frames, bodies)
+    carriers = {frame.name: frame for frame in subject.model.frames if frame.name in bodies}
+    on = tuple(carriers[held].body if held in carriers else held for held in bodies)
+    if len(set(on)) < len(on):
+        raise InvalidInput(f"function: payload is {bodies}, expected each body once: frames count for their body")
+    kernel_of(subject, name, frame, frames, on)  # whose checks are those of a call
+    plain = trace(subject, name, frame, frames, on)
     inputs = [*line.inputs.split(), *subject.live, *(f"force_{f}" for f in frames)]
     for body in bodies:
         inputs += [f"mass_{body}", f"com_{body}", f"inertia_{body}"]
     outputs = [f"{label}_out" if label in inputs else label for label, _ in line.outputs]
     outputs += ["guard"] if guard_of(subject, line) else []
     symbols = plain.sx_in()
-    return casadi.Function(name, symbols, plain.call(symbols), _identifiers(inputs), _identifiers(outputs))
+    given = list(symbols)
+    first = len(symbols) - 3 * len(bodies)
+    for k, held in enumerate(bodies):
+        if held in carriers:
+            at = slice(first + 3 * k + 1, first + 3 * k + 3)
+            given[at] = _in_body_axes(carriers[held], *symbols[at])
+    return casadi.Function(name, symbols, plain.call(given), _identifiers(inputs), _identifiers(outputs))
+
+
+def _in_body_axes(frame: Frame, com: casadi.SX, inertia: casadi.SX) -> list[casadi.SX]:
+    """Centre of mass and inertia of what hangs on a frame, in axes of the body that carries the frame."""
+    R = casadi.SX(casadi.DM(frame.placement.rotation))
+    p = casadi.SX(casadi.DM(frame.placement.position))
+    column = R @ casadi.vec(com) + p
+    return [casadi.reshape(column, com.shape), R @ inertia @ R.T]
 
 
 def _identifiers(names: list[str]) -> list[str]:

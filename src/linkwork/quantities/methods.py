@@ -11,8 +11,8 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.arguments import choice
-from linkwork.errors import ComputationError
+from linkwork.arguments import shown
+from linkwork.errors import ComputationError, InvalidInput
 from linkwork.quantities.calls import Calls, Forced, Loaded, Options
 from linkwork.quantities.singular import explained
 from linkwork.results import Points, Poses
@@ -311,4 +311,7 @@ class QuantityMethods:
 def _referred(name: str, reference: str) -> str:
     if type(reference) is str and reference == _WORLD:
         return name
-    return f"{name}_{choice(reference, (_WORLD, 'body'), f'{name}: reference')}"
+    if reference != "body":
+        pinocchio = " (Pinocchio's LOCAL_WORLD_ALIGNED and LOCAL)" if "LOCAL" in str(reference).upper() else ""
+        raise InvalidInput(f"{name}: reference is {shown(reference)}, expected 'world' or 'body'{pinocchio}")
+    return f"{name}_body"

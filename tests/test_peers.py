@@ -1,0 +1,51 @@
+"""Names of other tools lead to names that exist here."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+
+import pytest
+
+import linkwork as lw
+from linkwork import peers
+from linkwork.errors import LinkworkError
+
+
+@pytest.mark.parametrize("theirs", sorted(peers.NAMES))
+def test_what_a_robot_is_said_to_have_it_has(theirs):
+    robot = lw.load("ur5e")
+    if theirs not in dir(robot):
+        with pytest.raises(AttributeError, match=r"here it is robot\."):
+            getattr(robot, theirs)
+    first = re.match(r"\w+", peers.NAMES[theirs])[0]
+    assert hasattr(robot, first), first
+
+
+@pytest.mark.parametrize("theirs", sorted(peers.ROOMS))
+def test_what_stands_at_the_top_stands_there(theirs):
+    with pytest.raises(AttributeError, match=r"here it is lw\."):
+        getattr(lw, theirs)
+    value = lw
+    for part in peers.ROOMS[theirs].split("."):
+        value = getattr(value, part)
+
+
+def test_a_slip_is_told_and_nothing_else_changes():
+    robot = lw.load("ur5e")
+    with pytest.raises(LinkworkError, match=r"has no attribute .gravity_torques.; did you mean .gravity_torque."):
+        robot.gravity_torques  # noqa: B018
+    with pytest.raises(AttributeError, match='did you mean "trajectory"'):
+        lw.trajectry  # noqa: B018
+    assert not hasattr(robot, "nothing_like_it") and not hasattr(robot, "__len__") and not hasattr(lw, "__path_")
+    assert copy.deepcopy(robot).name == pickle.loads(pickle.dumps(robot)).name == "ur5e"
+
+
+def test_wrong_calls_say_the_right_one():
+    with pytest.raises(TypeError, match='pose: there is no argument "quat"; did you mean "quaternion"'):
+        lw.pose((0, 0, 0), quat=(0, 0, 0, 1))
+    with pytest.raises(TypeError, match=r"pose: 2 arguments without a name, expected at most 1: pose\(xyz="):
+        lw.pose((0, 0, 0), (0, 0, 0, 1))
+    with pytest.raises(LinkworkError, match=r"frame missing; inverse_kinematics_all\(target, frame, q0=, free=\)"):
+        lw.load("ur5e").inverse_kinematics_all(lw.pose())
