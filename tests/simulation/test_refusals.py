@@ -276,3 +276,11 @@ def test_a_traced_control_without_a_finite_value_is_blamed_and_not_the_step():
 def test_work_without_end_is_refused_before_it_starts():
     with pytest.raises(InvalidInput, match=r"simulate: 3e\+11 steps, expected at most 1e\+11; set step= or duration="):
         simulate(CART, duration=3e5, step=1e-6)
+
+
+def test_a_motion_that_runs_away_ends_with_a_sentence():
+    """Gains that feed speed with speed: adaptive steps would become ever shorter and never end."""
+    pendulum = lw.Robot.from_dh([{"a": 0.5, "mass": 1.0, "com": (-0.25, 0, 0), "inertia": 0.01 * np.eye(3)}])
+    with pytest.raises(SimulationStopped, match="the motion runs away, as with gains too large") as stopped:
+        simulate(pendulum, [0.1], duration=10.0, control=PID(1.0, 1e4, 0.0, [0.0]))
+    assert 0.0 < stopped.value.partial.end < 10.0

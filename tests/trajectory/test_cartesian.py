@@ -151,7 +151,7 @@ def test_what_is_refused_in_words():
     with pytest.raises(NotPossible, match="first pose cannot be reached"):
         line(arm(), "tool0", [far, A], **LIMITS, q0=Q0, step=0.02)
     with pytest.raises(InvalidInput, match="at least two"):
-        line(arm(), "tool0", [A], **LIMITS)
+        line(arm(), "tool0", [], **LIMITS)
     with pytest.raises(InvalidInput, match="poses 0 and 1 are the same"):
         line(arm(), "tool0", [A, A], **LIMITS)
     with pytest.raises(InvalidInput, match="pose 1: pose: "):

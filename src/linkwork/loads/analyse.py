@@ -24,17 +24,16 @@ import numpy as np
 from linkwork import quantities
 from linkwork.actuation.conversion import from_actuators
 from linkwork.actuation.coordinates import to_actuators
-from linkwork.actuation.layout import layout_of
 from linkwork.actuation.motions import Motions, SampledMotion
 from linkwork.actuation.rates import with_rates
 from linkwork.arguments import as_doubles, whole
-from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.errors import InvalidInput, UnknownName, did_you_mean, listed
 from linkwork.formats.tabular import Tabular
 from linkwork.loads.columns import columns_of
 from linkwork.loads.commanded import commanded
 from linkwork.loads.loads import Loads, loads
 from linkwork.loads.members import Members, member_names, members
-from linkwork.loops.assembly import home
+from linkwork.loads.named_motions import arrays_of, is_file, is_table
 from linkwork.model.elements import Spring
 from linkwork.results import Poses
 from linkwork.subject import Subject
@@ -104,7 +103,11 @@ class Analysis(Tabular):
     def __getitem__(self, column: str) -> np.ndarray:
         """(n,): one column by name."""
         if column not in self.columns:
-            raise UnknownName(f'analyse: there is no column "{column}"{did_you_mean(column, self.columns)}')
+            ending = [name for name in self.columns if name.split(".", 1)[-1] == str(column).split(".", 1)[-1]]
+            kinds = dict.fromkeys(name.split(".", 1)[0] for name in self.columns)
+            near = f"; did you mean {' or '.join(ending[:6])}?" if ending else did_you_mean(column, self.columns)
+            known = f"names begin with {listed(kinds, 20)}"
+            raise UnknownName(f'analyse: there is no column "{column}"{near or ";"} {known}')
         return self.columns[column]
 
     def __len__(self) -> int:
@@ -130,9 +133,10 @@ def analyse(
     """The seven steps for a motion.
 
     motion   a name of `robot.motions`, a motion of `lw.trajectory`, a simulation, or arrays: {"time": (n,), "c":
-             (n, nc), "cd", "cdd"} of commands, {"time", "q", "v", "a"} of joints, or commands by name, {"time": (n,),
-             "crank": (n,)}; rates left out are differentiated by a spline of degree 5 through all instants
-             (actuation/rates.py); one instant alone is a pose at rest
+             (n, nc), "cd", "cdd"} of commands, {"time", "q", "v", "a"} of joints, or columns by name, {"time": (n,),
+             "crank": (n,)}, also as a table of pandas or a path "x.csv" (loads/named_motions.py); rates left out are
+             differentiated by a spline of degree 5 through all instants (actuation/rates.py); one instant alone is a
+             pose at rest
     times    instants (n,) [s]; left out, `steps` of them over the whole motion; arrays have their own
     variables   values of live variables, one each or one an instant
     """
@@ -152,11 +156,11 @@ def analyse(
 
 def _inputs(subject: Subject, motion: Any, times: Any, steps: int) -> tuple[Any, ...]:
     """Step 2: (time, c, cd, cdd, None), or (time, None, None, None, (q, v, a)) where joints are given themselves."""
-    if isinstance(motion, str):
+    if isinstance(motion, str) and not is_file(motion):
         motion = Motions(subject)[motion]
     if not hasattr(motion, "sample") and hasattr(motion, "motion"):
         motion = motion.motion  # a result that has its own instants, such as a simulation
-    if isinstance(motion, Mapping):
+    if is_file(motion) or is_table(motion):
         if times is not None:
             raise InvalidInput("analyse: times is given beside arrays, which have their own time")
         return _given_arrays(subject, motion)
@@ -173,8 +177,8 @@ def _inputs(subject: Subject, motion: Any, times: Any, steps: int) -> tuple[Any,
     return time, None, None, None, motion.sample(time)
 
 
-def _given_arrays(subject: Subject, motion: Mapping[str, Any]) -> tuple[Any, ...]:
-    motion = commands_by_name(subject, motion)
+def _given_arrays(subject: Subject, table: Any) -> tuple[Any, ...]:
+    motion = arrays_of(subject, table)
     known = {"time", "c", "cd", "cdd", "q", "v", "a"}
     for name in motion:
         if name not in known:
@@ -185,31 +189,6 @@ def _given_arrays(subject: Subject, motion: Mapping[str, Any]) -> tuple[Any, ...
     arrays = with_rates(subject, dict(motion), names, "analyse")
     time = as_doubles(motion["time"], "analyse: time")
     return (time, *arrays, None) if "c" in motion else (time, None, None, None, tuple(arrays))
-
-
-def commands_by_name(subject: Subject, motion: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Commands given by the names of motors and actuators, {"time": (n,), "crank": (n,)}, as {"time", "c"}.
-
-    A command that is left out stays where the robot stands first.
-    """
-    actuators = [name for name in motion if name not in ("time", "c", "cd", "cdd", "q", "v", "a")]
-    if not actuators or any(name in motion for name in ("c", "q")):
-        return motion
-    layout = layout_of(subject)
-    entries = {name: at for name, at in zip(layout.names, layout.entries, strict=True) if at is not None}
-    for name in actuators:
-        if name not in entries:
-            near = did_you_mean(name, [*entries, "time", "c", "q"])
-            raise UnknownName(f'analyse: motion has "{name}"{near}; commands of this robot: {", ".join(entries)}')
-    time = as_doubles(motion.get("time", ()), "analyse: time")
-    rest = to_actuators(subject, home(subject))[0]
-    c = np.broadcast_to(rest, (*time.shape, len(rest))).copy()
-    for name in actuators:
-        values = as_doubles(motion[name], f'analyse: "{name}"')
-        if values.shape not in ((), time.shape):
-            raise InvalidInput(f'analyse: "{name}" has shape {values.shape}, expected {time.shape} as time has')
-        c[:, entries[name]] = values
-    return {"time": time, "c": c}
 
 
 def _poses(subject: Subject, q: np.ndarray, variables: Mapping[str, Any] | None) -> Poses:

@@ -23,6 +23,8 @@ from linkwork.simulation.step_loop import WORKS, StepLoop
 from linkwork.simulation.structure import bare
 
 METHODS = ("dop853", "lsoda")
+RUNAWAY = 1e6
+"""Speed [rad/s, m/s] that no machine has; steps that follow such a motion become ever shorter and never end."""
 _SAME = 1e-9  # of a period: two instants that differ by less are one
 
 
@@ -142,6 +144,10 @@ class _Motion:
                     self.raw.end[self.sample] = stopped
                     return None
                 t, y, events = solver.t, solver.y, now
+                fastest = float(np.abs(self._parts(y)[1]).max(initial=0.0))
+                if fastest > RUNAWAY:
+                    failure = f"a speed of {fastest:.3g} rad/s or m/s: the motion runs away, as with gains too large"
+                    break
         except ComputationError as error:
             failure = str(error)
         if not failure:

@@ -18,14 +18,18 @@ from numpy.typing import ArrayLike
 from linkwork import configurations, quantities
 from linkwork.actuation.rates import with_rates
 from linkwork.arguments import as_doubles, finite, number
-from linkwork.errors import InvalidInput, NotPossible, did_you_mean
+from linkwork.errors import InvalidInput, NotPossible, WrongCall, did_you_mean
+from linkwork.foreign_poses import matrix_of
 from linkwork.inverse.solve import inverse_kinematics
+from linkwork.loops.assembly import home
 from linkwork.subject import RobotLike, subject_of
 from linkwork.trajectory.motion import MEET, STEP, Motion, finite_times
 from linkwork.trajectory.pace import Pace, pace
 from linkwork.trajectory.path import Path
-from linkwork.trajectory.ways import Piece, cruise_of, moves_of, rounded
+from linkwork.trajectory.ways import Arc, Piece, cruise_of, moves_of, rounded
 
+RAMP = 0.25
+"""Seconds in which a speed is reached where no acceleration is given."""
 SINGULAR = 0.02
 """A direction in which the frame moves this little for a unit of joint speed (of the largest) is told as singular."""
 
@@ -47,6 +51,7 @@ class CartesianMotion(Motion):
     pose: np.ndarray = field(repr=False)
     slowed: float = 1.0
     singular: np.ndarray = field(default_factory=lambda: np.empty((0, 2)))
+    names: tuple[str, ...] = field(default=(), repr=False)
 
     def __repr__(self) -> str:
         slowed = f", slowed {self.slowed:.3g} times by joint limits" if self.slowed > 1.0 else ""
@@ -125,7 +130,7 @@ class LineOptions(TypedDict, total=False):
 
     turn_speed, turn_acceleration   largest of the frame's rotation [rad/s, rad/s^2]; pi / 2 and pi
     blend           distance from inner poses within which corners are rounded [m]; 0: the frame stops there
-    q0              where inverse kinematics starts; left out: neutral
+    q0              where inverse kinematics starts; left out: where the robot stands first
     jerk            largest along the way [m/s^3]; left out, accelerations jump
     joint_limits    slow the motion down where joints would exceed their limits of speed and acceleration
     joint_jerk      largest of the joints, a number or (nv,) [rad/s^3, m/s^3]; needs `jerk` too
@@ -147,13 +152,15 @@ def line(
     frame: str,
     poses: Sequence[Any] | np.ndarray,
     speed: float,
-    acceleration: float,
+    acceleration: float | None = None,
     **options: Unpack[LineOptions],
 ) -> CartesianMotion:
     """The motion of a frame through poses, straight from one to the next.
 
-    poses           two or more: (4, 4), whatever `lw.pose` takes, or `Arc(via, end)` for a circular move
-    speed, acceleration             largest of the frame's origin [m/s, m/s^2]
+    poses           two or more: (4, 4), whatever `lw.pose` takes, or `Arc(via, end)` for a circular move; a position
+                    (3,) keeps the rotation before it. One alone: from where the frame is at q0
+    speed, acceleration             largest of the frame's origin [m/s, m/s^2]; an acceleration left out reaches the
+                    speed in a quarter of a second
     options         turn_speed, turn_acceleration, blend, q0, jerk, joint_limits, joint_jerk, step: see `LineOptions`
 
     A pose that cannot be reached, or a jump to another branch, is refused with its place and time.
@@ -166,7 +173,7 @@ def lines(
     frame: str,
     batch: Sequence[Sequence[Any] | np.ndarray] | np.ndarray,
     speed: float,
-    acceleration: float,
+    acceleration: float | None = None,
     **options: Unpack[LineOptions],
 ) -> tuple[CartesianMotion, ...]:
     """Many motions of a frame, each through its own poses; their inverse kinematics runs side by side.
@@ -181,7 +188,8 @@ def _known(who: str, options: LineOptions) -> LineOptions:
     for name in options:
         if name not in LineOptions.__annotations__:
             near = did_you_mean(name, LineOptions.__annotations__)
-            raise TypeError(f"{who}() got an unexpected keyword argument {name!r}{near}")
+            near = near or f"; expected some of {', '.join(LineOptions.__annotations__)}"
+            raise WrongCall(f'{who}: there is no argument "{name}"{near}')
     return options
 
 
@@ -191,7 +199,7 @@ def _lines(
     frame: str,
     batch: list[Any],
     speed: float,
-    acceleration: float,
+    acceleration: float | None,
     *,
     q0: ArrayLike | None = None,
     turn_speed: float = math.pi / 2,
@@ -203,7 +211,8 @@ def _lines(
     step: float = STEP,
 ) -> tuple[CartesianMotion, ...]:
     subject = subject_of(robot, who)
-    limits = {"speed": speed, "acceleration": acceleration, "turn_speed": turn_speed}
+    most = number(speed, f"{who}: speed") / RAMP if acceleration is None else acceleration
+    limits = {"speed": speed, "acceleration": most, "turn_speed": turn_speed}
     limits |= {"turn_acceleration": turn_acceleration, "step": step}
     for name, value in limits.items():
         if number(value, f"{who}: {name}") <= 0.0:
@@ -217,11 +226,15 @@ def _lines(
         raise InvalidInput(f"{who}: joint_jerk is given without jerk; expected both, as accelerations jump without")
     if not batch:
         raise InvalidInput(f"{who}: the batch is empty, expected at least one list of poses")
-    jerk_time = 0.0 if jerk is None else acceleration / jerk
+    jerk_time = 0.0 if jerk is None else most / jerk
     bounds = _JointBounds.of(who, subject, joint_limits, joint_jerk)
-    timed = [_timed(poses, limits, radius, jerk_time) for poses in batch]
-    tracks = _tracked(who, subject, frame, timed, q0)
-    return tuple(_followed(subject, frame, stretches, q, bounds) for stretches, q in zip(timed, tracks, strict=True))
+    start = _starts(who, subject, len(batch), q0)
+    ways = [_from(subject, frame, poses, q) for poses, q in zip(batch, start, strict=True)]
+    timed = [_timed(poses, limits, radius, jerk_time) for poses in ways]
+    tracks = _tracked(who, subject, frame, timed, start)
+    names = tuple(subject.joints) if subject.nq == subject.nv else ()
+    motions = [_followed(subject, frame, parts, q, bounds) for parts, q in zip(timed, tracks, strict=True)]
+    return tuple(replace(motion, names=names) for motion in motions)
 
 
 @dataclass(frozen=True)
@@ -332,16 +345,27 @@ def _beyond(twist: np.ndarray, change: np.ndarray, limits: dict[str, float]) -> 
     return factor if factor > 1.0 + 1e-9 else 1.0
 
 
-def _tracked(who: str, subject: Any, frame: str, timed: list[list[_Stretch]], q0: ArrayLike | None) -> list[np.ndarray]:
-    """Coordinates along all poses of every line; the first by a search from q0, the others each from the one before."""
+def _starts(who: str, subject: Any, count: int, q0: ArrayLike | None) -> np.ndarray:
+    """Where inverse kinematics starts, (count, nq)."""
+    shapes = ((subject.nq,), (count, subject.nq))
+    start = home(subject) if q0 is None else as_doubles(q0, f"{who}: q0")
+    if start.shape not in shapes:
+        raise InvalidInput(f"{who}: q0 has shape {start.shape}, expected {shapes[0] if count == 1 else shapes}")
+    return np.broadcast_to(finite(start, start.shape, f"{who}: q0"), shapes[1])
+
+
+def _from(subject: Any, frame: str, poses: Any, q: np.ndarray) -> list[Any]:
+    """What `line` takes as poses, as a list; before one alone stands where the frame is."""
+    shape = () if isinstance(poses, Sequence) else np.shape(matrix_of(poses))
+    entries = [poses] if isinstance(poses, Arc) or shape in ((4, 4), (3,)) else list(poses)
+    return entries if len(entries) != 1 else [quantities.evaluate(subject, "pose", {"q": q}, frame), *entries]
+
+
+def _tracked(who: str, subject: Any, frame: str, timed: list[list[_Stretch]], start: np.ndarray) -> list[np.ndarray]:
+    """Coordinates along all poses of every line: the first by a search from its start, then each from the last."""
     ways = [np.concatenate([x.T[1 if k else 0 :] for k, x in enumerate(stretches)]) for stretches in timed]
     longest = max(len(T) for T in ways)
     padded = np.stack([np.concatenate([T, np.repeat(T[-1:], longest - len(T), axis=0)]) for T in ways])
-    shapes = ((subject.nq,), (len(ways), subject.nq))
-    start = configurations.neutral(subject) if q0 is None else as_doubles(q0, f"{who}: q0")
-    if start.shape not in shapes:
-        raise InvalidInput(f"{who}: q0 has shape {start.shape}, expected {shapes[0] if len(ways) == 1 else shapes}")
-    start = np.broadcast_to(finite(start, start.shape, f"{who}: q0"), shapes[1])
     first = inverse_kinematics(subject, padded[:, 0], frame, start, "auto", {})
     for k, (success, reason) in enumerate(zip(first.success, _reasons(first), strict=True)):
         if not success:

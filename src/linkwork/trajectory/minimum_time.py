@@ -52,6 +52,7 @@ class TimeLaw(Motion):
     torque: np.ndarray
     saturation: np.ndarray
     worst: float = 1.0
+    names: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         batch = f"{self.t.shape[:-1]} " if self.t.ndim > 1 else ""
@@ -69,9 +70,7 @@ class TimeLaw(Motion):
             return {"time": self.t}
         q, v, a = self.at(self.t)
         columns = {"time": self.t, "s": self.s, "speed": self.speed}
-        for label, values in (("q", q), ("v", v), ("a", a)):
-            columns |= {f"{label}[{k}]": values[:, k] for k in range(values.shape[1])}
-        return columns
+        return columns | self._columns({"q": q, "v": v, "a": a})
 
     @property
     def active(self) -> np.ndarray:
@@ -94,6 +93,7 @@ class TimeLaw(Motion):
             self.torque[index],
             self.saturation[index],
             self.worst,
+            self.names,
         )
 
     def at(self, t: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -113,7 +113,7 @@ class TimeLaw(Motion):
 
 def minimum_time(
     robot: RobotLike,
-    path: Path,
+    path: Path | Motion,
     torque_limits: ArrayLike | None = None,
     velocity_limits: ArrayLike | None = None,
     acceleration_limits: ArrayLike | None = None,
@@ -122,7 +122,7 @@ def minimum_time(
     start_speed: float = 0.0,
     end_speed: float = 0.0,
 ) -> TimeLaw:
-    """The time law of least duration along a path.
+    """The time law of least duration along a path, or along the way of a Cartesian motion.
 
     torque_limits        (nv,) or a pair (lower, upper) of them [N m, N]; None: the efforts of the description
     velocity_limits      (nv,) [rad/s, m/s]; None: the velocities of the description;  np.inf: none
@@ -138,6 +138,7 @@ def minimum_time(
     Source: [Pham2018] (reachability, limits at both ends), [Verscheure2009] (x as state), [Safeea2019] eqs. 5, 32-34.
     """
     subject = subject_of(robot, WHO)
+    path = path if isinstance(path, Path) or not hasattr(path, "to_path") else path.to_path()
     check_fits(subject, path, WHO)
     lower, upper = _torques(subject, torque_limits)
     described = configurations.limits(subject)
@@ -231,7 +232,9 @@ def _law(bounds: Bounds, s: np.ndarray, x: np.ndarray, worst: float) -> TimeLaw:
         where = middle[int(np.argwhere(endless)[0][-1])]
         raise NotPossible(f"{WHO}: nothing limits the torques near s = {where:.4g}; give torque_limits for every joint")
     torque = rows.coefficients.torque(np.sqrt(x_middle), u)
-    return TimeLaw(bounds.path, s, t, sd, u, middle, torque, rows.share(u, x_middle), worst)
+    return TimeLaw(
+        bounds.path, s, t, sd, u, middle, torque, rows.share(u, x_middle), worst, tuple(bounds.subject.joints)
+    )
 
 
 def _torques(subject: Subject, torques: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:

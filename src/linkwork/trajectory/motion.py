@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -28,6 +29,8 @@ class Motion(Tabular):
     __slots__ = ()
 
     duration: Any
+    names: tuple[str, ...] = ()
+    """Of the coordinates, where a robot gave them; columns of tables are then "q.elbow" instead of "q[2]"."""
 
     def at(self, t: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(q, v, a), each (..., n), at times t (...) [s]."""
@@ -47,9 +50,15 @@ class Motion(Tabular):
 
     def _table(self) -> dict[str, np.ndarray]:
         arrays = self.motion
-        columns = {"time": arrays["time"]}
-        for label in "qva":
-            columns |= {f"{label}[{k}]": values for k, values in enumerate(arrays[label].T)}
+        return {"time": arrays["time"]} | self._columns({label: arrays[label] for label in "qva"})
+
+    def _columns(self, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Every coordinate of arrays (n, size) as a column, by its name where it has one."""
+        columns = {}
+        for label, rows in arrays.items():
+            named = len(self.names) == rows.shape[1]
+            for k, values in enumerate(rows.T):
+                columns[f"{label}.{self.names[k]}" if named else f"{label}[{k}]"] = values
         return columns
 
     def then(self, *others: Motion, pause: float = 0.0) -> Motion:
@@ -86,6 +95,10 @@ class Joined(Motion):
     def starts(self) -> np.ndarray:
         lasting = [float(part.duration) + self.pause for part in self.parts[:-1]]
         return np.concatenate([[0.0], np.cumsum(lasting)])
+
+    @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self.parts[0].names
 
     @property
     def duration(self) -> float:

@@ -18,6 +18,7 @@ import numpy as np
 
 from linkwork.arguments import finite
 from linkwork.errors import InvalidInput
+from linkwork.foreign_poses import matrix_of
 from linkwork.poses import pose as as_pose
 from linkwork.trajectory.turns import log_of, turned_by
 
@@ -60,7 +61,7 @@ def moves_of(poses: Sequence[Any] | np.ndarray) -> list[Piece]:
     here = _one(listed[0], 0)
     moves = []
     for k, entry in enumerate(listed[1:], 1):
-        there = _one(entry.end if isinstance(entry, Arc) else entry, k)
+        there = _one(entry.end if isinstance(entry, Arc) else entry, k, here)
         if isinstance(entry, Arc):
             move = _circle(here, finite(entry.via, (3,), f"line: via of pose {k}"), there, k)
         else:
@@ -72,9 +73,11 @@ def moves_of(poses: Sequence[Any] | np.ndarray) -> list[Piece]:
     return moves
 
 
-def _one(entry: Any, k: int) -> np.ndarray:
+def _one(entry: Any, k: int, before: np.ndarray | None = None) -> np.ndarray:
+    """A pose of the way; a position alone keeps the rotation of the one before."""
     try:
-        T = as_pose(entry)
+        keeps = before is not None and np.shape(matrix_of(entry)) == (3,)
+        T = as_pose(entry, matrix=before[:3, :3] if keeps and before is not None else None)
     except InvalidInput as error:
         raise InvalidInput(f"line: pose {k}: {error}") from None
     if T.shape != (4, 4):
