@@ -27,8 +27,8 @@ class Looks:
     def picture(self, q: ArrayLike | None = None, path: str | Path | None = None, **options: Any) -> bytes:
         """The robot at q (nq,) as a PNG, without a browser; also written to `path`.
 
-        options: size= (width, height) [pixel], view= (azimuth, elevation) [deg], trails= frames, ghosts= (n, nq). See
-        view/picture.py; `lw.view.record` makes a film of a motion.
+        options: size= (width, height) [pixel], view= (azimuth, elevation) [deg], trails= frames, ghosts= (n, nq),
+        obstacles= what stands around, paths= lines (n, 3). See view/picture.py; `lw.view.record` makes a film.
         """
         return rooms.room("view").picture(self, q, path, **options)
 

@@ -9,7 +9,7 @@ import linkwork as lw
 from linkwork.collision import Box, Obstacles, save_obstacles
 from linkwork.collision.shapes import Capsule, Convex, Cylinder, Mesh, Sphere, TaperedCapsule
 from linkwork.view import triangles
-from linkwork.view.clearance import drawn, pose_of
+from linkwork.view.shape_triangles import drawn, pose_of
 from tests.collision.test_model import ARM
 
 pytest.importorskip("viser")

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import re
+from html import unescape
 from pathlib import Path
 
 import numpy as np
-import pytest
 from typer.testing import CliRunner
 
 import linkwork as lw
 from linkwork.cli.application import app, load_commands
 from linkwork.collision import save_obstacles
 from linkwork.collision.section import section
-from linkwork.view.clearance import _CURVE, _curve, write_clearance
+from linkwork.view.clearance import _curve, write_clearance
 from linkwork.view.report import report_html
 
 LEVER = Path(__file__).parents[1] / "cli" / "lever.robot.yaml"
@@ -40,7 +42,7 @@ def test_a_report_tells_the_least_clearance_and_its_pair(tmp_path):
     distance = model.clearance(analysis.q).distance
     worst = int(np.argmin(distance))
     assert f'data-value="{1e3 * float(distance[worst])!r}"' in made or f"{1e3 * distance[worst]:.6g}" in made
-    assert "<svg" in made and "It never touches itself." in made
+    assert "<figure data-chart=" in made and "It never touches itself." in made
     assert 'alt="the instant of the least clearance"' in made
     assert "<h2>Clearance</h2>" in report_html(robot, analysis)
     assert section(robot, None) == ""
@@ -59,7 +61,7 @@ def test_a_page_tells_of_obstacles(tmp_path):
     post = lw.collision.Obstacles({"post": lw.collision.Sphere(tip, 0.4)})
     page = write_clearance(tmp_path / "page.html", made, time, q, post).read_text()
     assert "It touches itself or an obstacle in" in page and "post" in page and "1 obstacles" in page
-    assert page.count("data:image/png;base64,") == 1 and "<svg" in page
+    assert page.count("data:image/png;base64,") == 1 and "<figure data-chart=" in page
     report = report_html(robot, robot.analyse("lift", steps=21), obstacles=post)
     assert report.count("<h2>Clearance</h2>") == 1 and "It touches itself or an obstacle in" in report
     save_obstacles(post, tmp_path / "cell.obstacles.yaml")
@@ -81,8 +83,8 @@ def test_a_robot_without_shapes_has_no_such_part():
     assert section(robot, robot.analyse(next(iter(robot.motions)), steps=5)) == ""
 
 
-@pytest.mark.parametrize("distance", [np.array([0.2, -0.1, 0.3]), np.zeros(3)])
-def test_a_curve_stays_in_its_picture(distance):
-    text = _curve(np.array([0.0, 1.0, 2.0]), distance)
-    numbers = [float(y) for point in text.split('points="')[1].split('"')[0].split() for y in point.split(",")[1:]]
-    assert all(0.0 <= y <= _CURVE[1] for y in numbers)
+def test_the_curve_marks_the_least_and_zero():
+    text = _curve(np.array([0.0, 1.0, 2.0]), np.array([0.2, -0.1, 0.3]))
+    chart = json.loads(unescape(re.search(r'data-chart="(.*?)"', text)[1]))
+    assert chart["mark"] == [1.0, -0.1] and chart["zero"] and chart["x"] == [0.0, 1.0, 2.0]
+    assert chart["series"] == [{"name": "clearance", "values": [0.2, -0.1, 0.3]}]

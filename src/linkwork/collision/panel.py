@@ -11,9 +11,9 @@ from linkwork.collision.model import CollisionModel, model
 from linkwork.collision.obstacle_files import load_obstacles
 from linkwork.collision.obstacles import Obstacles
 from linkwork.errors import LinkworkError
-from linkwork.view.clearance import FREE, TOUCHING, drawn
 from linkwork.view.dragged_obstacles import DraggedObstacles
 from linkwork.view.newest import Newest
+from linkwork.view.shape_triangles import FREE, TOUCHING, drawn
 
 _KINDS = {"sphere", "capsule", "box", "cylinder"}
 CLEAR, SOLID = 0.45, 0.95  # opacity: what touches hides the colour of the body's own mesh

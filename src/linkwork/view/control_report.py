@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +16,10 @@ from linkwork.control.sliding import SlidingMode
 from linkwork.errors import InvalidInput, LinkworkError, NotPossible
 from linkwork.formats.files import write_atomically
 from linkwork.robot import Robot
+from linkwork.view.chart import Chart, charts_html
 from linkwork.view.html import table
-from linkwork.view.palette import BRANCHES
+from linkwork.view.report_page import page_html
 
-WIDE, HIGH, LEFT, BELOW = 520, 200, 58, 24
-POINTS = 600
-"""Most points of a curve: more can not be seen."""
 SHOWN = (
     ("rms", "rms error"),
     ("max_error", "largest error"),
@@ -52,16 +49,13 @@ def write_control_report(
     if not named or any(run.q.ndim != 2 for run in named.values()):
         raise InvalidInput("write_control_report: expected runs of one motion each, {name: lw.simulate(...)}")
     title = title or f"{robot.name}: {', '.join(named)}"
-    style = files("linkwork.view").joinpath("report.css").read_text(encoding="utf-8")
     figures = {name: judge(run, target) for name, run in named.items()}
     parts = [f"<h1>{escape(title)}</h1>", _summary(named, figures), _joints(robot, figures)]
     if laws is not None:
         parts.append(_loops(robot, named, laws))
     parts += _curves(robot, named, target)
     parts.append(f"<footer>linkwork {escape(__version__)}; SI units, angles in radians</footer>")
-    page = f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-    page += f"<style>{style}</style></head><body><main>{''.join(parts)}</main></body></html>\n"
-    write_atomically(path, page)
+    write_atomically(path, page_html(title, "".join(parts)))
     return Path(path)
 
 
@@ -113,15 +107,14 @@ def _loops(robot: Robot, runs: Mapping[str, Any], laws: Mapping[str, Any]) -> st
 def _curves(robot: Robot, runs: Mapping[str, Any], target: Any) -> list[str]:
     """Error and force of every joint, all laws in one chart."""
     parts = []
+    time = next(iter(runs.values())).time
     for what, unit in (("error", "rad, m"), ("force", "N m, N")):
+        rows = {name: run.tau if what == "force" else _wanted(target, run) - run.q for name, run in runs.items()}
         charts = []
         for k, joint in enumerate(robot.joints):
-            curves = {}
-            for name, run in runs.items():
-                rows = run.tau if what == "force" else _wanted(target, run) - run.q
-                curves[name] = (run.time, rows[:, k])
-            charts.append(f"<figure>{curve_chart(f'{joint}: {what} [{unit}] over time [s]', curves)}</figure>")
-        parts.append(f'<h2>{what.capitalize()} of every joint</h2><div class="charts">{"".join(charts)}</div>')
+            curves = {name: np.interp(time, runs[name].time, x[:, k]) for name, x in rows.items()}
+            charts.append(Chart(f"{joint}: {what}", unit, curves, time))
+        parts.append(charts_html(f"{what.capitalize()} of every joint", charts))
     return parts
 
 
@@ -130,51 +123,3 @@ def _wanted(target: Any, run: Any) -> np.ndarray:
         return np.array([np.ravel(np.asarray(target(t), dtype=float)) for t in run.time])
     rows = np.asarray(target, dtype=float)
     return np.broadcast_to(rows, run.q.shape)
-
-
-def curve_chart(title: str, curves: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> str:
-    """Several curves {name: (x, y)} with axes and a legend, as SVG; what is not finite is left out."""
-    thinned = {name: _thin(x, y) for name, (x, y) in curves.items()}
-    xs = np.concatenate([x for x, _ in thinned.values()])
-    ys = np.concatenate([y for _, y in thinned.values()])
-    low, high = (float(ys.min()), float(ys.max())) if len(ys) else (0.0, 1.0)
-    low, high = (low - 0.5, high + 0.5) if high - low < 1e-12 else (low, high)
-    left, right = (float(xs.min()), float(xs.max())) if len(xs) else (0.0, 1.0)
-
-    def across(v: Any) -> Any:
-        return LEFT + (v - left) / max(right - left, 1e-300) * (WIDE - LEFT - 8)
-
-    def up(v: Any) -> Any:
-        return (HIGH - BELOW) - (v - low) / (high - low) * (HIGH - BELOW - 24)
-
-    words = 'font-size="11" fill="currentColor"'
-    drawn = [
-        f'<line x1="{LEFT}" x2="{WIDE - 8}" y1="{up(v):.1f}" y2="{up(v):.1f}" stroke="#8886"/>'
-        f'<text x="{LEFT - 6}" y="{up(v) + 4:.1f}" text-anchor="end" {words}>{v:.3g}</text>'
-        for v in np.linspace(low, high, 4)
-    ]
-    drawn += [
-        f'<text x="{across(v):.1f}" y="{HIGH - 6}" text-anchor="middle" {words}>{v:.3g}</text>'
-        for v in np.linspace(left, right, 5)
-    ]
-    for k, (name, (x, y)) in enumerate(thinned.items()):
-        colour = "rgb({}, {}, {})".format(*BRANCHES[k % len(BRANCHES)])
-        line = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across(x), up(y), strict=True))
-        drawn.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="1.6"/>')
-        drawn.append(_key(name, colour, k, words))
-    return f'<figcaption>{escape(title)}</figcaption><svg viewBox="0 0 {WIDE} {HIGH}" role="img">{"".join(drawn)}</svg>'
-
-
-def _key(name: str, colour: str, k: int, words: str) -> str:
-    at = LEFT + 4 + 120 * k
-    return (
-        f'<line x1="{at}" x2="{at + 16}" y1="9" y2="9" stroke="{colour}" stroke-width="2.5"/>'
-        f'<text x="{at + 20}" y="13" {words}>{escape(name)}</text>'
-    )
-
-
-def _thin(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    kept = np.isfinite(y)
-    x, y = x[kept], y[kept]
-    every = max(1, len(x) // POINTS)
-    return x[::every], y[::every]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from linkwork.collision import Cloud, HalfSpace, HeightField, Obstacles
-from linkwork.view.clearance import OBSTACLE, drawn, pose_of
 from linkwork.view.postures import matrix, quaternions
+from linkwork.view.shape_triangles import OBSTACLE, drawn, pose_of
 
 
 class DraggedObstacles:

@@ -9,9 +9,9 @@ import numpy as np
 
 from linkwork.avoidance import Elbow, SafetyVolume, nearest_free
 from linkwork.errors import LinkworkError
-from linkwork.view.clearance import FREE, TOUCHING
 from linkwork.view.newest import Newest
 from linkwork.view.obstacle_page import ObstaclePage
+from linkwork.view.shape_triangles import FREE, TOUCHING
 
 LIMITED = (170, 176, 186)
 SEGMENTS = 180

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,6 +39,8 @@ def picture(
     view: tuple[float, float] | None = None,
     trails: Sequence[str] | None = None,
     ghosts: ArrayLike | None = None,
+    obstacles: Any = None,
+    paths: Sequence[ArrayLike] = (),
 ) -> bytes:
     """The robot at q (nq,) as a PNG, with its shapes in shaded colours; also written to `path` if one is given.
 
@@ -47,8 +50,10 @@ def picture(
     trails   frames whose path over the robot's first motion (or over `ghosts`) is drawn; left out: of a machine with
              closed loops, where it stands first, the frames that it describes (coupler curves)
     ghosts   (n, nq): other configurations, drawn pale
+    obstacles  what stands around: `lw.collision.Obstacles`, or shapes
+    paths    (n, 3) each [m]: lines in world axes
     """
-    content = png_bytes(image(robot, q, size, view, trails, ghosts))
+    content = png_bytes(image(robot, q, size, view, trails, ghosts, obstacles, paths))
     if path is not None:
         write_atomically(path, content)
     return content
@@ -61,6 +66,8 @@ def image(
     view: tuple[float, float] | None = None,
     trails: Sequence[str] | None = None,
     ghosts: ArrayLike | None = None,
+    obstacles: Any = None,
+    paths: Sequence[ArrayLike] = (),
 ) -> np.ndarray:
     """The same as pixels (height, width, 3) of bytes."""
     at = start(robot) if q is None else finite(q, (robot.nq,), "picture: q")
@@ -73,7 +80,10 @@ def image(
     if others is not None and len(others):
         rows = postures(robot, others)
         parts += [pale(looks.mesh(rows, k)) for k in range(len(rows))]
-    parts += [looks.trail(path) for path in trail_paths(robot, trails, others)]
+    lines = [finite_rows(path, 3, "picture: paths").reshape(-1, 3) for path in paths]
+    parts += [looks.trail(path) for path in [*trail_paths(robot, trails, others), *lines]]
+    if obstacles is not None:
+        parts += obstacle_meshes(obstacles)
     return shot(merged(parts), looks.size, (width, height), view)
 
 
@@ -119,7 +129,7 @@ class Look:
         size = extent(robot, rows)
         parts, _ = solids(robot.model, size)
         bodies = tuple(
-            (k, _mesh(piece.vertices, piece.faces, piece.color))
+            (k, mesh_of(piece.vertices, piece.faces, piece.color))
             for k, name in enumerate(robot.bodies)
             for piece in parts[name]
             if len(piece.faces)
@@ -138,7 +148,7 @@ class Look:
         if rows.ends is not None:
             meshes += self._members(rows.ends[k])
         if not meshes:  # a point: a ball says where
-            meshes = [_mesh(*triangles.ball(0.02 * self.size), COLORS["body"])]
+            meshes = [mesh_of(*triangles.ball(0.02 * self.size), COLORS["body"])]
         return merged(meshes)
 
     def trail(self, points: np.ndarray, color: Color = COLORS["trail"]) -> Mesh:
@@ -148,14 +158,14 @@ class Look:
             if np.linalg.norm(points[k] - points[apart[-1]]) > 1e-4 * self.size:
                 apart.append(k)
         if len(apart) > 1:
-            return _mesh(*triangles.line(points[apart], 0.0035 * self.size), color)
+            return mesh_of(*triangles.line(points[apart], 0.0035 * self.size), color)
         vertices, faces = triangles.ball(0.005 * self.size)
-        return _mesh(vertices + points[0], faces, color)
+        return mesh_of(vertices + points[0], faces, color)
 
     def ball(self, point: np.ndarray) -> Mesh:
         """A mark at a point (3,)."""
         vertices, faces = triangles.ball(0.025 * self.size)
-        return _mesh(vertices + point, faces, COLORS["actuator"])
+        return mesh_of(vertices + point, faces, COLORS["actuator"])
 
     def _members(self, ends: np.ndarray) -> list[Mesh]:
         elements = {getattr(e, "name", None): e for e in self.robot.model.elements}
@@ -169,8 +179,17 @@ class Look:
             for ((vertices, faces), color), scale in zip(
                 parts, member_scales(element, length, float(first)), strict=False
             ):
-                meshes.append(_mesh((vertices * [1.0, 1.0, scale]) @ R.T + a, faces, color))
+                meshes.append(mesh_of((vertices * [1.0, 1.0, scale]) @ R.T + a, faces, color))
         return meshes
+
+
+def obstacle_meshes(obstacles: Any) -> list[Mesh]:
+    """What stands around, each shape that has an end, in the colour of obstacles."""
+    from linkwork.collision import Obstacles  # whoever draws a robot alone does not wait for the room
+    from linkwork.view.shape_triangles import ENDLESS, OBSTACLE, drawn
+
+    around = obstacles if isinstance(obstacles, Obstacles) else Obstacles(obstacles)
+    return [mesh_of(*drawn(shape), OBSTACLE) for shape in around if shape.kind not in ENDLESS]
 
 
 def pale(mesh: Mesh, share: float = 0.72) -> Mesh:
@@ -203,7 +222,8 @@ def robot_html(robot: Robot) -> str:
     return f"<div style='display:flex;align-items:center;gap:1em'>{drawn}{table}</div>"
 
 
-def _mesh(vertices: np.ndarray, faces: np.ndarray, color: Color) -> Mesh:
+def mesh_of(vertices: np.ndarray, faces: np.ndarray, color: Color) -> Mesh:
+    """Triangles of one colour."""
     vertices, faces = np.asarray(vertices, dtype=float), np.asarray(faces, dtype=np.int64)
     colors = np.broadcast_to(np.array(color, dtype=float) / 255.0, (len(faces), 3))
     return Mesh(vertices, vertex_normals(vertices, faces), faces, colors)

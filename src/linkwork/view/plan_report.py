@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import base64
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linkwork.errors import InvalidInput, NotPossible
+from linkwork.errors import InvalidInput
 from linkwork.formats.files import write_atomically
 from linkwork.robot import Robot
+from linkwork.view.chart import Chart
 from linkwork.view.html import table
 from linkwork.view.path_samples import along
-from linkwork.view.pictures import pictures
+from linkwork.view.picture import picture
 from linkwork.view.report import report_html
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 INSTANTS = 401
 POSTURES = 5
-_DRAWN = {"sphere", "capsule", "box", "cylinder"}
+PIXELS = (1200, 840)
 
 
 def write_plan_report(plan: Plan, path: str | Path, law: TimeLaw | None = None) -> Path:
@@ -60,65 +61,17 @@ def _told(plan: Plan, law: TimeLaw) -> str:
 
 
 def _picture(plan: Plan) -> str:
-    """Postures along the path with the way of the last body."""
-    return _image(lambda figure: _draw(figure, plan), (5.5, 5.0), "postures along the path")
+    """Postures along the path among the obstacles, with the way of the last body."""
+    robot = _facade(plan)
+    way = robot.pose(along(plan.path, 80), robot.bodies[-1])[:, :3, 3]
+    *before, last = along(plan.path, POSTURES)
+    content = picture(robot, last, size=PIXELS, ghosts=np.array(before), obstacles=plan.obstacles, paths=[way])
+    image = base64.b64encode(content).decode()
+    return f'<img class="plan" alt="postures along the path" width="600" src="data:image/png;base64,{image}">'
 
 
 def _torques(robot: Robot, time: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> str:
     """What every joint must give over the motion."""
     tau = robot.inverse_dynamics(q, v, a)
-
-    def draw(figure: Any) -> None:
-        axes = figure.add_subplot()
-        for k, name in enumerate(robot.joints):
-            axes.plot(time, tau[:, k], label=name)
-        axes.set(xlabel="time [s]", ylabel="torque [N m], force [N]")
-        axes.legend(fontsize="small")
-        axes.grid(alpha=0.3)
-
-    shown = _image(draw, (7.0, 3.2), "torque of every joint over time")
-    return f"<h3>Torque of every joint</h3>{shown}" if shown else ""
-
-
-def _image(draw: Any, size: tuple[float, float], words: str) -> str:
-    """A picture as HTML; nothing without matplotlib."""
-    try:
-        png = pictures(draw, ["png"], size)["png"]
-    except NotPossible:
-        return ""
-    image = base64.b64encode(png).decode()
-    return f'<img class="plan" alt="{words}" width="{100 * size[0]:.0f}" src="data:image/png;base64,{image}">'
-
-
-def _draw(figure: Any, plan: Plan) -> None:
-    from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
-
-    from linkwork.view.clearance import FREE, OBSTACLE, TOUCHING, drawn
-
-    robot, axes = _facade(plan), figure.add_subplot(projection="3d")
-    tip = robot.bodies[-1]
-    way = robot.pose(along(plan.path, 80), tip)[:, :3, 3]
-    points = [way]
-
-    def add(shape: Any, T: np.ndarray, color: tuple[int, int, int], alpha: float) -> None:
-        if shape.kind in _DRAWN:
-            vertices, faces = drawn(shape)
-            world = vertices @ T[:3, :3].T + T[:3, 3]
-            points.append(world)
-            axes.add_collection3d(Poly3DCollection(world[faces], facecolor=np.array(color) / 255.0, alpha=alpha))
-
-    postures = along(plan.path, POSTURES)
-    for k, q in enumerate(postures):
-        end = k in (0, len(postures) - 1)
-        for part, shapes in plan.model.shapes.items():
-            T = robot.pose(q, plan.model.carriers[part])
-            for shape in shapes:
-                add(shape, T, TOUCHING if k == len(postures) - 1 else FREE, 0.3 if end else 0.08)
-    robot_points = np.concatenate(points)
-    for obstacle in plan.obstacles or ():
-        add(obstacle, np.eye(4), OBSTACLE, 0.35)
-    axes.plot(*way.T, color="black", linewidth=2)
-    low, high = robot_points.min(axis=0), robot_points.max(axis=0)
-    middle, half = 0.5 * (high + low), 0.6 * float((high - low).max())
-    axes.set(xlim=middle[0] + [-half, half], ylim=middle[1] + [-half, half], zlim=middle[2] + [-half, half])
-    axes.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]", box_aspect=(1, 1, 1))
+    chart = Chart("torque of every joint", "N m, N", dict(zip(robot.joints, tau.T, strict=True)), time)
+    return f'<div class="charts">{chart.html()}</div>'

@@ -67,7 +67,7 @@
       }
       requestAnimationFrame(follow);
     }
-    if (frame && data.charts.length) follow();
+    if (frame && cursors.length) follow();
   }
 
   function ticks(low, high, count) {
@@ -80,13 +80,13 @@
 
   /* Of more than eight curves the eight with the largest range are shown first; the others are a click away. */
   function rest(series) {
-    const range = (s) => s.values.reduce((high, y) => Math.max(high, y), -Infinity) - s.values.reduce((low, y) => Math.min(low, y), Infinity);
+    const range = (s) => s.values.reduce((high, y) => Math.max(high, y ?? high), -Infinity) - s.values.reduce((low, y) => Math.min(low, y ?? low), Infinity);
     const order = series.map((s, k) => [range(s), k]).sort((a, b) => b[0] - a[0]).map(([, k]) => k);
     return order.slice(MOST);
   }
 
   function chart(host, given) {
-    const W = 560, H = 250, L = 58, R = 12, T = 10, B = 34, time = data.time, hidden = new Set(rest(given.series));
+    const W = 560, H = 250, L = 58, R = 12, T = 10, B = 34, time = given.x || data.time, hidden = new Set(rest(given.series));
     const NS = "http://www.w3.org/2000/svg";
     const svg = document.createElementNS(NS, "svg");
     svg.setAttribute("viewBox", `0 0 ${W} ${H}`); svg.setAttribute("width", W); svg.setAttribute("height", H); svg.setAttribute("xmlns", NS); svg.setAttribute("font-family", "sans-serif");
@@ -102,7 +102,8 @@
       svg.replaceChildren();
       const visible = given.series.filter((_, k) => !hidden.has(k));
       let low = Infinity, high = -Infinity;
-      for (const s of visible) for (const y of s.values) { if (y < low) low = y; if (y > high) high = y; }
+      for (const s of visible) for (const y of s.values) { if (y === null) continue; if (y < low) low = y; if (y > high) high = y; }
+      if (given.zero) { low = Math.min(low, 0); high = Math.max(high, 0); }
       if (!(low <= high)) { low = 0; high = 1; }
       const pad = (high - low) * 0.06 || Math.abs(high) * 0.1 || 1;
       low -= pad; high += pad;
@@ -114,13 +115,15 @@
         add("text", { x: L - 6, y: y(v) + 4, "text-anchor": "end", "font-size": 11, fill: ink }, short(v));
       }
       for (const t of ticks(first, last, 6)) add("text", { x: x(t), y: H - B + 16, "text-anchor": "middle", "font-size": 11, fill: ink }, short(t));
-      add("text", { x: W - R, y: H - 4, "text-anchor": "end", "font-size": 11, fill: ink }, "time [s]");
+      add("text", { x: W - R, y: H - 4, "text-anchor": "end", "font-size": 11, fill: ink }, given.across);
+      if (given.zero) add("line", { x1: L, x2: W - R, y1: y(0), y2: y(0), stroke: ink, "stroke-dasharray": "4 4" });
       add("text", { x: 4, y: H - 4, "font-size": 11, fill: ink }, "[" + given.unit + "]");
       given.series.forEach((s, k) => {
         if (hidden.has(k)) return;
-        const points = s.values.map((v, i) => x(time[i]).toFixed(2) + "," + y(v).toFixed(2)).join(" ");
+        const points = s.values.map((v, i) => (v === null ? "" : x(time[i]).toFixed(2) + "," + y(v).toFixed(2))).filter(Boolean).join(" ");
         add("polyline", { points, fill: "none", stroke: COLORS[k % COLORS.length], "stroke-width": 1.6, "data-name": s.name });
       });
+      if (given.mark) add("circle", { cx: x(given.mark[0]), cy: y(given.mark[1]), r: 4, fill: COLORS[1] });
       cursor = add("line", { x1: L, x2: L, y1: T, y2: H - B, stroke: ink, "stroke-dasharray": "3 3" });
     }
     const legend = document.createElement("div"), values = [];
@@ -133,11 +136,12 @@
       label.onclick = () => { hidden.has(k) ? hidden.delete(k) : hidden.add(k); label.classList.toggle("off"); draw(); };
       values.push(value); legend.append(label);
     });
-    cursors.push((t) => {
+    const own = [];
+    (given.x ? own : cursors).push((t) => {
       cursor.setAttribute("x1", x(t)); cursor.setAttribute("x2", x(t));
       let k = 0;
       while (k + 1 < time.length && time[k + 1] <= t + 1e-9) k++;
-      given.series.forEach((s, i) => { values[i].textContent = short(s.values[k]); });
+      given.series.forEach((s, i) => { values[i].textContent = s.values[k] === null ? "" : short(s.values[k]); });
     });
     /* The picture alone, without its page: with its title, and a legend below. */
     const alone = () => {
@@ -159,9 +163,9 @@
     svg.onpointermove = (e) => {
       const box = svg.getBoundingClientRect(), at = ((e.clientX - box.left) / box.width) * W;
       const t = time[0] + ((at - L) / (W - L - R)) * (time[time.length - 1] - time[0]);
-      if (time.length > 1) cursors.forEach((move) => move(Math.max(time[0], Math.min(time[time.length - 1], t))));
+      if (time.length > 1) (given.x ? own : cursors).forEach((move) => move(Math.max(time[0], Math.min(time[time.length - 1], t))));
     };
-    exporter(host, given.title, alone, () => [{ name: "time", values: time }, ...given.series]);
+    exporter(host, given.title, alone, () => [{ name: given.across.split(" [")[0], values: time }, ...given.series]);
     host.append(svg, legend);
     draw();
   }
@@ -176,8 +180,8 @@
     exporter(host, "kinematic tree", source, () => data.tree);
   }
 
-  data.charts.forEach((given, k) => chart(document.getElementById("chart-" + k), given));
-  scene();
-  tree();
+  document.querySelectorAll("figure[data-chart]").forEach((host) => chart(host, JSON.parse(host.dataset.chart)));
+  if (document.getElementById("scene-figure")) scene();
+  if (document.getElementById("tree-figure")) tree();
   document.documentElement.dataset.ready = "yes";
 })();

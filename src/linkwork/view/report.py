@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import base64
-import json
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +18,13 @@ from linkwork.errors import LinkworkError, NotPossible
 from linkwork.formats.files import write_atomically
 from linkwork.loads.analyse import Analysis
 from linkwork.robot import Robot
+from linkwork.view.chart import charts_html, digits
 from linkwork.view.html import table
 from linkwork.view.picture import picture
 from linkwork.view.power import power_balance
 from linkwork.view.recording import recorded
 from linkwork.view.report_charts import chart_groups
+from linkwork.view.report_page import page_html
 from linkwork.view.segments import segments
 from linkwork.view.show import framed
 from linkwork.view.tree_picture import tree_picture, tree_table
@@ -77,31 +77,20 @@ def report_html(
     instants = np.zeros(1) if analysis is None else analysis.time[kept]
     figure = segments(robot, q)
     groups = [] if analysis is None else chart_groups(robot, analysis)
-    charts = [chart for _, members in groups for chart in members]
     data = {
-        "time": [] if analysis is None else _digits(analysis.time[kept], 9),
-        "instants": _digits(instants, 9),
+        "time": [] if analysis is None else digits(analysis.time[kept], 9),
+        "instants": digits(instants, 9),
         "kinds": figure.kinds,
         "frames": np.round(figure.ends.reshape(len(q), -1), 5).tolist(),
-        "charts": [
-            {"title": c.title, "unit": c.unit, "series": [
-                {"name": name, "values": _digits(values[kept], 7)} for name, values in c.series.items()
-            ]}
-            for c in charts
-        ],
         "tree": [{"name": name, "values": values} for name, values in tree_table(robot.model).items()],
     }  # fmt: skip
     sections = [_head(robot, analysis, title), *parts, _scene(robot, analysis, q, instants, figure.kinds)]
     if analysis is not None:
         sections.append(_self_check(robot, analysis))
     sections += [module.section(robot, analysis, obstacles) for module in rooms.parts("section").values()]
-    at = 0
-    for heading, members in groups:
-        figures = "".join(_figure(at + k, chart.title) for k, chart in enumerate(members))
-        sections.append(f'<h2>{escape(heading)}</h2><div class="charts">{figures}</div>')
-        at += len(members)
+    sections += [charts_html(heading, members, kept) for heading, members in groups]
     sections += [_description(robot), _notes(robot), _versions()]
-    return _page(title or robot.name, "".join(sections), data)
+    return page_html(title or robot.name, "".join(sections), data)
 
 
 def _at_rest(robot: Robot) -> np.ndarray:
@@ -109,21 +98,6 @@ def _at_rest(robot: Robot) -> np.ndarray:
     for motion in robot.motions.values():
         return motion.sample(0.0)[0]
     return robot.home
-
-
-def _page(title: str, body: str, data: Mapping[str, Any]) -> str:
-    here = files("linkwork.view")
-    names = ("report.css", "report_parquet.js", "report.js")
-    css, *scripts = (here.joinpath(name).read_text("utf-8") for name in names)
-    # "</" would end the script element, whatever stands in a name
-    numbers = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
-        f"<title>{escape(title)}</title><style>{css}</style></head>\n<body><main>{body}</main>\n"
-        f'<script type="application/json" id="data">{numbers}</script>\n<script>{"".join(scripts)}</script>'
-        "</body></html>\n"
-    )
 
 
 def _head(robot: Robot, analysis: Analysis | None, title: str) -> str:
@@ -166,10 +140,6 @@ def _scene(robot: Robot, analysis: Analysis | None, q: np.ndarray, instants: np.
         f'<figure id="scene-figure" class="scene"><figcaption><span class="key">{key}</span></figcaption>'
         f"{frame}{image}</figure>"
     )
-
-
-def _figure(k: int, title: str) -> str:
-    return f'<figure id="chart-{k}"><figcaption><span>{escape(title)}</span></figcaption></figure>'
 
 
 def _self_check(robot: Robot, analysis: Analysis) -> str:
@@ -240,7 +210,3 @@ def _versions() -> str:
 def _kept(n: int) -> np.ndarray:
     """Rows of the animation: all, or evenly chosen ones with the first and the last."""
     return np.unique(np.linspace(0, n - 1, min(n, FRAMES + 1)).round().astype(int))
-
-
-def _digits(values: np.ndarray, digits: int) -> list[float]:
-    return [float(f"{x:.{digits}g}") for x in values]

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from linkwork.loads.analyse import Analysis
 from linkwork.robot import Robot
 from linkwork.studies.actuators import duties
+from linkwork.view.chart import Chart
 from linkwork.view.power import power_balance
-
-
-@dataclass(frozen=True)
-class Chart:
-    """One figure: curves {name: (n,)} over the time of an analysis."""
-
-    title: str
-    unit: str
-    series: Mapping[str, np.ndarray]
 
 
 def chart_groups(robot: Robot, analysis: Analysis) -> list[tuple[str, list[Chart]]]:
