@@ -56,7 +56,8 @@ def main() -> None:
 
     legged = lw.load("forrest")
     feet = ("left_sole", "right_sole")
-    posture = legged.q(q9=0.4, q10=-0.8, q11=0.4, q15=0.4, q16=-0.8, q17=0.4)
+    bent = {"hip_pitch": 0.4, "knee_pitch": -0.8, "ankle_pitch": 0.4}
+    posture = legged.q(**{f"{side}_{joint}": angle for side in ("left", "right") for joint, angle in bent.items()})
     print(f"{legged.name}: {legged.nv} degrees of freedom, feet {', '.join(feet)}")
     path = lean(legged, feet, posture)
 

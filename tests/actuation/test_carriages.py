@@ -114,11 +114,11 @@ def test_a_carriage_survives_its_file():
 @pytest.mark.parametrize("pose", ANKLE)
 def test_the_ankle_of_forrest_has_the_papers_ways_and_levers(forrest, pose):
     ways, *rows = ANKLE[pose]
-    q = forrest.q(q11=pose[0], q12=pose[1])
+    q = forrest.q(left_ankle_pitch=pose[0], left_ankle_roll=pose[1])
     sliders = [forrest.actuators.index(name) for name in ("left_slider_1", "left_slider_2")]
     assert forrest.to_actuators(q)[0][sliders] == pytest.approx(ways, abs=1e-8)
     v = np.zeros((2, forrest.nv))
-    v[0, forrest.index("q11")] = v[1, forrest.index("q12")] = 1.0
+    v[0, forrest.index("left_ankle_pitch")] = v[1, forrest.index("left_ankle_roll")] = 1.0
     J = forrest.to_actuators(np.stack([q, q]), v)[1][:, sliders].T
     assert np.array(rows) == pytest.approx(J, abs=1e-9)
 
@@ -127,7 +127,8 @@ def test_sliders_put_the_ankles_of_forrest_where_they_were(forrest):
     """Newton from the reference over the whole range, both legs; forces of the sliders are J^-T of the torques."""
     rng = np.random.default_rng(0)
     q = np.zeros((60, forrest.nv))
-    for pitch, roll, knee in (("q11", "q12", "q10"), ("q17", "q18", "q16")):
+    for side in ("left", "right"):
+        pitch, roll, knee = (f"{side}_{joint}" for joint in ("ankle_pitch", "ankle_roll", "knee_pitch"))
         q[:, forrest.index(pitch).start] = rng.uniform(-0.6, 0.6, 60)
         q[:, forrest.index(roll).start] = rng.uniform(-0.4, 0.4, 60)
         q[:, forrest.index(knee).start] = rng.uniform(-1.5, -0.1, 60)
@@ -156,9 +157,9 @@ KNEE = (
 
 @pytest.mark.parametrize(("angle", "length", "lever"), KNEE)
 def test_the_knee_spindle_of_forrest_has_the_papers_length_and_lever(forrest, angle, length, lever):
-    q = forrest.q(q10=np.radians(angle), q16=np.radians(angle))
+    q = forrest.q(left_knee_pitch=np.radians(angle), right_knee_pitch=np.radians(angle))
     v = np.zeros(forrest.nv)
-    v[forrest.index("q10")] = v[forrest.index("q16")] = 1.0
+    v[forrest.index("left_knee_pitch")] = v[forrest.index("right_knee_pitch")] = 1.0
     c, cd, _ = forrest.to_actuators(q, v)
     for name in ("left_knee", "right_knee"):
         k = forrest.actuators.index(name)

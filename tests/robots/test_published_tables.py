@@ -317,7 +317,7 @@ def test_forrest_stands_on_straight_legs():
     np.testing.assert_allclose(robot.pose(np.zeros(18), "6")[:3, :3], np.eye(3), atol=1e-15)
     for side, y in (("left", 0.12), ("right", -0.12)):
         np.testing.assert_allclose(robot.pose(np.zeros(18), f"{side}_sole")[:3, 3], (0, y, -0.915), atol=1e-15)
-    q = robot.q(q10=-0.5, q16=-0.5)
+    q = robot.q(left_knee_pitch=-0.5, right_knee_pitch=-0.5)
     assert robot.pose(q, "left_sole")[0, 3] == pytest.approx(robot.pose(q, "right_sole")[0, 3])
     assert robot.pose(q, "left_sole")[0, 3] < -0.1  # a negative angle bends the knee: the foot goes back
     length = robot.to_actuators(robot.neutral())[0][list(robot.actuators).index("left_knee")]
