@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 import casadi
+from casadi import SX
 
 from linkwork.arguments import name_list
 from linkwork.errors import InvalidInput
@@ -54,12 +55,12 @@ def named_function(
     return casadi.Function(name, symbols, plain.call(given), _identifiers(inputs), _identifiers(outputs))
 
 
-def _in_body_axes(frame: Frame, com: casadi.SX, inertia: casadi.SX) -> list[casadi.SX]:
+def _in_body_axes(frame: Frame, com: SX, inertia: SX) -> list[SX]:
     """Centre of mass and inertia of what hangs on a frame, in axes of the body that carries the frame."""
-    R = casadi.SX(casadi.DM(frame.placement.rotation))
-    p = casadi.SX(casadi.DM(frame.placement.position))
+    R = SX(casadi.DM(frame.placement.rotation))
+    p = SX(casadi.DM(frame.placement.position))
     column = R @ casadi.vec(com) + p
-    return [casadi.reshape(column, com.shape), R @ inertia @ R.T]
+    return [SX(casadi.reshape(column, com.shape)), SX(R @ inertia @ R.T)]
 
 
 def _identifiers(names: list[str]) -> list[str]:
