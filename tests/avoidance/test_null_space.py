@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+import casadi
 import numpy as np
 import pytest
 
@@ -11,6 +12,7 @@ import linkwork as lw
 from linkwork.avoidance import CriticallyDampedFilter, Elbow, NullSpaceAvoidance, Solid, SolidVolume
 from linkwork.avoidance.arcs import wrapped
 from linkwork.avoidance.around import around
+from linkwork.avoidance.null_space import _several
 from linkwork.collision import CollisionModel, Obstacles, Sphere
 from linkwork.errors import InvalidInput
 
@@ -127,3 +129,10 @@ def test_it_rests_where_the_exact_arc_ends() -> None:
             last = keep.step()
         rests = float(elbow.arm_angle(last.q))
         assert np.abs(wrapped(rests - ends[0])).min() < 1e-6
+
+
+@pytest.mark.parametrize("tasks", [casadi.SX.sym("x"), casadi.MX.sym("x", 3), [casadi.SX.sym("x")]], ids=str)
+def test_symbols_are_no_tasks(tasks):
+    """They have rows, as tasks do, and ended in an AttributeError (found by knocking)."""
+    with pytest.raises(InvalidInput, match="expected a task or a list of tasks"):
+        _several(tasks)

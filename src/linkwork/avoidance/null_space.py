@@ -165,7 +165,12 @@ class NullSpaceAvoidance:
 
 def _several(tasks: Any) -> tuple[Any, ...]:
     """Some tasks; one alone is taken for a list of one."""
-    several = (tasks,) if hasattr(tasks, "rows") else tuple(tasks) if isinstance(tasks, (list, tuple)) else None
-    if several is None or not all(hasattr(task, "rows") for task in several):
+    several = (tasks,) if _is_task(tasks) else tuple(tasks) if isinstance(tasks, (list, tuple)) else None
+    if several is None or not all(_is_task(task) for task in several):
         raise InvalidInput(f"tasks is {shown(tasks)}, expected a task or a list of tasks (lw.tasks)")
     return several
+
+
+def _is_task(x: Any) -> bool:
+    """Whether it has what a task has: CasADi's symbols have rows, too."""
+    return hasattr(x, "rows") and hasattr(x, "key")
