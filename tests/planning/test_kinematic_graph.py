@@ -379,3 +379,16 @@ def test_a_graph_is_the_same_after_a_file_and_another_robot_s_is_refused(tmp_pat
         KinematicGraph.load(tmp_path / "none.npz", planar_arm())
     with pytest.raises(InvalidFile, match="there is no file"):
         KinematicGraph.load(tmp_path / "missing.npz", planar_arm())
+
+
+@pytest.mark.parametrize("q", [[], np.zeros((2, 3, 0)), 0.5, [np.nan, 0.0]])
+def test_what_is_no_configuration_lies_nowhere(q):
+    """Found by knocking, as the nodes below."""
+    with pytest.raises(InvalidInput, match="outside: q"):
+        graph().outside(q)
+
+
+@pytest.mark.parametrize("node", [-1, 0.5, 10**9, [1], None])
+def test_what_is_no_node_is_not_shown(node):
+    with pytest.raises(InvalidInput, match="shown: node is .*expected"):
+        graph().shown(node)

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
 from linkwork import configurations, deadlines, quantities
-from linkwork.arguments import choice, finite, finite_rows, number
+from linkwork.arguments import choice, finite, finite_rows, number, whole
 from linkwork.errors import InvalidInput
 from linkwork.planning import graph_files
 from linkwork.planning.clusters import BLOCKED, clusters, touching
@@ -402,6 +402,7 @@ class KinematicGraph:
 
     def outside(self, q: np.ndarray) -> str:
         """Which joint of a configuration lies outside the ranges, or nothing."""
+        q = finite(q, (self.subject.nq,), "outside: q")
         for k, (column, values, wrap) in enumerate(zip(self.columns, self.grid.values, self.grid.wraps, strict=True)):
             slack = (values[1] - values[0]) / 2 if len(values) > 1 else math.inf
             if not wrap and not values[0] - slack <= q[column] <= values[-1] + slack:
@@ -413,6 +414,9 @@ class KinematicGraph:
 
     def shown(self, node: int) -> str:
         """The joint values of a node, in words."""
+        last = len(self.positions) - 1
+        if whole(node, "shown: node", 0, f"a node from 0 to {last}") > last:
+            raise InvalidInput(f"shown: node is {node}, expected one from 0 to {last}")
         return np.array2string(self.grid.nodes(np.array([node]))[0], precision=4)
 
     @cached_property
