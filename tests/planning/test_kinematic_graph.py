@@ -390,5 +390,5 @@ def test_what_is_no_configuration_lies_nowhere(q):
 
 @pytest.mark.parametrize("node", [-1, 0.5, 10**9, [1], None])
 def test_what_is_no_node_is_not_shown(node):
-    with pytest.raises(InvalidInput, match="shown: node is .*expected"):
+    with pytest.raises(InvalidInput, match=r"shown: node is .*expected"):
         graph().shown(node)
