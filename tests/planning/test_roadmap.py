@@ -12,7 +12,7 @@ import linkwork as lw
 from linkwork.collision import Box, CollisionModel, Obstacles, Sphere
 from linkwork.errors import InvalidFile, InvalidInput, NotPossible
 from linkwork.model import Body, Joint, Limits, MassProperties, Model
-from linkwork.planning import Roadmap, shorten, smooth
+from linkwork.planning import Roadmap, plan, shorten, smooth
 from linkwork.planning.questions import length_of, search_of, settings_of, space_of
 
 WALL = Obstacles([Box((1.0, 1.0, 1.0), (0.0, 0.0, 0.0))])
@@ -88,3 +88,13 @@ def test_a_bound_is_kept() -> None:
         assert (status == 1) == there
         if there:
             assert length_of(job.waypoints) < bound
+
+
+def test_a_plate_that_samples_step_over_is_planned_around() -> None:
+    """What is returned as certified has passed the proof, not the samples alone."""
+    plate = Obstacles([Box((0.001, 1.0, 1.0), (0.017, 0.0, 0.0))])
+    sampled = plan(point(), START, GOAL, plate, step=0.3, certify=False)
+    assert len(sampled.path) == 2 and not sampled.certified  # straight through the plate
+    proved = plan(point(), START, GOAL, plate, step=0.3)
+    assert proved.certified and proved.length > 2.2
+    assert point().path_is_free(proved.path, plate, step=1e-4)
