@@ -90,7 +90,9 @@ def _between(poses: np.ndarray, spacing: float, turn: float) -> np.ndarray:
     parts = [poses[:1]]
     for a, b in itertools.pairwise(poses):
         way, angle = b[:3, 3] - a[:3, 3], log_of(a[:3, :3].T @ b[:3, :3])
-        wanted = float(np.ceil(max(np.linalg.norm(way) / spacing, np.linalg.norm(angle) / turn, 1.0)))
+        steps = float(np.linalg.norm(way)) / spacing
+        turns = float(np.linalg.norm(angle)) / turn
+        wanted = float(np.ceil(max(steps, turns, 1.0)))
         if not wanted <= MOST_POINTS:
             told = f"cartesian: {wanted:.3g} points from one pose to the next, expected at most {MOST_POINTS:.0e}"
             raise InvalidInput(f"{told}: set spacing= or turn=")

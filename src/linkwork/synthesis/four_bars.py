@@ -108,8 +108,9 @@ def four_bars(
         poses = max(poses, 1)
         alone = PlanarTask(task.positions[None, order], task.angles[None, order])
         x, _, roots = _complete(alone, poses)
-        placed = _placed(task, order, x, np.broadcast_to(task.angles, (len(x), task.n)), poses)
-        return _verified(task, *placed, roots, mixes.COUNTS[poses], family, driver)
+        angles = np.broadcast_to(task.angles, (len(x), task.n))
+        ground, moving, alpha = _placed(task, order, x, angles, poses)
+        return _verified(task, ground, moving, alpha, roots, mixes.COUNTS[poses], family, driver)
 
 
 def _velocities(task: PlanarTask, who: str) -> int:
@@ -248,8 +249,8 @@ def _sampled(task: PlanarTask, count: int, family: str, samples: int, seed: int,
     random = np.random.default_rng(seed)
     label = f"{family} (a family, sampled)"
     if task.n > 5:
-        placed = _with_some_angles(task, samples, random)
-        return _verified(task, *placed, len(placed[0]), samples, label, driver)
+        ground, moving, alpha = _with_some_angles(task, samples, random)
+        return _verified(task, ground, moving, alpha, len(ground), samples, label, driver)
     angles = np.broadcast_to(task.angles, (samples, task.n)).copy()
     missing = ~np.isfinite(angles)
     angles[missing] = random.uniform(-np.pi, np.pi, size=int(missing.sum()))

@@ -129,9 +129,9 @@ def _generated(inputs: Any, outputs: Any, scale: Any, starts: int, seed: int, ou
         B, C = couplers(phi, driven, output, starts, random)
         exact = [(B, C, np.zeros(len(B)))]
     if len(phi) == 5:
-        exact = replace(judged(phi, driven, B, C, np.zeros(len(B)), travel), complete=len(B) <= MOST_EXACT)
-        if len(exact):
-            return exact
+        generators = judged(phi, driven, B, C, np.zeros(len(B)), travel)
+        if len(generators):
+            return replace(generators, complete=len(B) <= MOST_EXACT)
     rows, pins = (_slider_rows, _slider_pins) if output == "slider" else (_rocker_rows, _rocker_pins)
     phi0, psi0 = random.uniform(-np.pi, np.pi, size=(2, starts))
     drawn = pins(*_solved(phi, driven, phi0, psi0, rows))

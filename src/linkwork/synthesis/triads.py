@@ -319,8 +319,8 @@ def _with_velocities(
         where = ", ".join(str(j + 1) for j in moving)
         raise InvalidInput(f"{who}: alpha_rates has shape {rates.shape}, expected (..., {task.n}), finite at {where}")
     v = (task.velocities[..., moving, 0] + 1j * task.velocities[..., moving, 1]) / size[..., None]
-    motion = np.broadcast_arrays(v, rates[..., moving], task.velocities[..., moving, 2])
-    motion = np.broadcast_to(np.stack(motion, axis=-1), (*batch, len(moving), 3))
+    columns = np.broadcast_arrays(v, rates[..., moving], task.velocities[..., moving, 2])
+    motion = np.broadcast_to(np.stack(columns, axis=-1), (*batch, len(moving), 3))
     bases = tuple(int(j) + 1 for j in moving)
     vectors, valid = triad_velocities.vectors_of(starts(), bases, d, alpha, gamma, motion)
     turned = _rotations_of(np.exp(1j * alpha) - 1.0, np.exp(1j * gamma) - 1.0, d, vectors)
