@@ -34,5 +34,5 @@ def _read(robot: lw.Robot, path: str) -> dict[str, np.ndarray]:
     given = dict(arrays_of(robot.subject, path))
     commanded = "c" in given
     rates = with_rates(robot.subject, given, ("c", "cd", "cdd") if commanded else ("q", "v", "a"), path)
-    q, v, a = robot.from_actuators(*rates) if commanded else rates
+    q, v, a = robot.from_actuators(rates[0], rates[1], rates[2]) if commanded else rates
     return {"time": given["time"], "q": q, "v": v, "a": a}

@@ -114,7 +114,7 @@ class CartesianMotion(Motion):
             gap = float(np.abs(other.q[0] - whole.q[-1]).max())
             if gap > MEET:
                 raise InvalidInput(f"then: motion {k + 1} begins {gap:.3g} away from where the one before ends")
-            joined = {
+            joined: dict[str, Any] = {
                 name: np.concatenate([getattr(whole, name), getattr(other, name)[1:]])
                 for name in ("q", "v", "a", "pose")
             }

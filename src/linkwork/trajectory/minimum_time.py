@@ -138,8 +138,9 @@ def minimum_time(
     Source: [Pham2018] (reachability, limits at both ends), [Verscheure2009] (x as state), [Safeea2019] eqs. 5, 32-34.
     """
     subject = subject_of(robot, WHO)
-    path = path if isinstance(path, Path) or not hasattr(path, "to_path") else path.to_path()
-    check_fits(subject, path, WHO)
+    to_path = None if isinstance(path, Path) else getattr(path, "to_path", None)
+    way: Any = path if to_path is None else to_path()  # what has no way is refused here:
+    check_fits(subject, way, WHO)
     lower, upper = _torques(subject, torque_limits)
     described = configurations.limits(subject)
     velocity = _limit(subject, described.velocity if velocity_limits is None else velocity_limits, "velocity_limits")
@@ -148,9 +149,9 @@ def minimum_time(
     acceleration = _limit(subject, acceleration_limits, "acceleration_limits")
     whole(points, f"{WHO}: points", 3)
     ends = (_speed(start_speed, "start_speed") ** 2, _speed(end_speed, "end_speed") ** 2)
-    s = _grid(path, int(points))
-    _check_moving((s[1:] + s[:-1]) / 2, path)
-    bounds = Bounds(subject, path, payload, lower, upper, velocity, acceleration)
+    s = _grid(way, int(points))
+    _check_moving((s[1:] + s[:-1]) / 2, way)
+    bounds = Bounds(subject, way, payload, lower, upper, velocity, acceleration)
     return _kept(bounds, s, ends)
 
 

@@ -15,10 +15,11 @@ from linkwork.formats.files import made_folder, write_atomically
 from linkwork.formats.tables import csv_text, parquet_bytes
 from linkwork.loads.analyse import Analysis
 from linkwork.robot import Robot
+from linkwork.view.chart import Chart
 from linkwork.view.drawing import COLORS, draw_columns, draw_picture
 from linkwork.view.picture import described_frames
 from linkwork.view.pictures import pictures
-from linkwork.view.report_charts import Chart, chart_groups
+from linkwork.view.report_charts import chart_groups
 from linkwork.view.segments import segments
 from linkwork.view.tree_picture import tree_rows, tree_table
 
