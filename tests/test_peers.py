@@ -49,3 +49,7 @@ def test_wrong_calls_say_the_right_one():
         lw.pose((0, 0, 0), (0, 0, 0, 1))
     with pytest.raises(LinkworkError, match=r"frame missing; inverse_kinematics_all\(target, frame, q0=, free=\)"):
         lw.load("ur5e").inverse_kinematics_all(lw.pose())
+    with pytest.raises(TypeError, match="inverse_kinematics: frame missing"):
+        lw.load("ur5e").inverse_kinematics(lw.pose(), tolerance=1e-6)
+    with pytest.raises(TypeError, match=r"from_dh: rows missing; from_dh\(rows, "):
+        lw.Robot.from_dh()

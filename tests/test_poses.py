@@ -108,6 +108,11 @@ def test_a_rotation_of_another_library_has_no_position():
     reached = robot.inverse_kinematics(turn, "tool0", q0=robot.home)
     assert reached.success and reached.q.shape == (6,)
     np.testing.assert_allclose(robot.pose(reached.q, "tool0")[:3, :3], turn.as_matrix(), atol=1e-8)
+    several = robot.inverse_kinematics([turn, turn], "tool0", q0=robot.home)
+    assert several.success.all() and several.q.shape == (2, 6)
+    np.testing.assert_allclose(robot.pose(several.q, "tool0")[1, :3, :3], turn.as_matrix(), atol=1e-8)
+    with pytest.raises(InvalidInput, match="xyz is a rotation and matrix is given"):
+        lw.pose(turn, matrix=np.eye(3))
     turned = robot.with_base(turn).pose(robot.home, "tool0")
     np.testing.assert_allclose(turned, lw.pose(matrix=turn) @ robot.pose(robot.home, "tool0"), atol=1e-12)
     for refused in (
@@ -116,6 +121,22 @@ def test_a_rotation_of_another_library_has_no_position():
     ):
         with pytest.raises(InvalidInput, match="a rotation without a position, expected a pose"):
             refused()
+
+
+class Tensor:
+    """Numbers of another library that say nothing of being a rotation."""
+
+    def __init__(self, values):
+        self.values = np.asarray(values, dtype=float)
+        self.shape = self.values.shape
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values if dtype is None else self.values.astype(dtype)
+
+
+def test_three_positions_of_another_library_are_no_rotation():
+    places = [[0.3, 0.1, 0.2], [0.4, 0.1, 0.2], [0.3, 0.2, 0.2]]
+    np.testing.assert_array_equal(lw.pose(Tensor(places)), lw.pose(places))
 
 
 def test_pairs_and_lists_of_poses():

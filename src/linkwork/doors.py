@@ -117,9 +117,11 @@ def door(function: Callable[..., Any], who: str, numbers: bool = True) -> Callab
                 result = heard(function, *args, **options)
                 is_quick = perf_counter() - began < QUICK
             return result
-        except LinkworkError:
+        except (LinkworkError, KeyboardInterrupt):
+            is_quick = False
             raise
         except Exception as error:
+            is_quick = False
             told = blamed(function, who, args, options, error)
             if told is None:
                 raise
@@ -185,16 +187,17 @@ def _wrong_call(
 ) -> WrongCall | None:
     """What to say where arguments are missing, unknown or too many; None where Python's own sentence says it."""
     known = [p for p in signature.parameters.values() if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
-    known = [p for p in known if p.name != "self"]
+    known = [p for p in known if p.name not in ("self", "cls")]
+    kinds = {p.kind for p in signature.parameters.values()}
     names = [p.name for p in known]
     takes = f"{who}({', '.join(n.name if n.default is n.empty else f'{n.name}=' for n in known)})"
-    for name in options:
+    for name in () if inspect.Parameter.VAR_KEYWORD in kinds else options:
         if name not in names:
             near = did_you_mean(name, names) or ";"
             return WrongCall(f'{who}: there is no argument "{name}"{near} {takes}')
-    given = len(args) - ("self" in signature.parameters)
+    given = len(args) - any(name in signature.parameters for name in ("self", "cls"))
     places = [p.name for p in known if p.kind is not p.KEYWORD_ONLY]
-    if given > len(places):
+    if given > len(places) and inspect.Parameter.VAR_POSITIONAL not in kinds:
         return WrongCall(f"{who}: {given} arguments without a name, expected at most {len(places)}: {takes}")
     missing = [p.name for p in known if p.default is p.empty and p.name not in {*places[:given], *options}]
     return WrongCall(f"{who}: {' and '.join(missing)} missing; {takes}") if missing else None

@@ -43,8 +43,11 @@ def matrix_of(x: Any) -> Any:
 
 
 def is_rotation(x: Any) -> bool:
-    """Whether x is a rotation of another library: it has no position."""
-    return not isinstance(x, (np.ndarray, list, tuple)) and np.shape(matrix_of(x))[-2:] == (3, 3)
+    """Whether x is a rotation of another library, or a list of them: it has no position."""
+    if isinstance(x, (list, tuple)):
+        return bool(x) and all(is_rotation(entry) for entry in x)
+    matrix = matrix_of(x)
+    return matrix is not x and np.shape(matrix)[-2:] == (3, 3)
 
 
 def listed(entries: Sequence[Any]) -> Any:

@@ -66,7 +66,6 @@ MATLAB = {
     "velocityProduct": "coriolis_matrix(q, v) @ v",
     "homeConfiguration": "home",
     "randomConfiguration": "random()",
-    "show": "show(q)",
 }
 MUJOCO = {
     "qpos": "home; the state is given with every call",

@@ -40,7 +40,9 @@ def pose(
         lw.pose((0.4, 0.1, 0.3), rpy=(180, 0, 90), degrees=True)
     """
     if is_rotation(xyz):
-        xyz, matrix = np.zeros(3), xyz if matrix is None else matrix
+        if matrix is not None:
+            raise InvalidInput("pose: xyz is a rotation and matrix is given, expected one way of saying a rotation")
+        xyz, matrix = np.zeros(3), xyz
     rotations = {"rpy": rpy, "quaternion": quaternion, "quaternion_wxyz": quaternion_wxyz}
     rotations |= {"matrix": matrix, "rotation_vector": rotation_vector}
     said = [name for name in _WAYS if rotations[name] is not None]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.collision import Box, CollisionModel, Sphere
+from linkwork.collision import Box, CollisionModel, Obstacles, Sphere
 from linkwork.errors import InvalidInput
 from tests.collision.scenes import SCENES, shapes_on, turned
 from tests.collision.test_checker import some_pairs
@@ -121,3 +121,28 @@ def test_what_is_wrong_is_said_in_words(model: CollisionModel) -> None:
         model.certify_motion(q[0], q[1][:-1])
     with pytest.raises(InvalidInput, match="cap is -1 m, expected a positive length"):
         model.certify_motion(q[0], q[1], cap=-1.0)
+
+
+def test_a_slow_pair_beside_a_fast_one_keeps_the_bound() -> None:
+    """While a fast pair has its interval halved, a slow one may be the nearest: it counts although it proves more."""
+    link = '<link name="{}"/>'
+    joint = '<joint name="{0}" type="prismatic"><parent link="base"/><child link="{0}"/><axis xyz="1 0 0"/>{1}</joint>'
+    limit = '<limit lower="-2" upper="2" effort="1" velocity="1"/>'
+    parts = [link.format(name) for name in ("base", "fast", "slow")]
+    parts += [joint.format(name, limit) for name in ("fast", "slow")]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "slides.urdf"
+        path.write_text(f'<robot name="slides">{"".join(parts)}</robot>')
+        robot = lw.load(path)
+    model = CollisionModel(robot, {"fast": [Sphere((0, 1, 0), 0.0)], "slow": [Sphere((0, 0, 0), 0.0)]}, pairs=[])
+    # eight first intervals; in the middle of the fourth the fast one passes its obstacle, and the slow one its own
+    middle = 7 / 16
+    random = np.random.default_rng(5)
+    for _ in range(100):
+        low, high = random.uniform(2e-3, 4e-3), random.uniform(0.04, 0.05)
+        way = np.array([0.99, random.uniform(12.0, 16.0) * low])
+        at = middle + random.uniform(-0.01, 0.01)
+        here = Sphere((at * way[1], 0, -low), 0.0, name="below the slow one")
+        there = Sphere((middle * way[0], 1, high), 0.0, name="above the fast one")
+        proof = model.certify_motion(np.zeros(2), way, Obstacles([here, there]))
+        assert proof.free and proof.clearance <= low * (1 + 1e-9)

@@ -39,3 +39,9 @@ def test_what_is_missing_is_named(tmp_path):
     (tmp_path / "back.csv").write_text("time,crank\n0,0\n1,1\n0.5,2\n")
     with pytest.raises(InvalidFile, match=r"back\.csv:4: time does not grow"):
         lw.load("four-bar").analyse(tmp_path / "back.csv")
+
+
+def test_a_file_of_time_alone_is_told(tmp_path):
+    (tmp_path / "time.csv").write_text("time\n0\n1\n")
+    with pytest.raises(InvalidFile, match='no column beside "time"'):
+        lw.load("ur5e").analyse(tmp_path / "time.csv")

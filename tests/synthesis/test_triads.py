@@ -206,6 +206,8 @@ def test_velocities_count_as_positions_infinitely_near():
     batch = triads(PlanarTask(task.positions, gamma, velocities=both), alpha, alpha_rates=np.stack([3 * rates, rates]))
     assert np.abs(batch.W[0][batch.valid[0]] - exact.W).max() < 1e-9
     assert np.abs(batch.W[1][batch.valid[1]] - W).min() > 1e-3
+    turning = triads(task, alpha, alpha_rates=np.stack([rates, 2 * rates]))  # rates alone make a batch, too
+    assert turning.valid.shape[0] == 2 and np.abs(turning.W[0][turning.valid[0]] - exact.W).max() < 1e-9
 
 
 WITH_VELOCITY = PlanarTask(TRIAD.positions, GAMMA, velocities=np.ones((7, 3)))

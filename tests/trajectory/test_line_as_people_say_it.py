@@ -7,7 +7,7 @@ import pinocchio as pin
 import pytest
 
 import linkwork as lw
-from linkwork.errors import WrongCall
+from linkwork.errors import InvalidInput, WrongCall
 from linkwork.simulation import ComputedTorque
 from linkwork.trajectory import Arc, line, minimum_time
 
@@ -36,6 +36,11 @@ def test_a_position_keeps_the_rotation_before_it(robot, start):
     motion = line(robot, "tool0", [start, start[:3, 3] + [0.0, 0.1, 0.0]], speed=0.2)
     np.testing.assert_allclose(motion.pose[-1][:3, :3], start[:3, :3], atol=1e-12)
     np.testing.assert_allclose(motion.pose[-1][:3, 3] - start[:3, 3], [0.0, 0.1, 0.0], atol=1e-12)
+    goal = start[:3, 3] + [0.0, 0.1, 0.0]
+    for one in (goal, list(goal), tuple(float(x) for x in goal)):
+        np.testing.assert_array_equal(line(robot, "tool0", one, speed=0.2).q, motion.q)
+    with pytest.raises(InvalidInput, match="line: pose 1"):
+        line(robot, "tool0", [start, [[1.0, 2.0, 3.0], [1.0, 2.0]]], speed=0.2)
 
 
 def test_columns_have_the_names_of_the_joints(robot, start):

@@ -137,7 +137,7 @@ def _difference(ours: lw.Robot, theirs: Peer) -> tuple[float, str]:
 
 
 def _in_order(ours: list[str], names: list[str]) -> list[int]:
-    """Places in `own` of the coordinates in the order of `names`; those of one joint keep their order."""
+    """Places in `ours` of the coordinates in the order of `names`; those of one joint keep their order."""
     starts = {name: ours.index(name) for name in dict.fromkeys(ours)}
     seen: dict[str, int] = {}
     order = []

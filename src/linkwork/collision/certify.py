@@ -106,7 +106,9 @@ class Grown:
         return casadi.fmax(k.get(self.moves[table.removeprefix("sweep_")], row.whole("row")), 1e-12)
 
     def _margin(self, moved: SX) -> SX:
-        return moved * self.half + self.margin + casadi.fmax(self.bound.x, 0.0)
+        # who is left out neither lowers the bound nor is nearer than who is not: `near` stands for all
+        proved = moved * self.half + casadi.fmax(self.bound.x, 0.0)
+        return casadi.fmax(proved, self.near.x) + self.margin
 
     def obstacles(self) -> None:
         k, placed = self.k, self.placed
@@ -282,6 +284,8 @@ def many_certificates(model: Any, paths: Sequence[tuple[np.ndarray, Any]]) -> li
     """Certificates of the motions of many paths (m, nq), each among obstacles of its own, side by side on threads."""
     proofs = [proofs_of(model.tables, path[:-1], path[1:], obstacles) for path, obstacles in paths]
     run_all([several for several, _ in proofs])
-    for several, _ in proofs:
+    for (several, _), (_, obstacles) in zip(proofs, paths, strict=True):
         _refuse_bad(model.tables, several)
+        if rest := model._rest(obstacles, "certify_motion"):
+            _prove_rest(several, rest, CAP)
     return [_certificate(several, batch) for several, batch in proofs]

@@ -46,7 +46,10 @@ def deepest(library: Any, first: Any, at: Any, second: Any, other_at: Any) -> An
     a = _triangles(first, [contact.b1 for contact in contacts], at)
     b = _triangles(second, [contact.b2 for contact in contacts], other_at)
     gaps, normals = _gaps(a, b)
-    k = int(np.argmin(gaps))
+    measured = np.isfinite(gaps)  # two triangles without area have no axis
+    if not measured.any():
+        return None
+    k = int(np.argmin(np.where(measured, gaps, np.inf)))
     distance, normal = min(float(gaps[k]), -TOUCHING), normals[k]
     point, other_point = _witnesses(a[k], b[k], normal, distance)
     return distance, point, other_point, normal

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from linkwork import deadlines
 from linkwork.collision.part_distances import Poses
 from linkwork.collision.proving import FIRST_TOUCH, SHARE, SHORTEST
 from linkwork.collision.rest import Left, Rest
@@ -55,10 +56,14 @@ class CoalProofs:
         """About the k-th motion up to the parameter `end`."""
         known = Outcome(self.cap)
         parts = max(1, int(np.ceil(np.linalg.norm(self.ways[k]) / self.first)))
-        cuts = [part / parts for part in range(parts + 1)]
-        waiting = list(zip(cuts[-2::-1], cuts[:0:-1], strict=True))  # the leftmost last: it is taken first
-        while waiting and not known.undecided:
-            left, right = waiting.pop()
+        fresh = ((part / parts, (part + 1) / parts) for part in range(parts))
+        waiting: list[tuple[float, float]] = []  # halves, the leftmost last: it is taken first
+        while not known.undecided:
+            deadlines.check()
+            piece = waiting.pop() if waiting else next(fresh, None)
+            if piece is None:
+                break
+            left, right = piece
             right = min(right, end if np.isnan(known.at) else known.at)
             if right - left <= 0.0 or (not np.isnan(known.at) and right - left < FIRST_TOUCH):
                 continue
@@ -92,8 +97,11 @@ class CoalProofs:
         apart = rest.least_distances(poses)[0] - moved * half
         near = bound = self.cap
         radius = np.inf
-        for j in np.argsort(apart, kind="stable"):
+        order = np.argsort(apart, kind="stable")
+        for i, j in enumerate(order):
             if apart[j] >= max(bound, 0.0):
+                skipped = (apart + moved * half)[order[i:]]  # no nearer than their balls
+                near = min(near, float(skipped.min()))
                 break
             measured = rest.measured(rest.left[j], poses, 0)[0]
             if measured < 0.0:

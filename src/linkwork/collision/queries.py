@@ -116,7 +116,7 @@ class Queries:
             several = [self.certify_motion(q0, q1, scene, cap, variables) for scene in scenes]
             return Certificate(*(np.stack([getattr(c, f.name) for c in several]) for f in fields(Certificate)))
         around = _obstacles(obstacles)
-        rest = self._rest(around, "clearance")
+        rest = self._rest(around, "certify_motion")
         return certify.certify_motion(self.tables, q0, q1, around, cap, variables, rest)
 
     def clearances(

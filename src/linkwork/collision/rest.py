@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwork import deadlines
 from linkwork.collision import exact
 from linkwork.collision.exact_tapers import Answer, Pose
 from linkwork.collision.part_distances import Poses
@@ -90,6 +91,7 @@ class Rest:
         for begin in range(0, len(q), portion):
             poses = Poses(self.subject, q[begin : begin + portion])
             for k, apart in enumerate(self.least_distances(poses)):
+                deadlines.check()
                 near = (self.left[j] for j in np.argsort(apart, kind="stable") if apart[j] < 0.0)
                 verdicts[begin + k] = any(exact.touch(*self._placed(left, poses, k)) for left in near)
         return verdicts

@@ -242,7 +242,7 @@ class ControlPanel:
             work()
         except LinkworkError as error:
             if self._running:
-                self.words.content = str(error)
+                self._sentence = self.words.content = str(error)
 
     def step(self) -> None:
         """One second of the loop, its curves and words."""

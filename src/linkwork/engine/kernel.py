@@ -194,9 +194,9 @@ class Kernel:
         return self._shared(inputs, steps, outputs, samples, width, (held, outs))
 
     def _shared(self, inputs: Any, strides: Any, outputs: Any, samples: int, width: int, alive: Any) -> int:
-        counts = self._counts
+        counts, code = self._counts, self._code[width]
         return run_shared(
-            self._code[width].addresses["run"],
+            code.addresses["run"],
             ctypes.addressof(inputs),
             ctypes.addressof(strides),
             ctypes.addressof(outputs),
@@ -204,7 +204,7 @@ class Kernel:
             samples=samples,
             operations=counts["operations"],
             grain=counts[f"lanes{width}"],
-            alive=(inputs, strides, outputs, alive),
+            alive=(code, inputs, strides, outputs, alive),
             written=sum(math.prod(shape) for _, shape in self.signature.outputs),
         )
 

@@ -185,7 +185,7 @@ class Scan:
 
     def _run(self, width: int, samples: int, steps: int, every: int, *arrays: np.ndarray) -> None:
         start, parameters, sequences, final, verdicts, records = arrays
-        _, run, scratch_size = self._load(width)
+        code, run, scratch_size = self._load(width)
         cancel = ctypes.c_int64(0)
         values = {
             "state_in": start.ctypes.data,
@@ -214,7 +214,8 @@ class Scan:
         count = min(-(-samples // width), 8 * shares) if shares > 1 else 1
         pieces = [(samples * k // count, samples * (k + 1) // count) for k in range(count)]
 
-        def help_out(held: Any = (arrays, table, cancel)) -> None:
+        # a worker may still run when this call has ended by an exception, and this scan with it: it keeps what it uses
+        def help_out(held: Any = (arrays, table, cancel, code)) -> None:
             own = scratch.pop()
             while not cancel.value:
                 try:

@@ -181,7 +181,7 @@ class StagedKernel:
             samples=samples,
             operations=self.signature.operations,
             grain=header["grain"],
-            alive=(inputs, steps, outputs, arrays, outs, packed),
+            alive=(code, inputs, steps, outputs, arrays, outs, packed),
         )
 
     def _arrays(self, args: Sequence[Any], context: Context) -> tuple[list[np.ndarray], tuple[int, ...]]:

@@ -20,12 +20,10 @@ from linkwork.actuation.coordinates import to_actuators
 from linkwork.actuation.layout import layout_of
 from linkwork.arguments import as_doubles
 from linkwork.configurations import coordinate_names
-from linkwork.errors import InvalidFile, InvalidInput, UnknownName, did_you_mean
+from linkwork.errors import InvalidFile, InvalidInput, LinkworkError, UnknownName, did_you_mean
 from linkwork.formats.tables import read_csv
 from linkwork.loops.assembly import home
 from linkwork.subject import Subject
-
-ARRAYS = ("c", "cd", "cdd", "q", "v", "a")
 
 
 def is_file(motion: Any) -> bool:
@@ -47,13 +45,16 @@ def arrays_of(subject: Subject, motion: Any, who: str = "analyse: motion") -> Ma
         _check_time(str(motion), columns["time"])
     else:
         columns = {str(name): motion[name] for name in _names(motion)}
-    if any(name in columns for name in ("c", "q")):
+    if not is_file(motion) and any(name in columns for name in ("c", "q")):
         return columns
     named = {name.removeprefix("command."): values for name, values in columns.items() if name != "time"}
+    if is_file(motion) and not named:
+        raise InvalidFile(f'{who}: there is no column beside "time", expected q.JOINT of all joints, or commands')
     if named and named.keys() <= set(layout_of(subject).names):
         return _commands(subject, columns.get("time", ()), named)
     if any(name.startswith("q.") for name in columns):
-        return _coordinates(subject, columns, who)
+        unknown = InvalidFile if is_file(motion) else UnknownName
+        return _coordinates(subject, columns, who, unknown)
     return _commands(subject, columns.get("time", ()), named) if named else columns
 
 
@@ -66,7 +67,9 @@ def _check_time(path: str, time: np.ndarray) -> None:
         raise InvalidFile(f"{path}:{int(np.argmin(np.diff(time) > 0)) + 3}: time does not grow")
 
 
-def _coordinates(subject: Subject, columns: Mapping[str, Any], who: str) -> dict[str, Any]:
+def _coordinates(
+    subject: Subject, columns: Mapping[str, Any], who: str, unknown: type[LinkworkError]
+) -> dict[str, Any]:
     arrays = {"time": columns.get("time", ())}
     for label in "qva":
         names = [f"{label}.{name}" for name in coordinate_names(subject, label == "q")]
@@ -74,7 +77,7 @@ def _coordinates(subject: Subject, columns: Mapping[str, Any], who: str) -> dict
             continue
         for name in names:
             if name not in columns:
-                raise UnknownName(f'{who}: there is no column "{name}"{did_you_mean(name, columns)}')
+                raise unknown(f'{who}: there is no column "{name}"{did_you_mean(name, columns)}')
         arrays[label] = np.column_stack([as_doubles(columns[name], f'{who}: "{name}"') for name in names])
     return arrays
 

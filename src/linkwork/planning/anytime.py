@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from linkwork.collision import Obstacles
-from linkwork.planning.jobs import SOLVED, Job, PlannerSettings, Search
+from linkwork.planning.jobs import RUNNING, SOLVED, Job, PlannerSettings, Search
 from linkwork.planning.questions import length_of
 
 ITERATIONS = 2048
@@ -50,7 +50,11 @@ def improved(
         turn += 1
         job = search.job(*problem, replace(settings, bound=bound), generator.random(len(shift)))
         arena = search.arena(job)
-        if search.go_on(job, ITERATIONS * patience(turn), arena) != SOLVED or job["path_count"] > job["path_rows"]:
+        for portion in range(1, patience(turn) + 1):  # between portions the clock is looked at
+            status = search.go_on(job, ITERATIONS * portion, arena)
+            if status != RUNNING or time.perf_counter() >= until:
+                break
+        if status != SOLVED or job["path_count"] > job["path_rows"]:
             continue
         candidate = shorten(job.waypoints)
         if length_of(candidate) < length:

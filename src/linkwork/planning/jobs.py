@@ -262,7 +262,7 @@ class Search:
         offset = ctypes.c_int64(self.scratch)
         inputs = (ctypes.c_int64 * 2)(listed.ctypes.data, ctypes.addressof(offset))
         place = ctypes.addressof(inputs)
-        alive = (jobs, listed, offset, inputs)
+        alive = (self, jobs, listed, offset, inputs)
         scratch = self.scratch + own
         run_shared(self.run, place, place, place, scratch, len(jobs), OPERATIONS, 1, alive)
 

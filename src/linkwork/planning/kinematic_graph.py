@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
 from linkwork import configurations, deadlines, quantities
-from linkwork.arguments import choice, finite, finite_rows, number, whole
+from linkwork.arguments import choice, finite, number, whole
 from linkwork.errors import InvalidInput
 from linkwork.planning import graph_files
 from linkwork.planning.clusters import BLOCKED, clusters, touching
@@ -48,7 +48,6 @@ from linkwork.results import short_repr
 from linkwork.subject import RobotLike, Subject, subject_of
 
 log = logging.getLogger(__name__)
-"""A position this near to a voxel's face (in voxels) is on it, and belongs to the lower index."""
 COSTS = ("task", "joint", "manipulability")
 
 
@@ -219,7 +218,7 @@ class KinematicGraph:
         tolerance   goal vertices are all whose mean position is this near to the goal [m], beside those of its voxel
         certify     with obstacles: every step is proved free; steps that are not are planned around
         """
-        begin = finite_rows(start, self.subject.nq, "plan: start")
+        begin = finite(start, (self.subject.nq,), "plan: start")
         if outside := self.outside(begin):
             return GraphPlan(False, f"start lies outside the ranges of the graph: {outside}")
         first = self.node_of(begin, "plan: start")

@@ -9,7 +9,7 @@ import casadi
 from casadi import SX
 
 from linkwork.arguments import name_list
-from linkwork.errors import InvalidInput
+from linkwork.errors import InvalidInput, NotPossible
 from linkwork.model import Frame
 from linkwork.quantities.evaluate import kernel_of
 from linkwork.quantities.table import quantity
@@ -34,7 +34,14 @@ def named_function(
     bodies = name_list([payload] if isinstance(payload, str) else payload, "function: payload")
     frames = name_list([forces] if isinstance(forces, str) else forces, "function: forces")
     line = quantity(name)
-    carriers = {frame.name: frame for frame in subject.model.frames if frame.name in bodies}
+    known = {body.name for body in subject.model.bodies}
+    carriers = {f.name: f for f in subject.model.frames if f.name in bodies and f.name not in known}
+    if carriers and subject.live:
+        held = next(iter(carriers))
+        raise NotPossible(
+            f'function: payload on frame "{held}": robot "{subject.model.name}" has live variables, which may move the '
+            f'frame; put it on body "{carriers[held].body}"'
+        )
     on = tuple(carriers[held].body if held in carriers else held for held in bodies)
     if len(set(on)) < len(on):
         raise InvalidInput(f"function: payload is {bodies}, expected each body once: frames count for their body")

@@ -309,9 +309,9 @@ class QuantityMethods:
 
 
 def _referred(name: str, reference: str) -> str:
-    if type(reference) is str and reference == _WORLD:
+    if isinstance(reference, str) and reference == _WORLD:
         return name
-    if reference != "body":
+    if not isinstance(reference, str) or reference != "body":
         pinocchio = " (Pinocchio's LOCAL_WORLD_ALIGNED and LOCAL)" if "LOCAL" in str(reference).upper() else ""
         raise InvalidInput(f"{name}: reference is {shown(reference)}, expected 'world' or 'body'{pinocchio}")
     return f"{name}_body"

@@ -92,7 +92,10 @@ def triads(
     d, gamma = with_tail(task, tail, who), task.rotations
     alpha = turns[..., 1:] - turns[..., :1]
     chosen = chosen_rotations(beta, task.n, np.broadcast_shapes(d.shape[:-1], alpha.shape[:-1]), who)
-    batch = np.broadcast_shapes(d.shape[:-1], alpha.shape[:-1], *[b.shape for b in chosen.values()])
+    rated: tuple[int, ...] = ()
+    if alpha_rates is not None and task.velocities is not None:
+        rated = as_doubles(alpha_rates, f"{who}: alpha_rates").shape[:-1]
+    batch = np.broadcast_shapes(d.shape[:-1], alpha.shape[:-1], rated, *[b.shape for b in chosen.values()])
     d, alpha, gamma = (np.broadcast_to(x, (*batch, task.n - 1)) for x in (d, alpha, gamma))
     reason = _troubles(task, alpha, gamma, batch, who)
     size = np.maximum(np.abs(d).max(axis=-1), 1e-300)

@@ -357,7 +357,9 @@ def _starts(who: str, subject: Any, count: int, q0: ArrayLike | None) -> np.ndar
 def _from(subject: Any, frame: str, poses: Any, q: np.ndarray) -> list[Any]:
     """What `line` takes as poses, as a list; before one alone stands where the frame is."""
     shape = () if isinstance(poses, Sequence) else np.shape(matrix_of(poses))
-    entries = [poses] if isinstance(poses, Arc) or shape in ((4, 4), (3,)) else list(poses)
+    position = isinstance(poses, Sequence) and len(poses) == 3 and all(isinstance(x, int | float) for x in poses)
+    one = position or isinstance(poses, Arc) or shape in ((4, 4), (3,))
+    entries = [poses] if one else list(poses)
     return entries if len(entries) != 1 else [quantities.evaluate(subject, "pose", {"q": q}, frame), *entries]
 
 

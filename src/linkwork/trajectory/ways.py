@@ -78,7 +78,7 @@ def _one(entry: Any, k: int, before: np.ndarray | None = None) -> np.ndarray:
     try:
         keeps = before is not None and np.shape(matrix_of(entry)) == (3,)
         T = as_pose(entry, matrix=before[:3, :3] if keeps and before is not None else None)
-    except InvalidInput as error:
+    except ValueError as error:  # ours, and that of a ragged list
         raise InvalidInput(f"line: pose {k}: {error}") from None
     if T.shape != (4, 4):
         raise InvalidInput(f"line: pose {k} has shape {T.shape}, expected (4, 4)")

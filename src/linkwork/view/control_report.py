@@ -107,12 +107,12 @@ def _loops(robot: Robot, runs: Mapping[str, Any], laws: Mapping[str, Any]) -> st
 def _curves(robot: Robot, runs: Mapping[str, Any], target: Any) -> list[str]:
     """Error and force of every joint, all laws in one chart."""
     parts = []
-    time = next(iter(runs.values())).time
+    time = max((run.time for run in runs.values()), key=lambda instants: instants[-1])
     for what, unit in (("error", "rad, m"), ("force", "N m, N")):
         rows = {name: run.tau if what == "force" else _wanted(target, run) - run.q for name, run in runs.items()}
         charts = []
         for k, joint in enumerate(robot.joints):
-            curves = {name: np.interp(time, runs[name].time, x[:, k]) for name, x in rows.items()}
+            curves = {name: np.interp(time, runs[name].time, x[:, k], right=np.nan) for name, x in rows.items()}
             charts.append(Chart(f"{joint}: {what}", unit, curves, time))
         parts.append(charts_html(f"{what.capitalize()} of every joint", charts))
     return parts

@@ -165,7 +165,8 @@
       const t = time[0] + ((at - L) / (W - L - R)) * (time[time.length - 1] - time[0]);
       if (time.length > 1) (given.x ? own : cursors).forEach((move) => move(Math.max(time[0], Math.min(time[time.length - 1], t))));
     };
-    exporter(host, given.title, alone, () => [{ name: given.across.split(" [")[0], values: time }, ...given.series]);
+    const numbers = () => given.series.map((s) => ({ name: s.name, values: s.values.map((v) => v ?? NaN) }));
+    exporter(host, given.title, alone, () => [{ name: given.across.split(" [")[0], values: time }, ...numbers()]);
     host.append(svg, legend);
     draw();
   }
