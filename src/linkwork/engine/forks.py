@@ -15,9 +15,9 @@ import threading
 import weakref
 from contextlib import suppress
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
-import casadi
 from llvmlite.binding import ffi
 
 _awaited: list[tuple[int, Any]] = []  # (rank, lock): taken in this order, outer ones first
@@ -101,7 +101,7 @@ class _MutexLock:
 
     def __init__(self, name: str) -> None:
         # a mutex of C++ is one of pthreads, whose calls the process itself has
-        process, library = ctypes.CDLL(None), ctypes.CDLL(casadi._casadi.__file__)
+        process, library = ctypes.CDLL(None), ctypes.CDLL(import_module("casadi._casadi").__file__)
         self._address = ctypes.addressof(ctypes.c_char.in_dll(library, name))
         self._lock, self._unlock = process.pthread_mutex_lock, process.pthread_mutex_unlock
         for call in (self._lock, self._unlock):
