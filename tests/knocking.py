@@ -103,7 +103,7 @@ def doors(robot: lw.Robot, methods: bool = True) -> list[Door]:
             room = importlib.import_module(f"linkwork.{info.name}")
             for name in getattr(room, "__all__", ()):
                 found.setdefault(f"lw.{info.name}.{name}", getattr(room, name))
-    for name in dir(type(robot)):
+    for name in dir(robot):
         if not name.startswith("_") and callable(getattr(robot, name)):
             found[f"lw.Robot.{name}"] = getattr(robot, name)
     made = examples(robot) if methods else {}

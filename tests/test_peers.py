@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import re
+import sys
 
 import pytest
 
@@ -17,6 +18,7 @@ from linkwork.errors import LinkworkError
 def test_what_a_robot_is_said_to_have_it_has(theirs):
     robot = lw.load("ur5e")
     if theirs not in dir(robot):
+        assert not hasattr(robot, theirs)
         with pytest.raises(AttributeError, match=r"here it is robot\."):
             getattr(robot, theirs)
     first = re.match(r"\w+", peers.NAMES[theirs])[0]
@@ -32,14 +34,24 @@ def test_what_stands_at_the_top_stands_there(theirs):
         value = getattr(value, part)
 
 
-def test_a_slip_is_told_and_nothing_else_changes():
+def test_a_slip_is_told_and_nothing_else_changes(capsys):
     robot = lw.load("ur5e")
-    with pytest.raises(LinkworkError, match=r"has no attribute .gravity_torques.; did you mean .gravity_torque."):
+    with pytest.raises(AttributeError) as caught:
         robot.gravity_torques  # noqa: B018
+    sys.__excepthook__(caught.type, caught.value, None)  # what the interpreter prints
+    assert "Did you mean: 'gravity_torque'?" in capsys.readouterr().err
     with pytest.raises(AttributeError, match='did you mean "trajectory"'):
         lw.trajectry  # noqa: B018
     assert not hasattr(robot, "nothing_like_it") and not hasattr(robot, "__len__") and not hasattr(lw, "__path_")
     assert copy.deepcopy(robot).name == pickle.loads(pickle.dumps(robot)).name == "ur5e"
+
+
+def test_methods_of_a_robot_are_looked_up_in_the_quick_way():
+    """With `__getattr__`, or an own `__getattribute__`, the interpreter specialises no attribute of a class."""
+    names = [
+        name for kind in lw.Robot.__mro__[:-1] for name in ("__getattr__", "__getattribute__") if name in vars(kind)
+    ]
+    assert names == []
 
 
 def test_wrong_calls_say_the_right_one():

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 import sys
 import types
 import typing
@@ -33,6 +34,11 @@ _SIZES = (
     "embedded null byte",
 )
 """What numpy and the system say of sizes, shapes and names of files that arguments ask for."""
+_NO_SINGLE_NUMBER = frozenset(
+    ("str", "bool", "int", "None", "ArrayLike", "np.ndarray", "Mapping", "Path", "RobotLike", "Obstacles", "Around")
+    + ("Values", "Variables", "Forces", "Payloads")
+)
+"""Words of annotations of arguments that are no single number, or whose numbers are asked for inside."""
 DIRECT = "__linkwork_direct__"
 """Attribute of a class whose methods refuse arguments in machine code: a door would cost more than they do."""
 _WORDS = {
@@ -96,14 +102,19 @@ def door(function: Callable[..., Any], who: str, numbers: bool = True) -> Callab
     """
 
     is_quick = False  # what took no time the last time is not listened to: a handler of signals costs microseconds
+    first, last = (
+        0,
+        sys.maxsize if numbers else 0,
+    )  # places of single numbers; the annotations are read when it is called
 
     @functools.wraps(function)
     def guarded(*args: Any, **options: Any) -> Any:
-        nonlocal is_quick
-        if numbers:
-            for value in args:
+        nonlocal is_quick, first, last
+        if last:
+            for value in args[first:last]:
                 if value.__class__ is float and value != value:
                     raise _no_number(function, who, args, options)
+        if options and numbers:
             for value in options.values():
                 if value.__class__ is float and value != value:
                     raise _no_number(function, who, args, options)
@@ -116,6 +127,7 @@ def door(function: Callable[..., Any], who: str, numbers: bool = True) -> Callab
             else:
                 result = heard(function, *args, **options)
                 is_quick = perf_counter() - began < QUICK
+                first, last = _single_numbers(function) if numbers else (0, 0)
             return result
         except (LinkworkError, KeyboardInterrupt):
             is_quick = False
@@ -129,6 +141,19 @@ def door(function: Callable[..., Any], who: str, numbers: bool = True) -> Callab
 
     setattr(guarded, MARK, True)
     return guarded
+
+
+@functools.lru_cache(maxsize=4096)
+def _single_numbers(function: Callable[..., Any]) -> tuple[int, int]:
+    """From which place of a call up to which a single number may come, by the annotations: doors look at no others."""
+    places = []
+    for place, argument in enumerate(inspect.signature(function).parameters.values()):
+        if argument.kind is argument.VAR_POSITIONAL:
+            return min(places, default=place), sys.maxsize
+        words = set(re.findall(r"[\w.]+", str(argument.annotation)))
+        if argument.name not in ("self", "cls") and not words <= _NO_SINGLE_NUMBER:
+            places.append(place)
+    return (places[0], places[-1] + 1) if places else (0, 0)
 
 
 def _no_number(function: Callable[..., Any], who: str, args: tuple[Any, ...], options: dict[str, Any]) -> InvalidInput:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any, NoReturn, TypeVar
+
 from linkwork.errors import LinkworkError, did_you_mean
+
+
+Kind = TypeVar("Kind", bound=type)
 
 
 class UnknownAttribute(LinkworkError, AttributeError):
@@ -116,3 +121,26 @@ def unknown(what: str, name: str, prefix: str, names: dict[str, str], own: list[
     if name in names:
         return UnknownAttribute(f"{what} has no attribute {name!r}; here it is {prefix}{names[name]}")
     return UnknownAttribute(f"{what} has no attribute {name!r}{did_you_mean(name, own)}")
+
+
+class OtherName:
+    """A name that other tools have on a robot: whoever asks for it is told ours, and `hasattr` says no.
+
+    A class with `__getattr__` could do that for every name, but then the interpreter looks up each method of it in the
+    slow way: a fifth of a call of inverse dynamics.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, robot: Any, kind: type) -> NoReturn:
+        what = kind.__name__ if robot is None else f'robot "{robot.name}"'
+        raise UnknownAttribute(f"{what} has no attribute {self._name!r}; here it is robot.{NAMES[self._name]}")
+
+
+def with_other_names(kind: Kind) -> Kind:
+    """A class of robots that knows the names of other tools, but for those that mean the same here."""
+    for name in NAMES:
+        if not hasattr(kind, name):
+            setattr(kind, name, OtherName(name))
+    return kind

@@ -24,7 +24,7 @@ from linkwork.mechanism_methods import MechanismMethods
 from linkwork.model import Model, Placement, edit
 from linkwork.model.parametric import Edited, Parametric, unknown_variable
 from linkwork.model.validation import sound
-from linkwork.peers import NAMES, unknown
+from linkwork.peers import OtherName, with_other_names
 from linkwork.poses import pose
 from linkwork.quantities.functions import named_function
 from linkwork.quantities.methods import QuantityMethods
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from linkwork.synthesis.task import PlanarTask
 
 
+@with_other_names
 @functools.partial(with_door, methods=True)
 class Robot(QuantityMethods, Looks, MechanismMethods):
     """A robot: described once, every quantity about it is one call, for one configuration or for a million.
@@ -168,11 +169,10 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
     def __str__(self) -> str:
         return configurations.table(self.subject)
 
-    def __getattr__(self, name: str) -> Any:
-        """Only what is not there comes here."""
-        if name.startswith("_") or "subject" not in self.__dict__:
-            raise AttributeError(name)
-        raise unknown(f'robot "{self.name}"', name, "robot.", NAMES, [n for n in dir(self) if n[0] != "_"])
+    def __dir__(self) -> list[str]:
+        """Without the names of other tools, which only say ours."""
+        kind = type(self)
+        return [name for name in super().__dir__() if not isinstance(vars(kind).get(name), OtherName)]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Robot, (self.model, self.subject.parametric, self.subject.live)

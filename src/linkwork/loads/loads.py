@@ -323,8 +323,24 @@ def loads(
         _explain(subject, np.asarray(q, dtype=float), variables)
         sample = f" of sample {tuple(map(int, np.argwhere(lever < DEAD_POINT)[0]))}" if lever.ndim else ""
         raise InvalidInput(f"loads{sample}: the elements of the loops cannot hold the joints without a motor there")
-    results = (wrench, effort, support, support_first, tension, length, base)
-    return Loads(subject, q, v, a, *results, variables, forces, payload)
+    made = object.__new__(Loads)  # a frozen class would set its fourteen fields one by one: a fifth of the call
+    made.__dict__.update(
+        subject=subject,
+        q=q,
+        v=v,
+        a=a,
+        wrenches=wrench,
+        efforts=effort,
+        supports=support,
+        supports_first=support_first,
+        tensions=tension,
+        lengths=length,
+        base=base,
+        variables=variables,
+        forces=forces,
+        payload=payload,
+    )
+    return made
 
 
 def _caller(subject: Subject) -> Callable[..., Any]:
