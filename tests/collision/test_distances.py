@@ -17,7 +17,7 @@ ids = "-".join
 def test_distances_and_nearest_points_are_those_of_coal(pair):
     """Closed forms on both sides: rounding of a few metres, and of a small angle for the points."""
     rng = np.random.default_rng(KINDS.index(pair[0]) * 10 + KINDS.index(pair[1]))
-    a, b = draw(pair[0], rng, 3000), draw(pair[1], rng, 3000)
+    a, b = draw(pair[0], rng, 1500), draw(pair[1], rng, 1500)
     distance, point, other_point, normal = kernel(*pair)(a, b)
     expected, coal_point, coal_other, coal_normal = by_coal(pair[0], a, pair[1], b)
     right = np.full(len(a), True)

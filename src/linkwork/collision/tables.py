@@ -9,8 +9,8 @@ loop over them ends where no further one can be reached. Floats get a margin tha
     sqrt 3 (14 u B + 2 u O) + 5 sqrt 3 u (B + O) + 2 u O in each of three coordinates
     distances of segments and cylinders add at most 16 u (B + O) for the rounded parameter of the nearest point
 
-together less than 128 u (B + O) (packing.py). Poses themselves are computed in doubles. A lane with a point beyond B is
-decided in doubles whatever its distances are.
+together less than 128 u (B + O) (packing.py), also where digits cancel (tests/collision/test_float_margins.py). Poses
+themselves are computed in doubles. A lane with a point beyond B is decided in doubles whatever its distances are.
 """
 
 from __future__ import annotations

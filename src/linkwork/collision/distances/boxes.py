@@ -11,6 +11,7 @@ from casadi import SX, dot, fabs, fmax, fmin, if_else, sqrt
 from linkwork.collision.distances.nearest import NOTHING, TOUCHING, Nearest, clamp, ratio, vector
 
 FAR = 1e30
+CLEARLY = 1.0 - 1e-6  # of a squared distance: less than rounding decides nothing
 
 
 class BoxAxes(NamedTuple):
@@ -83,7 +84,8 @@ def segment_box(p: SX, u: SX, h: SX) -> SX:
         f(t) = sum_i max(|p_i + t u_i| - h_i, 0)^2,      f'(t) / 2 = sum_i u_i (x_i - clamp(x_i, -h_i, h_i))
 
     f is convex, f' rises along straight pieces with breaks where x_i = +-h_i. Between the last break with f' <= 0 and
-    the first with f' >= 0 it is one straight line. Where it is zero on a stretch, the middle of it is given.
+    the first with f' >= 0 it is one straight line. Where it is zero on a stretch, the middle of it is given. Along a
+    face the slope is hardly more than rounding: a break that is nearer than what it leads to is taken instead.
     """
     steps = if_else(fabs(u) > NOTHING, u, NOTHING)
     breaks = [SX(0), SX(1)]
@@ -99,7 +101,19 @@ def segment_box(p: SX, u: SX, h: SX) -> SX:
         high, slope_high = if_else(sooner, t, high), if_else(sooner, slope, slope_high)
     share = ratio(-slope_low, slope_high - slope_low)
     on_a_stretch = high <= low
-    return clamp(if_else(on_a_stretch, 0.5 * (low + high), low + share * (high - low)), 0.0, 1.0)
+    t = clamp(if_else(on_a_stretch, 0.5 * (low + high), low + share * (high - low)), 0.0, 1.0)
+    squared = _squared(p + t * u, h)
+    for at_break in (low, high):
+        other = _squared(p + at_break * u, h)
+        nearer = other < CLEARLY * squared
+        t, squared = if_else(nearer, at_break, t), if_else(nearer, other, squared)
+    return t
+
+
+def _squared(x: SX, h: SX) -> SX:
+    """The squared distance of a point from the box of half sizes h about the origin."""
+    way = x - clamp(x, -h, h)
+    return dot(way, way)
 
 
 class Inside(NamedTuple):

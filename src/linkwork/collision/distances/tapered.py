@@ -86,20 +86,19 @@ def tapered_tapered(a: Sequence[SX], b: Sequence[SX]) -> Nearest:
 def _inside(first: Taper, second: Taper) -> tuple[SX, SX]:
     """The least value of the whole plane of parameters, cut to the square.
 
-    With G the Gram matrix of u and -v, G (s, t) + (u, -v)' w is what z has along both; the radii grow by (k, k') a unit
-    of (s, t), so g' z with g = sum of (u, -v) G^-1 (k, k').
+    With v turned, z is what w + s u + t v has in the plane of u and v. The radii grow by g' z, where g lies in that
+    plane with u' g = k and v' g = l; s and t follow from z. All by cross products with n = u x v, which keep their
+    digits where the lines are nearly parallel.
     """
     u, v, w = first.u, -second.u, first.p - second.p
-    uu, vv, uv = dot(u, u), dot(v, v), dot(u, v)
-    det = fmax(uu * vv - uv * uv, NOTHING)
     k, l = first.k, second.k
-    # g'g = (k, l) G^-1 (k, l)',  and z = h g / sqrt(1 - g'g) has (u, v)' z = h (k, l) / sqrt(1 - g'g)
-    gg = (k * k * vv - 2 * k * l * uv + l * l * uu) / det
     n = cross(u, v)
-    h = ratio(sqrt(dot(n, w) * dot(n, w)), sqrt(fmax(dot(n, n), NOTHING)))
-    scale = h / sqrt(fmax(1.0 - gg, 1e-18))
-    a, b = scale * k - dot(u, w), scale * l - dot(v, w)
-    return clamp((vv * a - uv * b) / det, 0.0, 1.0), clamp((uu * b - uv * a) / det, 0.0, 1.0)
+    nn = fmax(dot(n, n), NOTHING)
+    g = (k * cross(v, n) + l * cross(n, u)) / nn
+    h = sqrt(dot(n, w) * dot(n, w) / nn)
+    way = h / sqrt(fmax(1.0 - dot(g, g), 1e-18)) * g - w
+    s, t = dot(cross(way, v), n) / nn, dot(cross(u, way), n) / nn
+    return clamp(s, 0.0, 1.0), clamp(t, 0.0, 1.0)
 
 
 def tapered_half_space(a: Sequence[SX], b: Sequence[SX]) -> Nearest:
