@@ -1,13 +1,15 @@
 """Capsules around points: the least volume over the end points, the radius as large as the farthest point needs.
 
 A capsule is convex, so one that holds the corners of a triangle holds the triangle; the corners of the convex hull are
-enough. The search is that of Nelder and Mead from the principal axis, in a frame that moves with the points. Of very
+enough. The search is that of Nelder and Mead from the principal axes, in a frame that moves with the points and
+in which they are about one long: what is moved, turned, mirrored or scaled gets the same capsule there. Of very
 many points it looks at those that are farthest along some hundred directions; the radius holds all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,23 +20,45 @@ from linkwork.deadlines import check
 _GROW = 1.0 + 1e-12  # of a radius: rounding of the distances
 _MANY = 60_000  # points of which the search looks at few
 _DIRECTIONS = 600
+_AGAIN = 4  # searches more, at most, from where the best one ended
+_STEP = 0.05  # of the first simplex of a search, beside points that are about one long
+
+
+class _Frame(NamedTuple):
+    """Axes that move with points, and a length that grows with them."""
+
+    axes: np.ndarray
+    center: np.ndarray
+    size: float
+
+    @classmethod
+    def of(cls, points: np.ndarray) -> _Frame:
+        axes, center = own_frame(np.repeat(points[:, None], 3, axis=1))
+        return cls(axes, center, float(np.linalg.norm(points - center, axis=1).max()) or 1.0)
+
+    def local(self, points: np.ndarray) -> np.ndarray:
+        return (points - self.center) @ self.axes / self.size
+
+    def world(self, points: np.ndarray) -> np.ndarray:
+        return self.center + self.size * (points @ self.axes.T)
 
 
 def capsule_around(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """(start, end, radius) of a small capsule that holds points (n, 3)."""
-    corners, looked_at = _corners(points)
+    corners, looked_at, frame = _corners(points)
 
     def size(x: np.ndarray) -> float:
         length = float(np.linalg.norm(x[3:] - x[:3]))
         return _volume(length, _radius(looked_at, x[:3], x[3:]), 0.0)
 
     best = _searched(size, [np.concatenate(ends) for ends in _starts(looked_at)])
-    return best[:3], best[3:], _radius(corners, best[:3], best[3:]) * _GROW
+    start, end = frame.world(best.reshape(2, 3))
+    return start, end, _radius(corners, start, end) * _GROW
 
 
 def tapered_around(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, float]:
     """(start, end, start radius, end radius) of a small hull of two balls that holds points (n, 3)."""
-    corners, looked_at = _corners(points)
+    corners, looked_at, frame = _corners(points)
 
     def size(x: np.ndarray) -> float:
         r, k = _tapered_radius(looked_at, x)
@@ -45,8 +69,9 @@ def tapered_around(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, f
         radius = _radius(looked_at, start, end)
         starts += [np.array([*start, *end, k * radius]) for k in (-0.5, 0.0, 0.5)]
     best = _searched(size, starts)
-    r, k = _tapered_radius(corners, best)
-    return best[:3], best[3:6], r * _GROW, (r + k) * _GROW
+    start, end = frame.world(best[:6].reshape(2, 3))
+    r, k = _tapered_radius(corners, np.array([*start, *end, best[6] * frame.size]))
+    return start, end, r * _GROW, (r + k) * _GROW
 
 
 def several_capsules(corners: np.ndarray, count: int) -> list[tuple[np.ndarray, np.ndarray, float]]:
@@ -55,8 +80,9 @@ def several_capsules(corners: np.ndarray, count: int) -> list[tuple[np.ndarray, 
     Begun with slices of equal area along the longest axis; then each piece goes to the capsule that reaches out least
     for it, and every capsule is fitted again to its own.
     """
-    small = pieces(corners, np.ptp(corners.reshape(-1, 3), axis=0).max() / 12.0)
     axes, center = own_frame(corners)
+    longest = np.ptp((corners.reshape(-1, 3) - center) @ axes, axis=0).max()
+    small = pieces(corners, longest / 12.0)
     along = (small.mean(axis=1) - center) @ axes[:, 0]
     area = np.linalg.norm(np.cross(small[:, 1] - small[:, 0], small[:, 2] - small[:, 0]), axis=1)
     order = np.argsort(along, kind="stable")
@@ -76,21 +102,22 @@ def several_capsules(corners: np.ndarray, count: int) -> list[tuple[np.ndarray, 
     return best
 
 
-def _corners(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(points that decide what holds all of them, those that a search looks at)."""
+def _corners(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, _Frame]:
+    """(points that decide what holds all of them, those that a search looks at in a frame of theirs, that frame)."""
     if len(points) <= _MANY:
         corners = hull_corners(points)
-        return corners, corners
+        frame = _Frame.of(corners)
+        return corners, frame.local(corners), frame
     points = np.unique(points, axis=0)
-    # Fibonacci's spiral over a sphere, in axes of the points
-    axes, center = own_frame(np.repeat(points[:, None], 3, axis=1))
+    frame = _Frame.of(points)
+    # Fibonacci's spiral over a sphere
     turn = np.arange(_DIRECTIONS) * np.pi * (3.0 - np.sqrt(5.0))
     z = 1.0 - (2.0 * np.arange(_DIRECTIONS) + 1.0) / _DIRECTIONS
     beside = np.sqrt(1.0 - z * z)
     directions = np.stack([beside * np.cos(turn), beside * np.sin(turn), z])
-    local = (points - center) @ axes
+    local = frame.local(points)
     farthest = [int(np.argmax(local @ direction)) for direction in directions.T]
-    return points, points[np.unique(farthest)]
+    return points, local[np.unique(farthest)], frame
 
 
 def hull_corners(points: np.ndarray) -> np.ndarray:
@@ -119,18 +146,22 @@ def _starts(corners: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def _searched(size: Callable[[np.ndarray], float], starts: list[np.ndarray]) -> np.ndarray:
-    """The best of a few searches, each begun again where it ended."""
+    """The best of a few searches, begun again where it ended as long as that helps."""
     from scipy.optimize import minimize  # half a second, which inverse kinematics need not wait for
 
-    best, least = starts[0], np.inf
-    for start in starts:
-        x = start
-        for _ in range(2):
-            check()
-            search = minimize(size, x, method="Nelder-Mead", options={"maxfev": 600, "xatol": 1e-7, "fatol": 1e-12})
-            x = search.x
-        if search.fun < least:
-            best, least = x, float(search.fun)
+    def search(x: np.ndarray) -> tuple[float, np.ndarray]:
+        check()
+        simplex = np.vstack([x, x + _STEP * np.eye(len(x))])
+        options = {"initial_simplex": simplex, "maxfev": 600, "xatol": 1e-7, "fatol": 1e-12}
+        result = minimize(size, x, method="Nelder-Mead", options=options)
+        return float(result.fun), result.x
+
+    least, best = min((search(start) for start in starts), key=lambda ended: ended[0])
+    for _ in range(_AGAIN):
+        smaller, x = search(best)
+        if smaller > (1.0 - 1e-3) * least:
+            return x if smaller < least else best
+        least, best = smaller, x
     return best
 
 

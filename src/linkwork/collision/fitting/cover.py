@@ -6,6 +6,7 @@ halves are asked. What is still uncovered when its edges are shorter than a reso
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from linkwork.deadlines import check
 
 _ROWS = 4_000_000  # distances computed at once
+_MANY, _NEAR = 256, 8  # balls from which on near ones are asked, and how many of each size
 
 
 @dataclass(frozen=True)
@@ -59,21 +61,58 @@ def halves(corners: np.ndarray, edges: np.ndarray) -> np.ndarray:
 
 
 def _owners(corners: np.ndarray, centers: np.ndarray, radii: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each triangle the ball that holds it with most room, -1 for none, and its farthest corner from there."""
+    """For each triangle the ball that holds it with most room, -1 for none, and its farthest corner from there.
+
+    Of very many balls those near a triangle are asked. One that is overlooked proves nothing less: its triangles are
+    cut once more.
+    """
     owner = np.full(len(corners), -1)
     farthest = np.zeros(len(corners))
-    step = max(1, _ROWS // max(1, 3 * len(centers)))
+    if len(centers) > _MANY:
+        look, count = _near_ones(centers, radii)
+    else:
+        look, count = None, len(centers)
+    step = max(1, _ROWS // max(1, 3 * count))
     for begin in range(0, len(corners), step):
-        some = corners[begin : begin + step].reshape(-1, 3)
-        squares = (some * some).sum(axis=1)[:, None] - 2.0 * (some @ centers.T) + (centers * centers).sum(axis=1)
-        far = np.sqrt(np.maximum(squares.reshape(-1, 3, len(centers)).max(axis=1), 0.0))
-        room = radii - far
+        some = corners[begin : begin + step]
+        balls = None if look is None else look(some)
+        far = _reach_all(some, centers) if balls is None else _reach(some, centers[balls])
+        room = (radii if balls is None else radii[balls]) - far
         best = room.argmax(axis=1)
         rows = np.arange(len(room))
         held = room[rows, best] >= 0.0
-        owner[begin : begin + step][held] = best[held]
+        owner[begin : begin + step][held] = (best if balls is None else balls[rows, best])[held]
         farthest[begin : begin + step] = far[rows, best]
     return owner, farthest
+
+
+def _reach_all(corners: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    """How far the farthest corner of each triangle (m, 3, 3) is from each centre: (m, balls)."""
+    points = corners.reshape(-1, 3)
+    squares = (points * points).sum(axis=1)[:, None] - 2.0 * (points @ centers.T) + (centers * centers).sum(axis=1)
+    return np.sqrt(np.maximum(squares.reshape(-1, 3, len(centers)).max(axis=1), 0.0))
+
+
+def _reach(corners: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    """The same of some centres for each triangle, (m, k, 3): (m, k)."""
+    ways = corners[:, None, :, :] - centers[:, :, None, :]
+    return np.sqrt((ways * ways).sum(axis=3).max(axis=2))
+
+
+def _near_ones(centers: np.ndarray, radii: np.ndarray) -> tuple[Callable[[np.ndarray], np.ndarray], int]:
+    """(numbers of balls (m, k) that lie nearest to triangles (m, 3, 3), some of each size; how many those are)."""
+    from scipy.spatial import cKDTree
+
+    sizes = np.floor(np.log2(np.maximum(radii, 1e-300)))
+    groups = [np.flatnonzero(sizes == size) for size in np.unique(sizes)]
+    trees = [(group, cKDTree(centers[group]), min(_NEAR, len(group))) for group in groups]
+
+    def look(corners: np.ndarray) -> np.ndarray:
+        middles = corners.mean(axis=1)
+        asked = [(group, tree.query(middles, k=range(1, count + 1))[1]) for group, tree, count in trees]
+        return np.concatenate([group[numbers] for group, numbers in asked], axis=1)
+
+    return look, sum(count for _, _, count in trees)
 
 
 def inside(points: np.ndarray, centers: np.ndarray, radii: np.ndarray) -> np.ndarray:

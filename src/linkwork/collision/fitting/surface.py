@@ -13,6 +13,8 @@ from linkwork.engine.compile import CompiledFunction, compile
 from linkwork.errors import InvalidInput, NotPossible
 
 MOST_PIECES = 400_000  # that cuts may add to the triangles that came
+MOST_EXACT, FEW_EXACT = 5000, 1000  # triangles that are all measured: of a surface, of one size of a larger surface
+NEAR = 12  # triangles of one size that are measured, the nearest ones
 
 
 def triangles(shape: Shape) -> np.ndarray:
@@ -91,31 +93,43 @@ class Surface:
     def distance(self, points: np.ndarray) -> np.ndarray:
         """A lower bound (n,) of the distance of points to the surface; the distance itself for up to 5000 triangles.
 
-        Of more triangles those are measured whose centres are nearest; no other can be nearer than the last of these
-        less the largest reach of a triangle, which is small where there are that many.
+        More triangles are asked by size: large ones, of which there are few, all of them, so that a plate between
+        thousands of rounded edges does not spoil the bound.
+        """
+        if len(self.corners) <= MOST_EXACT:
+            return _to_nearest(points, self.corners)
+        sizes = np.floor(np.log2(np.maximum(self.reach, 1e-300)))
+        return np.min([self._of_size(points, sizes == size) for size in np.unique(sizes)], axis=0)
+
+    def _of_size(self, points: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """The bound for triangles of about one size.
+
+        Of many those are measured whose centres are nearest; no other can be nearer than the last of these less the
+        largest reach.
         """
         from scipy.spatial import cKDTree
 
-        if len(self.corners) <= 5000:
-            return self._exact(points)
-        near = 12
-        far, index = cKDTree(self.centers).query(points, k=near)
+        corners = self.corners[rows]
+        if len(corners) <= FEW_EXACT:
+            return _to_nearest(points, corners)
+        far, index = cKDTree(self.centers[rows]).query(points, k=NEAR)
         best = np.full(len(points), np.inf)
-        for k in range(near):
-            best = np.minimum(best, point_triangle()(points, self.corners[index[:, k]].reshape(-1, 9)))
-        return np.minimum(best, far[:, -1] - self.reach.max())
+        for k in range(NEAR):
+            best = np.minimum(best, point_triangle()(points, corners[index[:, k]].reshape(-1, 9)))
+        return np.minimum(best, far[:, -1] - self.reach[rows].max())
 
-    def _exact(self, points: np.ndarray) -> np.ndarray:
-        """The distance to the nearest of all triangles."""
-        best = np.full(len(points), np.inf)
-        rows = self.corners.reshape(-1, 9)
-        step = max(1, 2_000_000 // len(rows))
-        for begin in range(0, len(points), step):
-            some = points[begin : begin + step]
-            wide = np.broadcast_to(some[:, None, :], (len(some), len(rows), 3))
-            every = np.broadcast_to(rows, (len(some), len(rows), 9))
-            best[begin : begin + step] = point_triangle()(wide, every).min(axis=1)
-        return best
+
+def _to_nearest(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
+    """The distance (n,) to the nearest of all triangles (m, 3, 3)."""
+    best = np.full(len(points), np.inf)
+    rows = corners.reshape(-1, 9)
+    step = max(1, 2_000_000 // len(rows))
+    for begin in range(0, len(points), step):
+        some = points[begin : begin + step]
+        wide = np.broadcast_to(some[:, None, :], (len(some), len(rows), 3))
+        every = np.broadcast_to(rows, (len(some), len(rows), 9))
+        best[begin : begin + step] = point_triangle()(wide, every).min(axis=1)
+    return best
 
 
 @cache
