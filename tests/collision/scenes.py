@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 
 import linkwork as lw
-from linkwork.collision import Box, Capsule, HalfSpace, Obstacles, Sphere
+from linkwork.collision import Box, Capsule, CollisionModel, HalfSpace, Obstacles, Sphere
 
 
 def turned(angle: float, position: tuple[float, float, float]) -> np.ndarray:
@@ -63,3 +68,28 @@ def shapes_on(robot: lw.Robot, seed: int, kinds: str = "sphere") -> dict[str, li
                 own.append(Capsule(end * 0.1, end * 0.9 + rng.normal(scale=0.005, size=3), rng.uniform(0.01, 0.03)))
         found[body] = own
     return found
+
+
+SLIDER = """<robot name="gantry">
+  <link name="rail"/><link name="cart"/><link name="arm"/><link name="tip"/>
+  <joint name="x" type="prismatic"><parent link="rail"/><child link="cart"/><axis xyz="1 0 0"/>
+    <limit lower="-1" upper="1" velocity="1" effort="1"/></joint>
+  <joint name="turn" type="revolute"><parent link="cart"/><child link="arm"/><axis xyz="0 0 1"/>
+    <limit lower="-3" upper="3" velocity="1" effort="1"/></joint>
+  <joint name="out" type="prismatic"><parent link="arm"/><child link="tip"/><axis xyz="1 0 0"/><origin xyz="0.3 0 0.2"/>
+    <limit lower="0" upper="0.5" velocity="1" effort="1"/></joint>
+</robot>"""
+
+
+@cache
+def gantry() -> lw.Robot:
+    """A cart on a rail, an arm that turns on it, and a tip that slides out of the arm."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "gantry.urdf"
+        path.write_text(SLIDER)
+        return lw.load(path)
+
+
+def tip_of_gantry(*shapes: Any) -> CollisionModel:
+    """Shapes on the last body of a small robot, where the question is not about the robot."""
+    return CollisionModel(gantry(), {"tip": list(shapes)}, pairs=[])

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.collision import Box, CollisionModel, Obstacles, Sphere
+from linkwork.collision import Box, Capsule, CollisionModel, Obstacles, Sphere
 from linkwork.errors import InvalidInput
-from tests.collision.scenes import SCENES, shapes_on, turned
+from tests.collision.scenes import SCENES, gantry, shapes_on, turned
 from tests.collision.test_checker import some_pairs
 from tests.collision.test_motions import ends
 
@@ -22,33 +22,17 @@ def made(name: str, kinds: str = "sphere") -> CollisionModel:
     return CollisionModel(robot, shapes, pairs=some_pairs(robot, shapes))
 
 
-SLIDER = """<robot name="gantry">
-  <link name="rail"/><link name="cart"/><link name="arm"/><link name="tip"/>
-  <joint name="x" type="prismatic"><parent link="rail"/><child link="cart"/><axis xyz="1 0 0"/>
-    <limit lower="-1" upper="1" velocity="1" effort="1"/></joint>
-  <joint name="turn" type="revolute"><parent link="cart"/><child link="arm"/><axis xyz="0 0 1"/>
-    <limit lower="-3" upper="3" velocity="1" effort="1"/></joint>
-  <joint name="out" type="prismatic"><parent link="arm"/><child link="tip"/><axis xyz="1 0 0"/><origin xyz="0.3 0 0.2"/>
-    <limit lower="0" upper="0.5" velocity="1" effort="1"/></joint>
-</robot>"""
-
-
-def gantry() -> lw.Robot:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "gantry.urdf"
-        path.write_text(SLIDER)
-        return lw.load(path)
-
-
 def sliding(radius: float = 0.03) -> CollisionModel:
-    """A gantry with a ball on its cart and a row of balls of some radius at its tip."""
+    """A gantry with a ball on its cart, a capsule as its arm, and a row of balls of some radius at its tip."""
     row = [Sphere((x, 0, 0), radius) for x in np.linspace(0.0, 0.2, 8)]
-    return CollisionModel(gantry(), {"cart": [Sphere((0, 0, 0.1), 0.05)], "tip": row}, pairs=[("cart", "tip")])
+    arm = [Capsule((0.1, 0, 0.2), (0.3, 0, 0.2), 0.03)]
+    shapes = {"cart": [Sphere((0, 0, 0.1), 0.05)], "arm": arm, "tip": row}
+    return CollisionModel(gantry(), shapes, pairs=[("cart", "tip")])
 
 
 @pytest.fixture(scope="module", params=["ur5e", "gantry"])
 def model(request: pytest.FixtureRequest) -> CollisionModel:
-    return sliding() if request.param == "gantry" else made("ur5e", "mixed")
+    return sliding() if request.param == "gantry" else made("ur5e")
 
 
 @pytest.mark.parametrize("scene", SCENES)

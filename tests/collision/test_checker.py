@@ -19,7 +19,7 @@ from linkwork.collision.part_distances import Poses
 from linkwork.engine import machine
 from linkwork.engine.kernel import counts
 from linkwork.errors import InvalidInput, NotPossible
-from tests.collision.scenes import SCENES, shapes_on
+from tests.collision.scenes import SCENES, shapes_on, tip_of_gantry
 
 SHARED = Path(__file__).parents[3] / "shared" / "planning"
 ROBOTS = ("ur5e", "redundant-7", "charmie", "quadruped-12dof", "forrest")
@@ -102,10 +102,12 @@ def test_floats_never_change_a_verdict(arm: CollisionModel) -> None:
 
 
 @pytest.mark.parametrize("width", [*machine.widths(), 16])
-def test_every_width_gives_the_same_verdicts(arm: CollisionModel, width: int) -> None:
-    q, scene = arm.robot.random(301, seed=5), SCENES["table"]
-    verdicts = kernel_of(arm.tables)((q,), arm.tables.pack(scene), width=width) != 0
-    np.testing.assert_array_equal(verdicts, arm.collides(q, scene))
+def test_every_width_gives_the_same_verdicts(width: int) -> None:
+    model = tip_of_gantry(*(Sphere((x, 0, 0), 0.03) for x in np.linspace(0.0, 0.2, 8)))
+    q, scene = model.robot.random(301, seed=5), SCENES["shelves"]
+    verdicts = kernel_of(model.tables)((q,), model.tables.pack(scene), width=width) != 0
+    np.testing.assert_array_equal(verdicts, model.collides(q, scene))
+    assert 0.05 < verdicts.mean() < 0.95
 
 
 def test_place_batch_size_and_threads_change_nothing(arm: CollisionModel) -> None:
@@ -149,10 +151,9 @@ def test_what_stands_still_is_not_asked(arm: CollisionModel) -> None:
 
 
 def test_a_point_inside_a_box_touches_it() -> None:
-    robot = lw.load("ur5e")
-    tool = robot.bodies[-1]
-    model = CollisionModel(robot, {tool: [Sphere((0, 0, 0), 0.0)]}, pairs=[])
-    at = robot.pose(robot.neutral(), tool)[:3, 3]
+    model = tip_of_gantry(Sphere((0, 0, 0), 0.0))
+    robot = model.robot
+    at = robot.pose(robot.neutral(), "tip")[:3, 3]
     assert model.collides(robot.neutral(), [Box((0.1, 0.1, 0.1), at + 0.01)])
     assert not model.collides(robot.neutral(), [Box((0.1, 0.1, 0.1), at + 0.06)])
 

@@ -7,6 +7,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.collision import Box, CollisionModel, Convex, Sphere
+from linkwork.errors import InvalidInput
 from tests.collision.scenes import SCENES, shapes_on
 from tests.collision.test_checker import by_coal, some_pairs
 
@@ -78,6 +79,29 @@ def check_gradient(model: CollisionModel, q: np.ndarray) -> None:
     assert np.abs(found.gradient).max() > 0.1
 
 
+def test_between_two_that_are_equally_near_the_gradient_is_that_of_one(model: CollisionModel) -> None:
+    """Balls on both sides of a sphere: the distance is right, and only the gradient may be either's."""
+    robot = model.robot
+    balls = [(s.radius, body, s) for body in model.tables.moving for s in model.shapes[body] if s.kind == "sphere"]
+    _, body, ball = max(balls, key=lambda largest: largest[0])
+    ties, ways = 0, np.random.default_rng(9).normal(size=(60, 3))
+    for q, way in zip(robot.random(60, seed=9), ways, strict=True):
+        T = robot.pose(q, body)
+        center = T[:3, :3] @ ball.center + T[:3, 3]
+        step = (ball.radius + 0.003) * way / np.linalg.norm(way)
+        sides = [Sphere(center + sign * step, 0.002, name) for sign, name in ((1, "a"), (-1, "b"))]
+        first, second = (model.clearance(q, [side]) for side in sides)
+        if abs(first.distance - second.distance) > 1e-12 or first.other != "a" or second.other != "b":
+            continue
+        ties += 1
+        both = model.clearance(q, sides)
+        one = first if both.other == "a" else second
+        assert both.distance == pytest.approx(0.001, abs=1e-12) and both.distance == one.distance
+        np.testing.assert_allclose(both.gradient, one.gradient, rtol=0, atol=1e-12)
+        assert np.abs(first.gradient + second.gradient).max() < 1e-2 < np.abs(first.gradient).max()
+    assert ties >= 5
+
+
 @pytest.mark.parametrize("name", ["charmie", "forrest"])
 def test_gradients_of_trees_and_mimicking_joints(name: str) -> None:
     model = made(name, "sphere")
@@ -116,3 +140,17 @@ def test_hulls_go_to_coal_with_points_and_gradient(model: CollisionModel) -> Non
     np.testing.assert_allclose(as_hull.gradient[apart], as_box.gradient[apart], rtol=0, atol=1e-4)
     one = model.clearance(q[0], [Convex(corners + at, name="block")])
     assert one.distance == pytest.approx(as_hull.distance[0]) and one.other == as_hull.others[as_hull.other[0]]
+
+
+def test_answers_go_into_those_of_an_earlier_call(model: CollisionModel) -> None:
+    q, scene = model.robot.random(6, seed=10), SCENES["table"]
+    for ask in (model.clearance, model.clearances):
+        first, expected = ask(q[:3], scene), ask(q[3:], scene)
+        again = ask(q[3:], scene, out=first)
+        for name in ("distance", "point", "other_point", "normal", "gradient"):
+            assert getattr(again, name) is getattr(first, name)
+            np.testing.assert_array_equal(getattr(again, name), getattr(expected, name))
+        with pytest.raises(InvalidInput, match=r"distance of out has shape \(3.*expected \(2.*of an earlier call"):
+            ask(q[:2], scene, out=first)
+        with pytest.raises(InvalidInput, match=r"out is .*, expected a (Pair)?Clearances? of an earlier call"):
+            ask(q[:3], scene, out=np.zeros(3))

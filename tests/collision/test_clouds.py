@@ -9,7 +9,7 @@ import linkwork as lw
 from linkwork.collision import Box, Cloud, CollisionModel, Convex, Obstacles, Sphere
 from linkwork.collision.clusters import CLUSTERS, POINTS, clustered
 from linkwork.errors import InvalidInput
-from tests.collision.scenes import shapes_on
+from tests.collision.scenes import shapes_on, tip_of_gantry
 from tests.collision.test_motions import ends
 
 RNG = np.random.default_rng(3)
@@ -96,11 +96,10 @@ def test_gradients_beside_a_cloud_are_those_of_differences(arm: CollisionModel) 
 def test_hulls_and_meshes_meet_clouds_through_coal() -> None:
     """Corners of a box as a hull: the distances of the box itself, which machine code knows."""
     pytest.importorskip("coal")
-    robot = lw.load("ur5e")
-    tool, size = robot.bodies[-1], np.array([0.2, 0.1, 0.3])
+    size = np.array([0.2, 0.1, 0.3])
     corners = 0.5 * size * np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, -1).T
-    box, hull = (CollisionModel(robot, {tool: [s]}, pairs=[]) for s in (Box(size.tolist()), Convex(corners)))
-    q = robot.random(40, seed=6)
+    box, hull = tip_of_gantry(Box(size.tolist())), tip_of_gantry(Convex(corners))
+    q = box.robot.random(40, seed=6)
     cloud = Obstacles([Cloud(RNG.uniform(-0.8, 0.8, size=(60, 3)), 0.03, "scan")])
     expected, found = box.clearance(q, cloud), hull.clearance(q, cloud)
     np.testing.assert_allclose(found.distance, expected.distance, rtol=0, atol=1e-6)

@@ -10,14 +10,13 @@ from typer.testing import CliRunner
 import linkwork as lw
 from linkwork.cli.application import app, load_commands
 from linkwork.collision import Box, HalfSpace, Obstacles, Sphere, commands, save_obstacles
-from tests.collision.test_model import ARM
+from tests.collision.test_model import ROUND_ARM
 
 
 @pytest.fixture(scope="module")
 def cell(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cell")
-    text = ARM.replace("cylinder", "capsule").replace('<box size="0.4 0.4 0.1"/>', '<sphere radius="0.1"/>')
-    (folder / "arm.urdf").write_text(text)
+    (folder / "arm.urdf").write_text(ROUND_ARM)
     shapes = [
         HalfSpace((0, 0, 1), -0.5, "floor"),
         Box((0.1, 0.1, 0.1), (1.0, 0, 0.6), "block"),

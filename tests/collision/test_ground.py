@@ -12,7 +12,7 @@ import linkwork as lw
 from linkwork.collision import Box, Capsule, CollisionModel, HeightField, Obstacles, Sphere, exact
 from linkwork.collision.ground import ground_rows
 from linkwork.collision.part_distances import Poses
-from tests.collision.scenes import shapes_on
+from tests.collision.scenes import shapes_on, tip_of_gantry
 from tests.collision.test_motions import ends
 
 
@@ -74,11 +74,9 @@ def test_gradients_are_those_of_differences() -> None:
 
 
 def test_solid_all_the_way_down_and_nothing_beside_the_grid() -> None:
-    robot = lw.load("ur5e")
-    tool = robot.bodies[-1]
-    model = CollisionModel(robot, {tool: [Sphere((0, 0, 0), 0.02)]}, pairs=[])
-    q = robot.neutral()
-    x, y, z = robot.pose(q, tool)[:3, 3]
+    model = tip_of_gantry(Sphere((0, 0, 0), 0.02))
+    q = model.robot.neutral()
+    x, y, z = model.robot.pose(q, "tip")[:3, 3]
     flat = np.zeros((5, 6))
 
     def over(dx: float, dy: float, dz: float) -> float:
@@ -107,13 +105,11 @@ def test_proofs_and_motions_know_the_ground() -> None:
 
 
 def test_other_shapes_ask_coal_and_agree_with_spheres() -> None:
-    robot = lw.load("ur5e")
-    tool = robot.bodies[-1]
-    ground = Obstacles([hills()])
-    q = robot.random(60, seed=4)
-    ball = CollisionModel(robot, {tool: [Sphere((0, 0, 0), 0.05)]}, pairs=[])
-    stick = CollisionModel(robot, {tool: [Capsule((0, 0, 0), (0, 0, 0), 0.05)]}, pairs=[])
-    box = CollisionModel(robot, {tool: [Box((0.001, 0.001, 0.001))]}, pairs=[]).padded(0.0)
+    ground = Obstacles([replace(hills(), origin=(-0.8, -0.9, 0.15))])  # about as high as the tip
+    ball = tip_of_gantry(Sphere((0, 0, 0), 0.05))
+    stick = tip_of_gantry(Capsule((0, 0, 0), (0, 0, 0), 0.05))
+    box = tip_of_gantry(Box((0.001, 0.001, 0.001))).padded(0.0)
+    q = ball.robot.random(60, seed=4)
     np.testing.assert_array_equal(stick.collides(q, ground), ball.collides(q, ground))
     near = ball.clearance(q, ground).distance
     apart = near > 0.0

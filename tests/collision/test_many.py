@@ -13,6 +13,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+import linkwork as lw
 from linkwork.collision import CollisionModel, Obstacles, fit_spheres
 from linkwork.collision.exact import geometry
 from tests.collision.placements import by_coal, draw, kernel
@@ -23,6 +24,7 @@ from tests.collision.test_distances import IN_COAL, TAPERED, check_proofs
 from tests.collision.test_exact import answers, check_gaps, shape_of
 from tests.collision.test_exact_tapers import tapers
 from tests.collision.test_fitting import meshes, on_spheres, outside, triangles
+from tests.collision.test_model import check_left_out
 from tests.collision.test_motions import ends
 from tests.collision.test_proving_by_coal import arm, slides
 from tests.collision.test_proving_by_coal import check_proofs as check_proofs_by_coal
@@ -158,6 +160,14 @@ def test_no_direction_separates_many_cylinders_more(kind: str) -> None:
         cylinders = [shape_of("cylinder", row) for row in b]
         shapes = tapers(a) if kind == "tapered_capsule" else [shape_of(kind, row) for row in a]
         check_gaps((kind, "cylinder"), a, b, *answers(shapes, cylinders), rng)
+
+
+@pytest.mark.parametrize("name", ["ur5e", "panda", "quadruped-12dof"])
+def test_no_pair_that_touches_in_a_million_samples_is_left_out(name: str) -> None:
+    robot = lw.load(name)
+    made = CollisionModel(robot, shapes_on(robot, 4, "mixed"))
+    for seed in range(100, 110):
+        check_left_out(made, 100_000, seed)
 
 
 def test_spheres_of_the_panda_at_ten_millimetres() -> None:

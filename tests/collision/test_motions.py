@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.collision import CollisionModel
+from linkwork.collision import CollisionModel, Sphere
 from linkwork.collision.motions import kernel_of
 from linkwork.engine import machine
 from linkwork.errors import InvalidInput
-from tests.collision.scenes import SCENES, shapes_on
+from tests.collision.scenes import SCENES, shapes_on, tip_of_gantry
 from tests.collision.test_checker import some_pairs
 
 
@@ -54,13 +54,14 @@ def test_other_steps_and_no_way_at_all(arm: CollisionModel) -> None:
 
 
 @pytest.mark.parametrize("width", [*machine.widths(), 16])
-def test_every_width_gives_the_same_verdicts(arm: CollisionModel, width: int) -> None:
-    q0, q1 = ends(arm, 100)
-    scene = SCENES["table"]
+def test_every_width_gives_the_same_verdicts(width: int) -> None:
+    model = tip_of_gantry(*(Sphere((x, 0, 0), 0.03) for x in np.linspace(0.0, 0.2, 8)))
+    (q0, q1), scene = ends(model, 100), SCENES["shelves"]
     v = q1 - q0
     count = np.ceil(np.linalg.norm(v, axis=1) * 32)[:, None]
-    hits = kernel_of(arm.tables)((q0, v, count), arm.tables.pack(scene), width=width)
-    np.testing.assert_array_equal(hits == 0, arm.motion_is_free(q0, q1, scene))
+    free = kernel_of(model.tables)((q0, v, count), model.tables.pack(scene), width=width) == 0
+    np.testing.assert_array_equal(free, model.motion_is_free(q0, q1, scene))
+    assert 0.05 < free.mean() < 0.95
 
 
 def test_shapes_of_one_motion_a_batch_and_a_path(arm: CollisionModel) -> None:
@@ -75,14 +76,33 @@ def test_shapes_of_one_motion_a_batch_and_a_path(arm: CollisionModel) -> None:
     assert arm.path_is_free(path[0], scene) == (each & arm.motion_is_free(q1, q0, scene))[0]
 
 
+def test_verdicts_go_into_an_array_of_the_caller(arm: CollisionModel) -> None:
+    (q0, q1), scene = ends(arm, 80), SCENES["shelves"]
+    path = np.stack([q0, q1], axis=1)
+    asked = {
+        "collides": lambda **out: arm.collides(q0, scene, **out),
+        "motion_is_free": lambda **out: arm.motion_is_free(q0, q1, scene, **out),
+        "path_is_free": lambda **out: arm.path_is_free(path, scene, **out),
+    }
+    for name, ask in asked.items():
+        out = np.ones(80, dtype=bool)
+        assert ask(out=out) is out
+        np.testing.assert_array_equal(out, ask())
+        assert 0 < out.sum() < 80
+        for wrong, came in ((np.ones(80), "float64"), (np.ones(5, dtype=bool), "bool"), (3, "3")):
+            with pytest.raises(InvalidInput, match=rf"{name}: out is {came}.*of bool of shape \(80,\)"):
+                ask(out=wrong)
+        out.flags.writeable = False
+        with pytest.raises(InvalidInput, match=f"{name}: out is read-only"):
+            ask(out=out)
+
+
 def test_a_floating_base_moves_along_its_screw(tmp_path) -> None:
     path = tmp_path / "free.xml"
     path.write_text(
         "<mujoco><worldbody><body name='trunk'><freejoint/><geom size='.1' mass='1'/></body></worldbody></mujoco>"
     )
     robot = lw.load(path)
-    from linkwork.collision import Sphere
-
     model = CollisionModel(robot, {"trunk": [Sphere((0.2, 0, 0), 0.1), Sphere((-0.2, 0, 0), 0.1)]}, pairs=[])
     q0, q1 = ends(model, 80)
     scene = SCENES["shelves"]

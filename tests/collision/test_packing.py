@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-import linkwork as lw
-from linkwork.collision import Box, Capsule, Cloud, CollisionModel, Cylinder, HalfSpace, Obstacles, Sphere
+from linkwork.collision import Box, Capsule, Cloud, Cylinder, HalfSpace, Obstacles, Sphere
 from linkwork.collision.packing import Packer
 from linkwork.engine.staged import Packed
+from tests.collision.scenes import tip_of_gantry
 
 
 def shapes() -> list:
@@ -49,11 +49,9 @@ def test_what_is_moved_is_packed_as_if_it_were_new() -> None:
 
 def test_obstacles_that_live_on_keep_their_rows() -> None:
     """Moving makes other obstacles: those before answer as before."""
-    robot = lw.load("ur5e")
-    tool = robot.bodies[-1]
-    model = CollisionModel(robot, {tool: [Sphere((0, 0, 0), 0.05)]}, pairs=[])
-    q = robot.neutral()
-    here = robot.pose(q, tool)[:3, 3]
+    model = tip_of_gantry(Sphere((0, 0, 0), 0.05))
+    q = model.robot.neutral()
+    here = model.robot.pose(q, "tip")[:3, 3]
     far = Obstacles({"ball": Sphere((5, 5, 5), 0.05), "post": Capsule((4, 4, 0), (4, 4, 1), 0.1)})
     assert not model.collides(q, far)
     near = far.moved("ball", here)

@@ -7,8 +7,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.collision import Box, Cloud, CollisionModel, Convex, Cylinder, HeightField, Mesh, Obstacles, Sphere
-from tests.collision.scenes import turned
-from tests.collision.test_certify import gantry
+from tests.collision.scenes import gantry, turned
 from tests.collision.test_exact_tapers import CORNERS, FACES
 from tests.collision.test_motions import ends
 
@@ -52,7 +51,7 @@ def model(request: pytest.FixtureRequest) -> CollisionModel:
 
 
 def test_proofs_hold_and_touches_touch(model: CollisionModel) -> None:
-    check_proofs(model, *ends(model, 30), samples=60)
+    check_proofs(model, *ends(model, 20), samples=60)
 
 
 def check_proofs(model: CollisionModel, q0: np.ndarray, q1: np.ndarray, samples: int) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwork.collision import Box, Obstacles, Sphere
+from linkwork.collision import Box, CollisionModel, HeightField, Obstacles, Sphere
+from linkwork.collision.certify import many_certificates
 from linkwork.errors import InvalidInput
 from linkwork.planning import Moving, TimedPlan, plan_in_time
 from tests.planning.test_plan import arm
@@ -77,6 +78,23 @@ def test_an_arm_among_moving_spheres() -> None:
         assert not model.collides(answer.at(t), answer.scene(t))
 
 
+def test_pairs_that_only_coal_knows_are_proved_as_well() -> None:
+    """A box among boxes: samples step over a plate, the proof does not, and the bound is that of the gap beside."""
+    pytest.importorskip("coal")
+    boxes = CollisionModel(point().robot, {"point": [Box((0.001, 0.001, 0.001))]}, pairs=[])
+    assert not boxes.in_machine_code([Box((1, 1, 1))])
+    plate = Box((0.0005, 8.0, 1.0), (0.0125, 0.0, 0.0))  # half way between two samples of a piece
+    assert boxes.motion_is_free(LEFT, RIGHT, [plate], step=0.025)
+    (proof,) = many_certificates(boxes, [(np.stack([LEFT, RIGHT]), Obstacles([plate]))])
+    assert proof.collides.all() and not proof.free.any()
+    shut = Moving(plate, (0.0, 0.0, 0.0))
+    blocked = plan_in_time(boxes, LEFT, RIGHT, None, shut, speeds=SPEED, nodes=2, horizon=2.5)
+    assert not blocked.success and blocked.reason.startswith("no path")
+    beside = [Box((1.0, 1.0, 1.0), (0.0, 0.52, 0.0))]
+    answer = plan_in_time(boxes, LEFT, RIGHT, beside, speeds=SPEED, nodes=2, horizon=2.5)
+    assert answer.success and answer.certified and 0.0 < answer.clearance <= 0.02 - 0.0005
+
+
 def test_what_is_wrong_is_said() -> None:
     ball = Moving(Sphere((0.0, 0.0, 0.0), 0.2), (0, 0, 0))
     here = plan_in_time(point(), np.zeros(2), RIGHT, None, ball, speeds=SPEED, nodes=20)
@@ -87,5 +105,7 @@ def test_what_is_wrong_is_said() -> None:
         plan_in_time(point(), LEFT, RIGHT, speeds=-1.0)
     with pytest.raises(InvalidInput, match="moving has a Sphere"):
         plan_in_time(point(), LEFT, RIGHT, moving=[Sphere((0, 0, 0), 0.1)], speeds=SPEED)
+    with pytest.raises(InvalidInput, match="a height field stands still"):
+        Moving(HeightField(np.zeros((2, 2))), (1.0, 0.0, 0.0))
     with pytest.raises(InvalidInput, match="velocity has shape"):
         Moving(Sphere((0, 0, 0), 0.1), (1.0, 0.0))

@@ -131,15 +131,9 @@ def kernel_of(tables: RobotTables) -> StagedKernel:
     return tables.kernel(recipe, "collides", (("hit", 1),), OPERATIONS, floats=True)
 
 
-def collides(
-    tables: RobotTables, q: Any, obstacles: Any = None, variables: Any = None, out: Any = None
-) -> np.ndarray | np.bool_:
+def collides(tables: RobotTables, q: Any, obstacles: Any = None, variables: Any = None) -> np.ndarray | np.bool_:
     """Whether configurations (..., nq) touch anything: (...,) bool."""
     subject = tables.subject
     values = [np.asarray(x, dtype=float)[..., None] for x in subject.variable_values(variables)]
     hits = kernel_of(tables)((q, *values), tables.pack(obstacles), context=context_of(subject))
-    verdicts = hits != 0.0
-    if out is not None:
-        out[...] = verdicts
-        return out
-    return verdicts
+    return hits != 0.0

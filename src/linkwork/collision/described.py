@@ -62,6 +62,4 @@ def described_shape(shape: Shape) -> DescribedShape:
             way = subtract(shape.end, shape.start)
             T = Placement(along(way), scale(0.5, add(shape.start, shape.end)))
             return DescribedShape("capsule", (shape.radius, norm(way)), T, name=shape.name)
-        case Mesh() if shape.file is not None:
-            return DescribedShape("mesh", (1.0, 1.0, 1.0), shape.pose, mesh=shape.file, name=shape.name)
     raise NotPossible(f"a shape of kind {shape.kind} cannot be written to a robot description")

@@ -220,7 +220,8 @@ def _resolved(made: CollisionModel, pairs: Any, by_structure: Pairs) -> Pairs:
     from linkwork.collision import sampled_pairs
 
     if isinstance(pairs, Pairs):
-        pair_table.check_names({name for row in pairs for name in (row.first, row.second)}, set(made.shapes), "pairs")
+        for row in pairs:
+            pair_table.checked_pair(row.first, row.second, set(made.shapes))
         return pairs
     if isinstance(pairs, str) and pairs == "auto":
         return sampled_pairs.pairs(made)

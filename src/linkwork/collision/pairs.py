@@ -135,9 +135,8 @@ def chosen(asked: Iterable[Any], known: Pairs, parts: Iterable[str]) -> Pairs:
         names = tuple(pair) if isinstance(pair, (tuple, list)) else ()
         if len(names) != 2 or not all(isinstance(name, str) for name in names):
             raise InvalidInput(f"pairs: {pair!r} is no pair, expected two names of bodies")
-        if names[0] == names[1]:
-            raise InvalidInput(f'pairs: "{names[0]}" with itself is no pair; a body never collides with itself')
-        listed.add(frozenset(check_names(names, parts, "pairs")))
+        first, second = names
+        listed.add(checked_pair(first, second, parts))
     rows = (
         Pair(row.first, row.second, "checked" if frozenset((row.first, row.second)) in listed else "disabled")
         for row in known
@@ -145,9 +144,12 @@ def chosen(asked: Iterable[Any], known: Pairs, parts: Iterable[str]) -> Pairs:
     return Pairs(tuple(rows), known.robot)
 
 
-def check_names(names: Iterable[str], parts: set[str], who: str) -> tuple[str, ...]:
-    """Names of parts that exist."""
-    for name in names:
+def checked_pair(first: str, second: str, parts: set[str]) -> frozenset[str]:
+    """Two names of parts that exist, and not twice the same."""
+    for name in (first, second):
         if name not in parts:
-            raise UnknownName(f'{who}: no body with shapes is named "{name}"{did_you_mean(name, parts)}')
-    return tuple(names)
+            near = did_you_mean(name, parts)
+            raise UnknownName(f'pairs: no body with shapes is named "{name}"{near}')
+    if first == second:
+        raise InvalidInput(f'pairs: "{first}" with itself is no pair; a body never collides with itself')
+    return frozenset((first, second))

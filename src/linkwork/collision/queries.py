@@ -27,6 +27,7 @@ from linkwork.collision.certify import Certificate
 from linkwork.collision.clearance import Clearance
 from linkwork.collision.fields import Cloud
 from linkwork.collision.obstacles import Obstacles
+from linkwork.collision.outputs import result_into, verdicts_into
 from linkwork.collision.pair_clearances import PairClearances
 from linkwork.collision.pair_probe import PairProbe
 from linkwork.collision.rest import PIECES, Known, Rest
@@ -47,6 +48,7 @@ class Queries:
     `obstacles` are `Obstacles` (packed once, quick again) or a list of shapes; `collides`, `motion_is_free` and
     `certify_motion` also take a list of `Obstacles`, scenes, whose answers come with an axis of them in front.
     `variables` are values of live variables, which broadcast against q: designs x configurations x scenes in one call.
+    `out` takes the answer: an array of bool for verdicts, for results of several arrays one of an earlier call.
     """
 
     shapes: Mapping[str, tuple]
@@ -68,39 +70,61 @@ class Queries:
         scenes = _scenes(obstacles)
         if scenes is not None:
             several = np.stack([self.collides(q, scene, variables) for scene in scenes])
-            return several if out is None else _written(out, several)
+            return verdicts_into(out, several, "collides")
         around = _obstacles(obstacles)
         verdicts = checker.collides(self.tables, q, around, variables)
         rest = self._rest(around, "collides")
         if rest:
             verdicts = _where_free(verdicts, q, rest.hits)
-        return verdicts if out is None else _written(out, verdicts)
+        return verdicts_into(out, verdicts, "collides")
 
-    def clearance(self, q: ArrayLike, obstacles: Around = None, variables: Values = None) -> Clearance:
+    def clearance(
+        self,
+        q: ArrayLike,
+        obstacles: Around = None,
+        variables: Values = None,
+        out: Clearance | None = None,
+    ) -> Clearance:
         """The nearest pair, its points, normal and the gradient of its distance. See clearance.py."""
         around = _obstacles(obstacles)
         rest = self._rest(around, "clearance")
-        return clearance.clearance(self.tables, q, around, variables, rest)
+        nearest = clearance.clearance(self.tables, q, around, variables, rest)
+        return result_into(out, nearest, "clearance")
 
     def motion_is_free(
-        self, q0: ArrayLike, q1: ArrayLike, obstacles: Around = None, step: float = 1 / 32, variables: Values = None
+        self,
+        q0: ArrayLike,
+        q1: ArrayLike,
+        obstacles: Around = None,
+        step: float = 1 / 32,
+        variables: Values = None,
+        out: Any = None,
     ) -> Any:
         """Whether samples of the straight motions q0 to q1 (..., nq) touch nothing: (...,) bool. See motions.py."""
         scenes = _scenes(obstacles)
         if scenes is not None:
-            return np.stack([self.motion_is_free(q0, q1, scene, step, variables) for scene in scenes])
+            several = [self.motion_is_free(q0, q1, scene, step, variables) for scene in scenes]
+            return verdicts_into(out, np.stack(several), "motion_is_free")
         around = _obstacles(obstacles)
         free = motions.motion_is_free(self.tables, q0, q1, around, step, variables)
         rest = self._rest(around, "collides")
-        return motions.without_rest(self.tables, free, q0, q1, step, rest.hits) if rest else free
+        if rest:
+            free = motions.without_rest(self.tables, free, q0, q1, step, rest.hits)
+        return verdicts_into(out, free, "motion_is_free")
 
     def path_is_free(
-        self, waypoints: ArrayLike, obstacles: Around = None, step: float = 1 / 32, variables: Values = None
+        self,
+        waypoints: ArrayLike,
+        obstacles: Around = None,
+        step: float = 1 / 32,
+        variables: Values = None,
+        out: Any = None,
     ) -> Any:
         """Whether the straight motions along waypoints (..., m, nq) touch nothing: (...,) bool."""
         points = motions.checked_path(self.tables, waypoints)
-        free = self.motion_is_free(points[..., :-1, :], points[..., 1:, :], obstacles, step, variables)
-        return np.asarray(free).all(axis=-1)
+        ends = points[..., :-1, :], points[..., 1:, :]
+        free = self.motion_is_free(*ends, obstacles, step, variables)
+        return verdicts_into(out, np.asarray(free).all(axis=-1), "path_is_free")
 
     def certify_motion(
         self,
@@ -109,23 +133,32 @@ class Queries:
         obstacles: Around = None,
         cap: float = 0.05,
         variables: Values = None,
+        out: Certificate | None = None,
     ) -> Certificate:
         """Proof that the straight motions q0 to q1 (..., nq) are free, or where they touch. See certify.py."""
         scenes = _scenes(obstacles)
         if scenes is not None:
             several = [self.certify_motion(q0, q1, scene, cap, variables) for scene in scenes]
-            return Certificate(*(np.stack([getattr(c, f.name) for c in several]) for f in fields(Certificate)))
+            proof = Certificate(*(np.stack([getattr(c, f.name) for c in several]) for f in fields(Certificate)))
+            return result_into(out, proof, "certify_motion")
         around = _obstacles(obstacles)
         rest = self._rest(around, "certify_motion")
-        return certify.certify_motion(self.tables, q0, q1, around, cap, variables, rest)
+        proof = certify.certify_motion(self.tables, q0, q1, around, cap, variables, rest)
+        return result_into(out, proof, "certify_motion")
 
     def clearances(
-        self, q: ArrayLike, obstacles: Around = None, nearest: int | None = None, variables: Values = None
+        self,
+        q: ArrayLike,
+        obstacles: Around = None,
+        nearest: int | None = None,
+        variables: Values = None,
+        out: PairClearances | None = None,
     ) -> PairClearances:
         """The clearance of every pair (..., m), or of the `nearest` ones. See pair_clearances.py."""
         around = _obstacles(obstacles)
         rest = self._rest(around, "clearance")
-        return pair_clearances.clearances(self.tables, q, around, nearest, variables, rest)
+        every = pair_clearances.clearances(self.tables, q, around, nearest, variables, rest)
+        return result_into(out, every, "clearances")
 
     def probe(self, obstacles: Around = None) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
         """A function of q (nq,): distances (m,) of all pairs and gradients (m, nv), packed once. See pair_probe.py."""
@@ -227,11 +260,6 @@ def _scenes(obstacles: Any) -> list[Obstacles] | None:
     """Several scenes, each `Obstacles`: answers get an axis of them in front."""
     several = isinstance(obstacles, (list, tuple)) and any(isinstance(scene, Obstacles) for scene in obstacles)
     return [_obstacles(scene) or Obstacles() for scene in obstacles] if several else None
-
-
-def _written(out: Any, verdicts: Any) -> Any:
-    out[...] = verdicts
-    return out
 
 
 def _obstacles(obstacles: Around) -> Obstacles | None:

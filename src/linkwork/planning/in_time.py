@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from linkwork import configurations
 from linkwork.arguments import finite, finite_doubles, number
-from linkwork.collision import CollisionModel, Obstacles
+from linkwork.collision import CollisionModel, HeightField, Obstacles
 from linkwork.collision.certify import many_certificates
 from linkwork.errors import InvalidInput
 from linkwork.planning.questions import goals_of, one_configuration, refuse_loops, space_of
@@ -46,6 +46,8 @@ class Moving:
         for shape in listed:
             if not (hasattr(shape, "grown") and hasattr(shape, "shifted")):
                 raise InvalidInput(f"Moving: {type(shape).__name__} is no shape that can move; use spheres, boxes, ...")
+            if isinstance(shape, HeightField):  # grown it is higher, but not wider
+                raise InvalidInput("Moving: a height field stands still, expected spheres, boxes, meshes, ...")
         x, y, z = finite(velocity, (3,), "Moving: velocity").tolist()
         object.__setattr__(self, "shapes", listed)
         object.__setattr__(self, "velocity", (x, y, z))
