@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import functools
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 
 import numpy as np
 import pytest
 
 import linkwork as lw
+from linkwork import rooms
+from linkwork.collision.certify import Certificate
+from linkwork.collision.clearance import Clearance
+from linkwork.collision.pair_clearances import PairClearances
 from linkwork.errors import InvalidInput
 from linkwork.formats.tabular import Tabular
+from tests.test_layers import MAY_IMPORT
 
 
 @functools.cache
@@ -51,11 +61,97 @@ def test_numbers_leave_by_every_door_alike(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["solutions", "mobility", "selection"])
-def test_tables_with_words_leave_by_pandas_and_csv(name, tmp_path):
+def test_tables_with_words_leave_by_every_door_too(name, tmp_path):
     result = results()[name]
-    assert len(result.to_pandas()) == len(result.to_csv(tmp_path / "x.csv").read_text().splitlines()) - 1
-    with pytest.raises(InvalidInput, match="holds text"):
-        result.to_numpy()
+    frame, array = result.to_pandas(), result.to_numpy()
+    assert array.dtype == object
+    assert array.tolist() == frame.to_numpy().tolist()
+    assert len(frame) == len(result.to_csv(tmp_path / "x.csv").read_text().splitlines()) - 1
+    import pyarrow.parquet
+
+    table = pyarrow.parquet.read_table(result.to_parquet(tmp_path / "x.parquet"))
+    assert table.column_names == list(frame.columns)
+    assert table.num_rows == len(frame)
+
+
+def more_results() -> Iterator[Tabular]:
+    """One result, or one and a batch, of classes whose fields are their columns or that have a table of their own.
+
+    What takes long to compile is made by hand.
+    """
+    arm, machine = lw.load("ur5e"), lw.load("four-bar")
+    few = arm.random(3, seed=0)
+    model = lw.collision.CollisionModel(arm, {arm.bodies[2]: [lw.collision.Sphere((0.0, 0.0, 0.0), 0.03)]})
+    three, no = np.ones((3, 3)), np.zeros(3, dtype=bool)
+    yield from (lw.collision.pairs(model, samples=20), model.report)
+    yield Clearance(
+        np.ones(3), np.array([0, 1, -1]), np.array([1, 0, -1]), three, three, three, few, ("a", "b"), ("a", "b")
+    )
+    yield Clearance(0.1, "a", "b", *(np.ones(3) for _ in range(3)), few[0], ("a", "b"), ("a", "b"))
+    yield PairClearances(
+        np.ones((2, 1)), np.array(["a"]), np.array(["b"]), *(np.ones((2, 1, 3)) for _ in range(3)), few[:2, None]
+    )
+    yield Certificate(~no, no, no, np.ones(3), np.full(3, np.nan), np.ones(3, dtype=int))
+    yield from (arm.forward_kinematics(arm.home), arm.forward_kinematics(few), arm.limits)
+    yield from (arm.with_base(floating=True).limits, arm.singularity(few, "tool0"), lw.classify(arm, "tool0"))
+    yield from (lw.load("charmie").points(lw.load("charmie").home), machine.members(machine.home))
+    yield from (machine.assemble(machine.home), lw.load("rehabilitation-arm").christoffel_bounds("sampled", 100))
+    yield from lw.studies.duties(machine, "turn", steps=11)
+    yield from (results()["selection"].cycle, lw.studies.base_parameters(lw.load("rehabilitation-arm")))
+    task = lw.synthesis.PlanarTask([0j, 1 + 1j, 2 + 1j, 3 + 2j, 3 + 1j], [0.0, 0.3, 0.5, 0.9, 1.2])
+    found = lw.synthesis.four_bars(task)
+    yield from (lw.synthesis.dyads(task), lw.synthesis.compatibility(task), found, found.linkages, found.linkages[0])
+    yield lw.synthesis.plates(found.linkages[0], 0.2, 0.05)
+    loop = lw.control.StateSpace(-np.eye(2), np.ones((2, 1)), np.ones((1, 2)), np.zeros((1, 1)))
+    yield from (loop, loop.margins(), lw.polynomials.Starts(np.ones(2) + 0j, np.ones((3, 2)) + 0j, 0, 1, 1))
+
+
+def test_results_of_every_room_leave_by_every_door(tmp_path):
+    import pyarrow.parquet
+
+    for result in more_results():
+        frame = result.to_pandas()
+        name = type(result).__name__
+        assert len(frame.columns), name
+        assert result.to_numpy().shape == frame.shape, name
+        header, *lines = result.to_csv(tmp_path / "x.csv").read_text().splitlines()
+        assert len(lines) == len(frame), name
+        assert header.count(",") >= len(frame.columns) - 1, name
+        table = pyarrow.parquet.read_table(result.to_parquet(tmp_path / "x.parquet"))
+        assert table.column_names == list(frame.columns), name
+        assert "\n" not in repr(result) and repr(result).startswith("<") and len(repr(result)) < 900, name
+        assert "<table>" in result._repr_html_(), name
+
+
+def test_columns_have_the_numbers_of_the_fields():
+    arm = lw.load("ur5e")
+    q = arm.random(6, seed=0).reshape(2, 3, 6)
+    poses = arm.forward_kinematics(q)
+    frame = poses.to_pandas()
+    tool = frame[frame["body"] == "wrist_3_link"]
+    np.testing.assert_array_equal(
+        tool[[f"position[{k}]" for k in range(3)]], poses["wrist_3_link"][..., :3, 3].reshape(6, 3)
+    )
+    np.testing.assert_array_equal(tool["rotation[1, 2]"], poses["wrist_3_link"][..., 1, 2].ravel())
+    np.testing.assert_array_equal(tool[["index[0]", "index[1]"]], [[i, j] for i in range(2) for j in range(3)])
+    report = arm.singularity(q[0], "tool0")
+    table = report.to_pandas()
+    np.testing.assert_array_equal(table["sigma[5]"], report.sigma_min)
+    np.testing.assert_array_equal(table["factors.elbow"], report.factors["elbow"])
+    solution = lw.polynomials.Starts(np.ones(1) + 0j, np.array([[1 + 2j], [3 - 4j]]), 0, 1, 1).to_pandas()
+    assert solution.to_numpy().tolist() == [[1.0, 2.0], [3.0, -4.0]]
+    assert list(solution) == ["solutions[0].real", "solutions[0].imag"]
+
+
+def test_poles_have_frequency_and_damping():
+    w, z = 3.0, 0.2
+    system = lw.control.StateSpace(
+        np.array([[0.0, 1.0], [-(w**2), -2 * z * w]]), np.array([[0.0], [1.0]]), np.eye(2), np.zeros((2, 1))
+    )
+    for each in (system, system.sampled(0.01)):
+        frame = each.to_pandas()
+        np.testing.assert_allclose(frame["frequency"], w)
+        np.testing.assert_allclose(frame["damping"], z)
 
 
 def test_every_result_says_itself_in_one_line_and_shows_a_table():
@@ -95,3 +191,97 @@ def test_results_of_thousands_show_in_a_line_or_two():
         assert len(repr(result)) < 600
         assert repr(result).startswith(f"<{type(result).__name__}: ")
     assert "distance 0." in repr(model.clearance(robot.home))
+    nearest = model.clearance(robot.random(5, seed=0))
+    assert [nearest.bodies[k] for k in nearest.body] == list(nearest.to_pandas()["body"])
+
+
+NO_TABLES = {
+    "a robot, a mechanism or its parts, as described": (
+        *("Robot", "System", "Subject", "Model", "Tree", "Body", "Joint", "JointKind", "Placement", "Shape"),
+        *("Gear", "Differential", "Frame", "Constraint", "Term", "Pose", "Column", "DHTable", "Semantics"),
+        *("GearTrain", "DCMotor", "PMSM", "RotaryGripper", "GripperDrives", "Actuator", "Edge", "Structure"),
+    ),
+    "what stands around, and its shapes": (
+        *("CollisionModel", "Obstacles", "Box", "Capsule", "Cylinder", "Sphere", "TaperedCapsule", "Mesh"),
+        *("HalfSpace", "HeightField", "Cloud", "PackedScene", "Packer", "RobotTables"),
+    ),
+    "a task or a wish": ("PlanarTask", "TaskFile", "Metrics", "GripSequence", "Signal", "UserFunction", "Loads"),
+    "something to ask on: a law, a map, a path, compiled code": (
+        *("Controller", "LQR", "Bound", "BoundDrives", "CriticallyDampedFilter", "Gradient", "KinematicGraph"),
+        *("Space", "Path", "Motions", "Complex", "Kernels", "Kernel", "StagedKernel", "Scan", "Program", "Code"),
+        "Packed",
+    ),
+}
+"""Classes that public calls give back and that are no results: what they are instead. (`control`'s Loads are wishes;
+those of a robot, in `loads`, are a result.)"""
+
+
+def all_classes() -> dict[str, list[type]]:
+    """Every class of linkwork that is loaded, by its name."""
+    classes: dict[str, list[type]] = {}
+    for name, module in list(sys.modules.items()):
+        if name.startswith("linkwork."):
+            for label, thing in vars(module).items():
+                if inspect.isclass(thing) and thing.__module__ == name:
+                    classes.setdefault(label, []).append(thing)
+    return classes
+
+
+def functions_of(thing: object) -> Iterator[object]:
+    """The function itself; of a class its public methods and properties."""
+    if not inspect.isclass(thing):
+        yield inspect.unwrap(thing)
+        return
+    for name in dir(thing):
+        if name.startswith("_"):
+            continue
+        member = inspect.getattr_static(thing, name)
+        for part in ("fget", "func", "__func__"):
+            member = getattr(member, part, None) or member
+        if inspect.isroutine(member):
+            yield inspect.unwrap(member)
+
+
+@functools.cache
+def given_back() -> frozenset[type]:
+    """Every class of linkwork that public calls of the application rooms and of robots give back, by annotation."""
+    waiting: list[object] = [lw.Robot]
+    for room in set(MAY_IMPORT) & set(rooms.rooms()):
+        waiting += [getattr(rooms.room(room), name) for name in rooms.room(room).__all__]
+    waiting = [thing for thing in waiting if callable(thing)]
+    named, seen = all_classes(), set()
+    while waiting:
+        for function in functions_of(waiting.pop()):
+            words = re.findall(r"\w+", str(getattr(function, "__annotations__", {}).get("return", "")))
+            scope = getattr(function, "__globals__", {})
+            for word in words:
+                there = scope.get(word)
+                classes = [there] if inspect.isclass(there) else named.get(word, [])
+                new = {c for c in classes if c.__module__.startswith("linkwork.") and not word.startswith("_")} - seen
+                seen |= new
+                waiting += new
+    return frozenset(seen)
+
+
+def test_whatever_public_calls_give_back_has_the_doors_of_results():
+    others = {name for names in NO_TABLES.values() for name in names}
+    lacking = {c.__name__: c.__module__ for c in given_back() if not issubclass(c, Tabular)}
+    assert not {name: module for name, module in lacking.items() if name not in others}
+    assert not others - set(lacking), "no longer given back, or a result by now"
+
+
+def subclasses(cls: type) -> Iterator[type]:
+    for below in cls.__subclasses__():
+        yield below
+        yield from subclasses(below)
+
+
+def test_every_result_has_a_table_and_says_itself_in_words_of_its_own():
+    assert len(given_back()) > 50  # which loads every room
+    for cls in subclasses(Tabular):
+        if not cls.__module__.startswith("linkwork."):
+            continue
+        if cls._table is Tabular._table:
+            assert cls._rows in {part.name for part in fields(cls)}, cls
+        written = cls.__repr__ is not object.__repr__ and not hasattr(cls.__repr__, "__wrapped__")
+        assert written or not is_dataclass(cls) or cls.__name__.startswith("_"), f"{cls}: its repr may be pages long"

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from linkwork.errors import UnknownName, did_you_mean
+from linkwork.formats.tabular import Tabular, table_of
 
 T = TypeVar("T", bound=type)
 FEW = 8
@@ -52,7 +53,7 @@ def _shown(value: Any) -> str:
 
 @short_repr
 @dataclass(frozen=True)
-class Poses:
+class Poses(Tabular):
     """Poses of every described body: rotation (..., nb, 3, 3), position (..., nb, 3) [m], in the order of `bodies`."""
 
     bodies: tuple[str, ...]
@@ -71,6 +72,12 @@ class Poses:
         """All poses as homogeneous matrices (..., nb, 4, 4)."""
         return _homogeneous(self.rotation, self.position)
 
+    def _table(self) -> dict[str, np.ndarray]:
+        """A row a body (of each sample)."""
+        shape = self.position.shape[:-1]
+        names = np.broadcast_to(np.array(self.bodies, dtype=object), shape)
+        return table_of(shape, {"body": names, "position": self.position, "rotation": self.rotation})
+
 
 def _homogeneous(R: np.ndarray, p: np.ndarray) -> np.ndarray:
     T = np.zeros((*p.shape[:-1], 4, 4))
@@ -78,7 +85,7 @@ def _homogeneous(R: np.ndarray, p: np.ndarray) -> np.ndarray:
     return T
 
 
-class Points(Mapping[str, Mapping[str, np.ndarray]]):
+class Points(Tabular, Mapping[str, Mapping[str, np.ndarray]]):
     """points["body"]["name"] (..., 3) in world axes [m]."""
 
     def __init__(self, names: Mapping[str, tuple[str, ...]], positions: np.ndarray) -> None:
@@ -100,12 +107,27 @@ class Points(Mapping[str, Mapping[str, np.ndarray]]):
     def __len__(self) -> int:
         return len(self._points)
 
+    def __repr__(self) -> str:
+        count = sum(len(points) for points in self._points.values())
+        return f"<Points: {count} of {len(self)} bodies>"
+
+    def _table(self) -> dict[str, np.ndarray]:
+        """A row a point (of each sample)."""
+        places = {(body, name): place for body, points in self.items() for name, place in points.items()}
+        if not places:
+            return {}
+        positions = np.stack(list(places.values()), axis=-2)
+        shape = positions.shape[:-1]
+        bodies, names = np.array(list(places), dtype=object).T
+        words = {"body": np.broadcast_to(bodies, shape), "point": np.broadcast_to(names, shape)}
+        return table_of(shape, words | {"position": positions})
+
 
 @short_repr
 @dataclass(frozen=True)
-class JointLimits:
+class JointLimits(Tabular, rows="lower"):
     """lower, upper (nq,) [rad, m]; velocity (nv,) [rad/s, m/s]; effort (nv,) [N m, N]; acceleration (nv,)
-    [rad/s^2, m/s^2]; infinite where none is given."""
+    [rad/s^2, m/s^2]; infinite where none is given. Tables have those of (nv,) where nv = nq."""
 
     lower: np.ndarray
     upper: np.ndarray

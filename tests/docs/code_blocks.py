@@ -49,6 +49,11 @@ def blocks(page: Path) -> list[Block]:
     return found
 
 
+def pictures(page: Path) -> list[str]:
+    """Names of the pictures of docs/images that a job page shows; its own code draws them."""
+    return re.findall(r'<img src="\.\./images/([\w-]+\.png)"', page.read_text("utf-8"))
+
+
 def run(page: Path, folder: Path, monkeypatch) -> None:
     """Run every block of a page in one folder, one after the other; Python blocks share their names.
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from tests.docs.code_blocks import PAGES, ROOT, blocks, run
+from tests.docs.code_blocks import PAGES, ROOT, blocks, pictures, run
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_code_blocks_run(page, tmp_path, monkeypatch):
     run(page, tmp_path, monkeypatch)
+    if page.parent.name == "jobs":
+        for name in pictures(page):
+            assert (tmp_path / name).read_bytes().startswith(b"\x89PNG"), (
+                f"{page.name} shows {name} and does not draw it"
+            )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))

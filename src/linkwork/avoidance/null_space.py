@@ -25,6 +25,7 @@ from linkwork.avoidance.guard import approaches, speed_scale
 from linkwork.avoidance.smoothing import CriticallyDampedFilter
 from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.formats.tabular import Tabular
 from linkwork.inverse.barriers import CollisionBarrier
 from linkwork.inverse.differential import Moves, TaskStack
 from linkwork.inverse.tasks import PostureTask, Task, singles
@@ -36,7 +37,7 @@ HEAVY = 1e6  # weight of the posture's cost of tasks that give way
 
 @short_repr
 @dataclass(frozen=True)
-class NullSpaceStep:
+class NullSpaceStep(Tabular, rows="clearance"):
     """What one step decided.
 
     q, v          (nq,), (nv,) the configuration after the step and the velocity to it [rad/s, m/s]

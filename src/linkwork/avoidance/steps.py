@@ -22,6 +22,7 @@ from linkwork.avoidance.step_code import NO_CONFIGURATION, NO_ROOM, ON_TARGET, R
 from linkwork.avoidance.step_memory import WIDTH, StepMemory
 from linkwork.avoidance.volume import SafetyVolume
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
 
 Status = Literal["clear", "avoiding", "lagging", "blocked", "stale"]
@@ -33,7 +34,7 @@ USUAL_THRESHOLD = 0.05
 
 @short_repr
 @dataclass(frozen=True)
-class Step:
+class Step(Tabular, rows="clearance"):
     """What one control step decided.
 
     q             (nq,) joint coordinates with the tool at its pose and the elbow at arm_angle
@@ -55,7 +56,7 @@ class Step:
 
 @short_repr
 @dataclass(frozen=True)
-class Steps:
+class Steps(Tabular, rows="clearance"):
     """Many steps as arrays: q (n, nq), the others (n,)."""
 
     q: np.ndarray

@@ -31,6 +31,8 @@ from linkwork.collision.touching import has_test, may_be_closer, near_patch
 from linkwork.engine.staged import StagedKernel
 from linkwork.engine.stages import Row, Stages
 from linkwork.errors import InvalidInput
+from linkwork.formats.tabular import Tabular
+from linkwork.results import short_repr
 from linkwork.spatial import Transform
 from linkwork.subject import Subject
 
@@ -41,8 +43,9 @@ CAP = 0.05  # [m] clearances beyond are not measured
 FIRST = 1.0 / 8.0  # length of the first intervals [rad and m]
 
 
+@short_repr
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Tabular, rows="free"):
     """What is proved about straight motions (...).
 
     free        no point of the motion touches anything: proved

@@ -12,7 +12,7 @@ which is exact wherever the nearest pair is unique (Danskin): how the points sli
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import casadi
@@ -27,6 +27,7 @@ from linkwork.collision.tile import OBSTACLE_KINDS, Placed, TileLayout, columns_
 from linkwork.collision.touching import has_test, may_be_closer, near_patch
 from linkwork.engine.staged import StagedKernel
 from linkwork.engine.stages import Row, Stages, Variable
+from linkwork.formats.tabular import Tabular, table_of
 from linkwork.quantities import context_of
 from linkwork.results import short_repr
 from linkwork.spatial import cross
@@ -39,7 +40,7 @@ NOBODY = -1
 
 @short_repr
 @dataclass(frozen=True)
-class Clearance:
+class Clearance(Tabular):
     """The nearest pair of one configuration or of a batch (...).
 
     distance      signed [m], negative inside; inf where there is nothing to touch
@@ -60,6 +61,14 @@ class Clearance:
     gradient: np.ndarray
     bodies: tuple[str, ...]
     others: tuple[str, ...]
+
+    def _table(self) -> dict[str, np.ndarray]:
+        """Bodies and obstacles by their names; "" where there is nothing to touch."""
+        parts: dict[str, Any] = {part.name: getattr(self, part.name) for part in fields(self)}
+        if np.ndim(self.distance):
+            parts["body"] = np.array([*self.bodies, ""], dtype=object)[self.body]
+            parts["other"] = np.array([*self.others, ""], dtype=object)[self.other]
+        return table_of(np.shape(self.distance), parts)
 
 
 class Least:

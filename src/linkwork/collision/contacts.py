@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from linkwork.collision.pair_clearances import PairClearances
+from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
 
 
 @short_repr
 @dataclass(frozen=True)
-class Contact:
+class Contact(Tabular, rows="depth"):
     """A body that touches an obstacle or another body: deepest points, normal from the body towards the other."""
 
     body: str

@@ -7,7 +7,7 @@ measured in full, without looking at the others. A cloud is one obstacle, whose 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import casadi
@@ -23,6 +23,7 @@ from linkwork.collision.tile import OBSTACLE_KINDS, Placed, TileLayout, columns_
 from linkwork.engine.staged import Packed, StagedKernel
 from linkwork.engine.stages import Row, Stages, Table
 from linkwork.errors import InvalidInput
+from linkwork.formats.tabular import Tabular, table_of
 from linkwork.quantities import context_of
 from linkwork.results import short_repr
 from linkwork.subject import Subject
@@ -33,7 +34,7 @@ OUTPUTS = (("distance", 1), ("point", 3), ("other_point", 3), ("normal", 3))
 
 @short_repr
 @dataclass(frozen=True)
-class PairClearances:
+class PairClearances(Tabular):
     """Clearances with a pair axis (..., m); with `nearest` the pairs of each configuration, nearest first.
 
     distance      signed [m];   body, other   names of each pair (m,), or (..., m) where pairs differ
@@ -47,6 +48,12 @@ class PairClearances:
     other_point: np.ndarray
     normal: np.ndarray
     gradient: np.ndarray
+
+    def _table(self) -> dict[str, np.ndarray]:
+        shape = self.distance.shape
+        parts = {part.name: getattr(self, part.name) for part in fields(self)}
+        names = {side: np.broadcast_to(parts[side], shape) for side in ("body", "other")}
+        return table_of(shape, parts | names)
 
 
 OTHER_KINDS = (*OBSTACLE_KINDS, *FIELDS)  # of clouds and height fields the groups of their pieces are counted

@@ -16,8 +16,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.formats.files import write_atomically
+from linkwork.formats.tabular import Tabular
 from linkwork.formats.xml import quoted
 from linkwork.subject import Subject
 
@@ -36,7 +39,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class Pairs(Tabular):
     """Every pair of parts with its reason, in the order of the bodies."""
 
     rows: tuple[Pair, ...]
@@ -67,6 +70,15 @@ class Pairs:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def __repr__(self) -> str:
+        robot = f' of "{self.robot}"' if self.robot else ""
+        return f"<Pairs{robot}: {len(self.checked)} of {len(self)} are checked>"
+
+    def _table(self) -> dict[str, Any]:
+        near = [np.nan if row.distance is None else row.distance for row in self.rows]
+        words = {name: [getattr(row, name) for row in self.rows] for name in ("first", "second", "reason")}
+        return {name: np.array(column, dtype=object) for name, column in words.items()} | {"distance": np.array(near)}
 
     def __str__(self) -> str:
         """A table a person can read."""

@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from linkwork.collision.shapes import Shape
+from linkwork.formats.tabular import Tabular
+
+_COVERED = {True: "proved", False: "no", None: "as described"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +39,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(Tabular):
     """A row a body."""
 
     rows: tuple[Row, ...]
@@ -44,11 +50,22 @@ class Report:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def __repr__(self) -> str:
+        return f"<Report: {sum(len(row.shapes) for row in self.rows)} shapes of {len(self)} bodies>"
+
+    def _table(self) -> dict[str, Any]:
+        excess = {name: [getattr(row, name) for row in self.rows] for name in ("largest_excess", "mean_excess")}
+        return {
+            "body": np.array([row.body for row in self.rows], dtype=object),
+            "shapes": np.array([row.kinds for row in self.rows], dtype=object),
+            "covered": np.array([_COVERED[row.covered] for row in self.rows], dtype=object),
+            **{name: np.array(column, dtype=float) for name, column in excess.items()},
+        }
+
     def __str__(self) -> str:
         cells = [("body", "shapes", "covered", "largest excess [mm]", "mean excess [mm]")]
         for row in self.rows:
-            covered = {True: "proved", False: "no", None: "as described"}[row.covered]
-            cells.append((row.body, row.kinds, covered, _mm(row.largest_excess), _mm(row.mean_excess)))
+            cells.append((row.body, row.kinds, _COVERED[row.covered], _mm(row.largest_excess), _mm(row.mean_excess)))
         total = sum(len(row.shapes) for row in self.rows)
         cells.append(("all", f"{total} shapes", "", "", ""))
         widths = [max(len(line[k]) for line in cells) for k in range(5)]

@@ -19,6 +19,7 @@ from linkwork.control.drives import Cascade, Inverter, Thermal
 from linkwork.control.motors import PMSM
 from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
 from linkwork.simulation.signals import Source
 from linkwork.simulation.tracing import UserFunction
@@ -33,7 +34,7 @@ PARAMETERS = {"machine": 8, "loops": 9, "thermal": 2, "reference": 1, "load": 1}
 
 @short_repr
 @dataclass(frozen=True)
-class Spin:
+class Spin(Tabular):
     """Rows over time (..., T): speed [rad/s], angle [rad], torque [N m], current_d, current_q [A peak], temperature."""
 
     time: np.ndarray
@@ -41,6 +42,9 @@ class Spin:
 
     def __getitem__(self, name: str) -> np.ndarray:
         return self.columns[name]
+
+    def _table(self) -> dict[str, np.ndarray]:
+        return {"time": self.time, **self.columns}
 
 
 def spin(

@@ -16,6 +16,7 @@ from linkwork.arguments import as_doubles
 from linkwork.control.checks import positive, positive_array
 from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
+from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ CONTROL = ("a1", "a2", "ad", "u1", "u2", "v_set", "i_set")
 
 @short_repr
 @dataclass(frozen=True)
-class GripRun(Mapping[str, np.ndarray]):
+class GripRun(Tabular, Mapping[str, np.ndarray]):
     """Rows over time: force [N], turn [rad], current1, current2 [A]; (..., T).
 
     sag, peak   [N] largest fall and rise of the force from its set-point;  end: turn at the end less what was asked
@@ -52,6 +53,9 @@ class GripRun(Mapping[str, np.ndarray]):
 
     def __len__(self) -> int:
         return len(self.columns)
+
+    def _table(self) -> dict[str, np.ndarray]:
+        return {"time": self.time, **self.columns}
 
     @property
     def sag(self) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 from linkwork.arguments import as_doubles, number
 from linkwork.control.checks import whole
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
 from linkwork.simulation import Metrics, simulate
 from linkwork.simulation.plants import Mechanism
@@ -18,7 +19,7 @@ from linkwork.simulation.plants import Mechanism
 
 @short_repr
 @dataclass(frozen=True)
-class IsoFigure:
+class IsoFigure(Tabular, rows="gain"):
     """gain (n,): the second gain for each value of the first, NaN where there is none; figures by name."""
 
     gain: np.ndarray

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 from linkwork.arguments import as_doubles, finite_doubles
 from linkwork.control.linear_mechanism import Loads, mechanism_of
 from linkwork.control.loop_maps import LoopTrace
-from linkwork.control.state_space import StateSpace
+from linkwork.control.state_space import StateSpace, pole_table
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
 from linkwork.simulation.friction import Friction
 from linkwork.simulation.plant import Plant
@@ -53,7 +54,7 @@ def _state(plant: Plant, q: Any, v: Any, who: str) -> tuple[np.ndarray, np.ndarr
 
 @short_repr
 @dataclass(frozen=True)
-class ClosedLoop:
+class ClosedLoop(Tabular):
     """A mechanism under its control, linear about a state.
 
     A        the exact map over one common period of all sampled laws (or the generator, where none is sampled)
@@ -64,6 +65,9 @@ class ClosedLoop:
     period: float | None
     joints: tuple[str, ...]
     _maps: Any = None
+
+    def _table(self) -> dict[str, np.ndarray]:
+        return pole_table(self.poles, self.period)
 
     @property
     def poles(self) -> np.ndarray:

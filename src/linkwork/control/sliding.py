@@ -15,6 +15,7 @@ from linkwork.control.reaching import ReachingLaw
 from linkwork.control.surfaces import Surface
 from linkwork.control.twisting import AdaptiveRate, MemoryLaw, SuperTwisting, Twisting
 from linkwork.errors import InvalidInput
+from linkwork.formats.tabular import Tabular
 from linkwork.model.payload import Payload
 from linkwork.results import short_repr
 from linkwork.simulation.algebra import clipped, joined, part, where
@@ -28,7 +29,7 @@ AnyLaw = ReachingLaw | MemoryLaw | Twisting
 
 @short_repr
 @dataclass(frozen=True)
-class Margin:
+class Margin(Tabular, rows="needed"):
     """Whether a law rejects a disturbance of accelerations, joint by joint.
 
     needed   the disturbance's bound D (nv,) [rad/s^2, m/s^2];  gain (nv,): what the law has at nu = 0+

@@ -9,7 +9,9 @@ import numpy as np
 
 from linkwork.control.checks import definite, positive, whole
 from linkwork.control.fractional import fractional_weights
+from linkwork.control.state_space import pole_table
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
 from linkwork.simulation.numeric import NumericPlant
 from linkwork.simulation.plants import Mechanism, plant_of
@@ -17,7 +19,7 @@ from linkwork.simulation.plants import Mechanism, plant_of
 
 @short_repr
 @dataclass(frozen=True)
-class SampledStability:
+class SampledStability(Tabular):
     """A mass on a sampled law F = (K - c HD) e + D (e - e_1)/T + HD T^-order sum_j w_j e_j, held over T.
 
     mass, stiffness, damping, half_damping   symmetric matrices (m, m) [kg, N/m, N s/m, N s^order/m]
@@ -33,6 +35,10 @@ class SampledStability:
     delay: int = 0
     order: float = 0.5
     compensate: bool = True
+
+    def _table(self) -> dict[str, np.ndarray]:
+        poles = np.linalg.eigvals(self.matrix)
+        return pole_table(poles[np.argsort(-np.abs(poles), kind="stable")], self.period)
 
     @property
     def matrix(self) -> np.ndarray:

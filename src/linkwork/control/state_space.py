@@ -11,11 +11,13 @@ from numpy.typing import ArrayLike
 from linkwork.arguments import finite_doubles
 from linkwork.control.matrix_exponential import matrix_exponential
 from linkwork.errors import NotPossible
+from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
 
 
+@short_repr
 @dataclass(frozen=True)
-class Margins:
+class Margins(Tabular, rows="gain"):
     """How far a loop is from instability.
 
     gain            factor that the loop's gain may grow by; inf: any. smallest: factor down to which it may fall
@@ -35,7 +37,7 @@ class Margins:
 
 @short_repr
 @dataclass(frozen=True)
-class StateSpace:
+class StateSpace(Tabular):
     """x' = A x + B u (period None), or x_{k+1} = A x_k + B u_k every `period` [s];  y = C x + D u."""
 
     A: np.ndarray
@@ -45,6 +47,9 @@ class StateSpace:
     period: float | None = None
     inputs: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
+
+    def _table(self) -> dict[str, np.ndarray]:
+        return pole_table(self.poles, self.period)
 
     @property
     def poles(self) -> np.ndarray:
@@ -122,6 +127,20 @@ class StateSpace:
             raise NotPossible('to_control: python-control is missing; pip install "linkwork[control]"') from None
         names = {"inputs": list(self.inputs), "outputs": list(self.outputs)} if self.inputs and self.outputs else {}
         return control.ss(self.A, self.B, self.C, self.D, 0 if self.period is None else self.period, **names)
+
+
+def pole_table(poles: np.ndarray, period: float | None) -> dict[str, np.ndarray]:
+    """Poles (n,) of continuous time, or of a `period` [s], each with its frequency [rad/s] and its damping.
+
+    Damping is 1 at the critical one and for a pole that ends at once, NaN for one that stands still.
+    """
+    with np.errstate(divide="ignore"):
+        rates = poles + 0j if period is None else np.log(poles + 0j) / period
+    frequency = np.abs(rates)
+    damping = np.where(np.isfinite(frequency), np.nan, 1.0)
+    moving = np.isfinite(frequency) & (frequency > 0)
+    damping[moving] = -rates.real[moving] / frequency[moving]
+    return {"real": poles.real, "imag": poles.imag, "frequency": frequency, "damping": damping}
 
 
 def _zeros(x: np.ndarray, f: np.ndarray, function: Any) -> list[float]:

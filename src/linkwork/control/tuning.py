@@ -11,6 +11,7 @@ import numpy as np
 from linkwork import deadlines
 from linkwork.arguments import choice, number
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
+from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
 from linkwork.simulation import Metrics, simulate
 from linkwork.simulation.plants import Mechanism
@@ -22,7 +23,7 @@ SMALLEST = 1e-3
 
 @short_repr
 @dataclass(frozen=True)
-class Tuned:
+class Tuned(Tabular, rows="score"):
     """Every gain set that was tried: sets {name: (n,)}, figures {name: (n,) or (n, k)}, stable (n,), best: its index.
 
     Unstable sets are data: their figures are inf.

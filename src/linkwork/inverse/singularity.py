@@ -16,6 +16,7 @@ from linkwork import deadlines, quantities
 from linkwork.arguments import as_doubles, mapping, number
 from linkwork.engine.kernel import Kernel
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.formats.tabular import Tabular
 from linkwork.inverse.analytic.classify import classified
 from linkwork.inverse.analytic.family import Family
 from linkwork.inverse.analytic.screws import chain_of
@@ -35,7 +36,7 @@ Elbow and shoulder factors come out of square roots, where rounding takes half t
 
 @short_repr
 @dataclass(frozen=True)
-class Singularity:
+class Singularity(Tabular, rows="singular"):
     """Measures of configurations (...), lengths in units of `length`, the chain's own.
 
     sigma            (..., k) singular values of the frame's Jacobian, largest first; k = min(6, joints on the chain)
@@ -72,7 +73,7 @@ class Singularity:
 
 @short_repr
 @dataclass(frozen=True)
-class PathSingularity:
+class PathSingularity(Tabular, rows="sigma_min"):
     """Singularities along a path of N configurations.
 
     sigma_min   (N,); arc (N,): length of the path so far in joint space [rad, m]

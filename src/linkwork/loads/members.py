@@ -15,6 +15,7 @@ from linkwork.actuation.coordinates import commands_of
 from linkwork.actuation.layout import layout_of
 from linkwork.arguments import as_doubles
 from linkwork.errors import ComputationError, InvalidInput, UnknownName, did_you_mean
+from linkwork.formats.tabular import Tabular, table_of
 from linkwork.loops.constraints import rate
 from linkwork.loops.geometry import Geometry, Pair, has_rod
 from linkwork.loops.singular import refuse_singular
@@ -23,15 +24,16 @@ from linkwork.model.element_checks import about
 from linkwork.model.elements import Bar, Damper, LinearActuator, LoopClosure, Slider, Spring
 from linkwork.quantities import Inputs
 from linkwork.recursions.joints import transforms
-from linkwork.results import short_repr
+from linkwork.results import FEW, short_repr
 from linkwork.subject import Subject
 
 KINDS = (LinearActuator, Spring, Damper, Bar, Slider, LoopClosure)
+PARTS = ("first", "second", "length", "rate")
 
 
 @short_repr
 @dataclass(frozen=True)
-class Member:
+class Member(Tabular, rows="length"):
     """first, second (..., 3): its ends in world axes [m]; length (...) [m]; rate (...): of its length [m/s]."""
 
     first: np.ndarray
@@ -45,7 +47,7 @@ class Member:
         return (self.second - self.first) / self.length[..., None]
 
 
-class Members(Mapping[str, Member]):
+class Members(Tabular, Mapping[str, Member]):
     """Every member by name."""
 
     def __init__(self, names: tuple[str, ...], ends: np.ndarray, lengths: np.ndarray, rates: np.ndarray) -> None:
@@ -64,6 +66,20 @@ class Members(Mapping[str, Member]):
 
     def __len__(self) -> int:
         return len(self._members)
+
+    def __repr__(self) -> str:
+        names = ", ".join(list(self._members)[:FEW]) + (", ..." if len(self) > FEW else "")
+        return f"<Members: {names}>" if names else "<Members: none>"
+
+    def _table(self) -> dict[str, np.ndarray]:
+        """A row a member (of each sample): its ends, length and rate."""
+        if not self._members:
+            return {}
+        several = list(self._members.values())
+        shape = (*np.shape(several[0].length), len(several))
+        parts = {part: np.stack([getattr(member, part) for member in several], axis=len(shape) - 1) for part in PARTS}
+        names = np.broadcast_to(np.array(list(self._members), dtype=object), shape)
+        return table_of(shape, {"member": names, **parts})
 
 
 def members(subject: Subject, q: Any, v: Any = None, variables: Mapping[str, Any] | None = None) -> Members:

@@ -13,6 +13,7 @@ from linkwork import deadlines, quantities
 from linkwork.arguments import as_doubles, broadcast, finite_rows, name_list
 from linkwork.configurations import named, neutral, places, random
 from linkwork.errors import NotPossible, UnknownName, did_you_mean
+from linkwork.formats.tabular import Tabular
 from linkwork.loops.constraints import closure_rows
 from linkwork.model import Tree
 from linkwork.model.elements import Coupling, LoopClosure
@@ -32,7 +33,7 @@ _DAMPING = (0.0, 1e-4, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e4, 1e6, 1e8)
 
 @short_repr
 @dataclass(frozen=True)
-class Assembly:
+class Assembly(Tabular, rows="success"):
     """q (..., nq) and what became of it.
 
     success (...,); error: the largest residual left [m, rad]; iterations (...,)

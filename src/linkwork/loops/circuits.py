@@ -24,6 +24,7 @@ from linkwork.configurations import places
 from linkwork.engine import machine
 from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.errors import NotPossible
+from linkwork.formats.tabular import Tabular
 from linkwork.loops.constraints import closure_rows
 from linkwork.results import short_repr
 from linkwork.subject import RobotLike, subject_of
@@ -49,7 +50,7 @@ Rows = Callable[[SX, SX], SX]
 
 @short_repr
 @dataclass(frozen=True)
-class Circuits:
+class Circuits(Tabular, rows="way"):
     """Circuits of a batch.
 
     x        (..., rows, n) postures along the way; NaN after its end

@@ -14,6 +14,7 @@ from linkwork import configurations, quantities
 from linkwork.arguments import as_doubles, number
 from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidInput
+from linkwork.formats.tabular import Tabular
 from linkwork.inverse.solve import inverse_kinematics
 from linkwork.planning.questions import one_configuration, space_of, touch_of
 from linkwork.results import short_repr
@@ -27,7 +28,7 @@ SINGULAR = 1e-3  # least singular value of the Jacobian, of the largest
 
 @short_repr
 @dataclass(frozen=True)
-class CartesianPath:
+class CartesianPath(Tabular, rows="q", within=1):
     """How far a frame gets through its poses.
 
     q          (k, nq) configurations, the first is q0

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
 
 
 @short_repr
 @dataclass(frozen=True)
-class Vertices:
+class Vertices(Tabular, rows="count"):
     """Clusters: mean joint values (n, d), mean positions (n, 3), how many nodes, and which voxel."""
 
     q: np.ndarray
@@ -33,7 +34,7 @@ Heuristic = Callable[[Vertices, np.ndarray], np.ndarray]
 
 @short_repr
 @dataclass(frozen=True)
-class GraphPlan:
+class GraphPlan(Tabular, rows="path", within=1):
     """A way through the graph.
 
     success, reason      whether there is one, and why not

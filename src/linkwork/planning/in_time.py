@@ -26,6 +26,7 @@ from linkwork.arguments import finite, finite_doubles, number
 from linkwork.collision import CollisionModel, HeightField, Obstacles
 from linkwork.collision.certify import many_certificates
 from linkwork.errors import InvalidInput
+from linkwork.formats.tabular import Tabular
 from linkwork.planning.questions import goals_of, one_configuration, refuse_loops, space_of
 from linkwork.planning.roadmap import Roadmap
 from linkwork.results import short_repr
@@ -64,7 +65,7 @@ class Moving:
 
 @short_repr
 @dataclass(frozen=True)
-class TimedPlan:
+class TimedPlan(Tabular, rows="times"):
     """The answer of `plan_in_time`.
 
     times, path   (m,) [s] and (m, nq): straight motions between them, at constant speed

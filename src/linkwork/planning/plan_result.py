@@ -12,6 +12,7 @@ import numpy as np
 
 from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import NotPossible
+from linkwork.formats.tabular import Tabular
 from linkwork.planning.blends import blended
 from linkwork.planning.tightening import tightened
 from linkwork.trajectory.minimum_time import TimeLaw, minimum_time
@@ -22,7 +23,7 @@ REASONS = ("solved", "start in collision", "goal in collision", "goal out of rea
 
 
 @dataclass(frozen=True, repr=False)
-class Plan:
+class Plan(Tabular, rows="path", within=1):
     """The answer to one problem.
 
     success      there is a path
@@ -83,7 +84,7 @@ class Plan:
         return minimum_time(self.model.subject, self.to_path(rounding), **limits)
 
 
-class Plans(Sequence[Plan]):
+class Plans(Tabular, Sequence[Plan]):
     """Answers to many problems: a sequence of plans, with their numbers as arrays.
 
     success, length, certified, bound, clearance, iterations   (n,)
@@ -111,6 +112,10 @@ class Plans(Sequence[Plan]):
 
     def __iter__(self) -> Iterator[Plan]:
         return iter(self._plans)
+
+    def _table(self) -> dict[str, np.ndarray]:
+        numbers = {name: getattr(self, name) for name in ("success", "certified", "length", "bound", "iterations")}
+        return numbers | {"reason": np.array([plan.reason for plan in self._plans], dtype=object)}
 
     def __repr__(self) -> str:
         good = int(self.success.sum())

@@ -8,6 +8,7 @@ import numpy as np
 
 from linkwork import quantities
 from linkwork.errors import NotPossible
+from linkwork.formats.tabular import Tabular
 from linkwork.inverse.analytic.screws import chain_of
 from linkwork.results import short_repr
 from linkwork.subject import RobotLike, subject_of
@@ -18,7 +19,7 @@ MEET = 1e-9
 
 @short_repr
 @dataclass(frozen=True)
-class Regional:
+class Regional(Tabular, rows="body"):
     """A decoupled arm: the joints that place the wrist's centre, and where that stands.
 
     joints     names of the three joints that move the point

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from linkwork.arguments import number
 from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidInput
+from linkwork.formats.tabular import Tabular
 from linkwork.planning.options import PlanOptions, completed
 from linkwork.planning.planner import plan
 from linkwork.planning.questions import one_configuration, space_of
@@ -28,7 +29,7 @@ How = Literal["kept", "straight", "joined", "planned", "stopped"]
 
 @short_repr
 @dataclass(frozen=True)
-class Replan:
+class Replan(Tabular, rows="path", within=1):
     """What one step decided.
 
     path        (m, nq) from where the robot is to the goal; one row where it has to stop

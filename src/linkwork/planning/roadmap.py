@@ -22,6 +22,7 @@ from linkwork import deadlines
 from linkwork.arguments import number
 from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidFile, InvalidInput
+from linkwork.formats.tabular import Tabular
 from linkwork.planning.plan_result import Plan
 from linkwork.planning.questions import failure, goals_of, length_of, one_configuration, refuse_loops, space_of
 from linkwork.planning.space import Space
@@ -35,7 +36,7 @@ _ROUND = 256  # nodes whose neighbours are looked for without a look at the cloc
 
 
 @dataclass(frozen=True, eq=False)
-class Roadmap:
+class Roadmap(Tabular, rows="free_nodes"):
     """Nodes (n, nq), candidate edges (m, 2) between neighbours, and which of them are free now.
 
     free_nodes (n,), free_edges (m,)   among `obstacles`; `updated` asks them again for other obstacles

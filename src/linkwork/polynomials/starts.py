@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from linkwork.errors import InvalidFile, InvalidInput
+from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
 
 
 @short_repr
 @dataclass(frozen=True)
-class Starts:
+class Starts(Tabular, rows="solutions", within=1):
     """Where paths begin.
 
     parameters   (m,) complex, generic

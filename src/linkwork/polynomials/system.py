@@ -14,6 +14,7 @@ from linkwork.engine import keys, machine
 from linkwork.engine.kernel import Kernel, Signature
 from linkwork.engine.scan import Scan
 from linkwork.errors import InvalidInput
+from linkwork.formats.tabular import Tabular
 from linkwork.polynomials import monodromy, tracking
 from linkwork.polynomials.fingerprints import Symmetry, collisions
 from linkwork.polynomials.starts import Starts
@@ -29,7 +30,7 @@ REASONS = np.array(["", "the path did not arrive", "the path met another one", "
 
 @short_repr
 @dataclass(frozen=True)
-class Solutions:
+class Solutions(Tabular, rows="success"):
     """Ends of the paths for every member of a batch.
 
     x           (..., k, n) complex, at the place of the start; of a path that failed, where it stood

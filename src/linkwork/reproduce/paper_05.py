@@ -14,6 +14,7 @@ from linkwork import synthesis
 from linkwork.reproduce.case import Case, Paper
 from linkwork.reproduce.figure import Redrawn
 from linkwork.synthesis import PlanarTask
+from linkwork.synthesis.compatibility import FourBar
 
 CORRECTIONS = (
     "seven-position triads: not 0, 2, 4 or 6 solutions but an odd number of 17, 1 to 11 (the former: six positions)",
@@ -164,7 +165,7 @@ def figures() -> tuple[Redrawn, ...]:
     """Figures that the paper draws for Table 4: the curves of four positions, and the compatibility linkage."""
     return (
         Redrawn("figure-08", "centre- and circle-point curves of the first four positions of Table 4", _draw_curves),
-        Redrawn("figure-12", "the compatibility linkage of Table 4 at the limits of beta2", _draw_linkage),
+        Redrawn("figure-12", "the compatibility linkages of Table 4: where both close", _draw_linkage, (9.6, 6.6)),
     )
 
 
@@ -188,10 +189,77 @@ def _draw_curves(figure: Any) -> None:
 
 
 def _draw_linkage(figure: Any) -> None:
+    """Each loop as a four-bar: where the tip of its second link may be, one posture, and what both loops allow."""
     linkages = synthesis.compatibility(TABLE_4)
-    axes = figure.subplots()
-    low, high = linkages.ranges[0]
-    for beta in np.linspace(low + 1e-3, high - 1e-3, 5):
-        for polygon in linkages.drawing(float(beta)):
-            axes.plot(polygon.real, polygon.imag, lw=0.8)
+    places = figure.subplot_mosaic([["loop 0", "loop 1"], ["ranges", "ranges"]], height_ratios=(3.2, 1.0))
+    beta = float(np.mean(linkages.ranges[0]))
+    for k, deltas in enumerate(linkages.deltas):
+        _draw_loop(places[f"loop {k}"], deltas, beta)
+        _draw_limits(places[f"loop {k}"], deltas, linkages.ranges)
+        places[f"loop {k}"].set_title(POSITIONS[k], fontsize=10)
+    _draw_ranges(places["ranges"], linkages)
+
+
+POSITIONS = ("positions 1, 2, 3, 4", "positions 1, 2, 3, 5")
+LINKS = ("#3a3a3a", "#1f6fb4", "#d1722b", "#3d8b4f")
+"""Colours of D1 .. D4."""
+FEASIBLE = "#1f6fb4"
+LABEL = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
+CENTRED: Any = {"fontsize": 9, "ha": "center", "va": "center", "zorder": 5}
+
+
+def _draw_loop(axes: Any, deltas: np.ndarray, beta: float) -> None:
+    """The four-bar D1 .. D4 at beta2 in both assemblies, and the ring that its last two links reach."""
+    reach = np.abs(deltas[2:])
+    outer, inner = reach.sum(), abs(reach[0] - reach[1])
+    turn = np.exp(1j * np.linspace(0.0, 2.0 * np.pi, 400))
+    edge = np.concatenate([outer * turn, inner * turn[::-1]])
+    axes.fill(edge.real, edge.imag, color="#f1ead9", zorder=0)
+    for radius, name in ((outer, "|D3| + |D4|"), (inner, "||D3| - |D4||")):
+        axes.plot((radius * turn).real, (radius * turn).imag, color="#b9a877", linewidth=1.0, linestyle="--", zorder=1)
+        at = radius * np.exp(-0.28j * np.pi)
+        axes.annotate(name, (at.real, at.imag), fontsize=8, color="#8a7a48", ha="left", va="top")
+    third, fourth = FourBar(deltas).solve(beta)
+    for which, strength in ((1, 0.25), (0, 1.0)):
+        turned = deltas * np.exp(1j * np.array([0.0, beta, third[which], fourth[which]]))
+        corners = np.concatenate([[0.0], np.cumsum(turned)])
+        for k, color in enumerate(LINKS):
+            ends = corners[k : k + 2]
+            axes.plot(ends.real, ends.imag, color=color, linewidth=3.0, alpha=strength, zorder=3)
+            if strength == 1.0:
+                middle = ends.mean()
+                axes.text(middle.real, middle.imag, f"D{k + 1}", color=color, bbox=LABEL, **CENTRED)
+        axes.plot(corners.real, corners.imag, "o", color="#3a3a3a", markersize=4, alpha=strength, zorder=4)
     axes.set_aspect("equal")
+    axes.set_axis_off()
+
+
+def _draw_limits(axes: Any, deltas: np.ndarray, ranges: list[tuple[float, float]]) -> None:
+    """The circle of the second link's tip, and on it what both loops allow."""
+    tip = lambda angles: deltas[0] + deltas[1] * np.exp(1j * angles)
+    whole = tip(np.linspace(0.0, 2.0 * np.pi, 400))
+    axes.plot(whole.real, whole.imag, color="#9fb8cc", linewidth=1.0, zorder=1)
+    for low, high in ranges:
+        arc = tip(np.linspace(low, high, 200))
+        axes.plot(arc.real, arc.imag, color=FEASIBLE, linewidth=5.0, alpha=0.45, solid_capstyle="butt", zorder=2)
+
+
+def _draw_ranges(axes: Any, linkages: synthesis.Compatibility) -> None:
+    """Where the tip of D2 is in the ring of each loop (0: its inner circle, 1: its outer one) over a turn of beta2."""
+    beta = np.linspace(-np.pi, np.pi, 721)
+    axes.axhspan(0.0, 1.0, color="#f1ead9", zorder=0)
+    for k, deltas in enumerate(linkages.deltas):
+        reach = np.abs(deltas[2:])
+        inner = abs(reach[0] - reach[1])
+        place = (np.abs(deltas[0] + deltas[1] * np.exp(1j * beta)) - inner) / (reach.sum() - inner)
+        axes.plot(np.degrees(beta), place, color="#3a3a3a", linestyle=("-", "--")[k], label=POSITIONS[k])
+    for low, high in np.degrees(linkages.ranges):
+        axes.plot([low, high], [0.0, 0.0], color=FEASIBLE, linewidth=6.0, solid_capstyle="butt", clip_on=False)
+        axes.text(low, -0.12, f"{low:.1f}", ha="right", va="top", fontsize=8, color=FEASIBLE)
+        axes.text(high, -0.12, f"{high:.1f}", ha="left", va="top", fontsize=8, color=FEASIBLE)
+    dyads = np.degrees(synthesis.dyads(TABLE_4).beta[:, 0])
+    axes.plot(dyads, np.zeros(len(dyads)), "o", color="white", markeredgecolor="black", label="the two dyads", zorder=4)
+    axes.set(xlim=(-180.0, 180.0), ylim=(-0.5, 2.0), xlabel="beta2 [deg]", ylabel="place in the ring")
+    axes.set_xticks(range(-180, 181, 60))
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=8)

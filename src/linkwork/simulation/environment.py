@@ -18,6 +18,7 @@ from linkwork.arguments import as_doubles, choice, whole
 from linkwork.engine.compile import CompiledFunction, compile
 from linkwork.engine.scan import Scan, scan
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
 from linkwork.simulation.friction import friction_of
 from linkwork.simulation.plant import Plant
@@ -75,7 +76,7 @@ class StepScene:
 
 @short_repr
 @dataclass(frozen=True)
-class Step:
+class Step(Tabular, rows="reward"):
     """observation (n, m), reward (n,), terminated (n,): a limit was broken; truncated (n,): time was up.
 
     flags: which limit, by name, (n,) each. Copies that ended have been reset: observation is their first new one,

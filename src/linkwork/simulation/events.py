@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from linkwork.errors import InvalidInput
+from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.tracing import UserFunction
@@ -30,7 +31,7 @@ class Event:
 
 @short_repr
 @dataclass(frozen=True)
-class Crossing:
+class Crossing(Tabular, rows="time"):
     """An event that happened: when, and in which state; `sample` is the place in the batch."""
 
     name: str

@@ -17,17 +17,19 @@ from linkwork.formats.files import write_atomically
 from linkwork.formats.tabular import Tabular
 from linkwork.loads.analyse import Analysis, analyse
 from linkwork.model.elements import LinearActuator
+from linkwork.results import short_repr
 from linkwork.studies.cycles import cycles, lasting_of
 from linkwork.studies.lines import Actuator, catalogue
-from linkwork.studies.sizing import INERTIA_RATIO, Cycle, Option, option, table_of
+from linkwork.studies.sizing import INERTIA_RATIO, Cycle, Option, option, option_table
 from linkwork.subject import RobotLike, Subject, subject_of
 
 Some = str | SampledMotion | Analysis | Mapping[str, Any] | Iterable[Any]
 """One motion (a name, a motion, arrays, an analysis) or several."""
 
 
+@short_repr
 @dataclass(frozen=True)
-class Duty:
+class Duty(Tabular, rows="speed"):
     """What one actuator must do over all motions: efforts [N, N m], speed [m/s, rad/s], power [W], travel [m, rad].
 
     rms and mean_power are over time: a motion twice as long counts twice, however finely either is sampled
@@ -67,7 +69,7 @@ class Selection(Tabular):
         return f'<Selection for "{self.duty.name}": {chosen}; {len(self.fitting)} fit, {len(self.why_not)} do not>'
 
     def _table(self) -> Mapping[str, Any]:
-        return table_of(tuple(sorted(self.options, key=lambda each: (not each.fits, _size(each)))))
+        return option_table(tuple(sorted(self.options, key=lambda each: (not each.fits, _size(each)))))
 
     @property
     def choice(self) -> Actuator | None:

@@ -26,6 +26,7 @@ from linkwork.actuation.layout import layout_of
 from linkwork.arguments import as_doubles, finite_rows, mapping, name_list, number
 from linkwork.engine.compile import CompiledFunction, compile
 from linkwork.errors import ComputationError, InvalidInput, UnknownName, did_you_mean
+from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
 from linkwork.studies.columns import Columns, motion_of_commands, stacked
 from linkwork.subject import RobotLike, Subject, subject_of
@@ -33,7 +34,7 @@ from linkwork.subject import RobotLike, Subject, subject_of
 
 @short_repr
 @dataclass(frozen=True)
-class Balance:
+class Balance(Tabular):
     """variables: the best values found [SI]; effort_before, effort_after (poses, actuators) [N, N m]."""
 
     variables: dict[str, float]
@@ -43,6 +44,13 @@ class Balance:
     success: bool
     reason: str
     evaluations: int
+
+    def _table(self) -> dict[str, np.ndarray]:
+        """A row a pose: the effort of every actuator before and after."""
+        both = {"before": self.effort_before, "after": self.effort_after}
+        return {
+            f"{name}.{when}": effort[:, k] for k, name in enumerate(self.actuators) for when, effort in both.items()
+        }
 
     @property
     def saving(self) -> float:

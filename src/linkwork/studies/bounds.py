@@ -11,6 +11,7 @@ import numpy as np
 
 from linkwork import configurations, deadlines, quantities
 from linkwork.arguments import choice
+from linkwork.formats.tabular import Tabular
 from linkwork.studies.reach import symbols_by_reach
 from linkwork.subject import Subject
 
@@ -22,7 +23,7 @@ NUMBERS = 1 << 20  # symbols computed at a time: they stay in the cache
 
 
 @dataclass(frozen=True, repr=False)
-class ChristoffelBounds:
+class ChristoffelBounds(Tabular):
     """Largest Christoffel symbols over the joint ranges.
 
     kind      "certified": no configuration exceeds these numbers; "sampled": the largest found, others may exceed them
@@ -38,6 +39,11 @@ class ChristoffelBounds:
     largest: float
     q: np.ndarray
     samples: int
+
+    def _table(self) -> dict[str, np.ndarray]:
+        """A row a symbol."""
+        places = np.indices(self.symbols.shape).reshape(3, -1)
+        return {**dict(zip("kij", places, strict=True)), "bound": self.symbols.ravel()}
 
     def __repr__(self) -> str:
         top = float(self.symbols.max(initial=0.0))

@@ -18,6 +18,7 @@ from linkwork import configurations, deadlines
 from linkwork.arguments import finite, finite_doubles
 from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidInput
+from linkwork.formats.tabular import Tabular, table_of
 from linkwork.model import Placement
 from linkwork.planning import PoseGoal, plan_many
 from linkwork.planning.questions import space_of
@@ -26,7 +27,7 @@ from linkwork.results import short_repr
 
 @short_repr
 @dataclass(frozen=True)
-class CellLayouts:
+class CellLayouts(Tabular):
     """One row for each robot and base, (designs, bases).
 
     designs    names of the robots;  bases (bases, 4, 4): where they stand
@@ -44,6 +45,13 @@ class CellLayouts:
     length: np.ndarray
     cycle: np.ndarray
     seconds: float
+
+    def _table(self) -> dict[str, np.ndarray]:
+        shape = self.reached.shape
+        names = np.broadcast_to(np.array(self.designs, dtype=object)[:, None], shape)
+        numbers = {name: getattr(self, name) for name in ("reached", "planned", "length", "cycle")}
+        places = np.broadcast_to(self.bases[:, :3, 3], (*shape, 3))
+        return table_of(shape, {"design": names, "base": places, **numbers})
 
     @property
     def best(self) -> tuple[str, np.ndarray]:

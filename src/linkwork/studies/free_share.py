@@ -12,6 +12,7 @@ from linkwork import configurations
 from linkwork.arguments import mapping, number
 from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidInput
+from linkwork.formats.tabular import Tabular
 from linkwork.quantities import evaluate
 from linkwork.results import short_repr
 
@@ -20,7 +21,7 @@ PORTION = 2_000_000  # configurations x designs a call
 
 @short_repr
 @dataclass(frozen=True)
-class FreeShare:
+class FreeShare(Tabular, rows="configurations"):
     """Of designs (...), from the same random configurations.
 
     configurations   share of the configurations within the limits that touch nothing

@@ -16,14 +16,17 @@ from typing import Any
 
 import numpy as np
 
+from linkwork.formats.tabular import Tabular
+from linkwork.results import short_repr
 from linkwork.studies.lines import Actuator
 
 INERTIA_RATIO = 10.0
 """Largest inertia of the load, seen by the motor, in rotor inertias, that a usual servo loop holds well."""
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
-class Cycle:
+class Cycle(Tabular, rows="lasting"):
     """What an actuator does over time, at its output: every array (n,), one row an instant.
 
     effort       of the load alone, without rotors [N m, N]; speed [rad/s, m/s]; acceleration [rad/s^2, m/s^2]
@@ -38,8 +41,9 @@ class Cycle:
     inertia: float = 0.0
 
 
+@short_repr
 @dataclass(frozen=True)
-class Option:
+class Option(Tabular):
     """A line of a catalogue with one of its gear ratios, and how much of its limits a duty uses (1: all of it).
 
     torque, thermal, speed, power   largest share of the torque-speed curve, of the thermal limit (margins included), of
@@ -66,6 +70,9 @@ class Option:
     @property
     def fits(self) -> bool:
         return not self.lacking
+
+    def _table(self) -> Mapping[str, Any]:
+        return option_table((self,))
 
 
 def motor_side(line: Actuator, ratio: float, cycle: Cycle) -> tuple[np.ndarray, np.ndarray]:
@@ -136,7 +143,7 @@ def option(
     )
 
 
-def table_of(options: tuple[Option, ...]) -> Mapping[str, Any]:
+def option_table(options: tuple[Option, ...]) -> Mapping[str, Any]:
     """The columns of a table with one row an option."""
     numbers = {
         label: np.array([getattr(each, label) for each in options])

@@ -20,6 +20,7 @@ from linkwork.engine import keys
 from linkwork.engine.kernel import Kernel, Signature
 from linkwork.engine.traced import traced
 from linkwork.errors import NotPossible
+from linkwork.formats.tabular import Tabular
 from linkwork.polynomials.complex_pair import Complex, numbers, pairs
 from linkwork.results import short_repr
 from linkwork.synthesis.compatibility import four_bar_of
@@ -34,7 +35,7 @@ DENSE = 512
 
 @short_repr
 @dataclass(frozen=True)
-class Curves:
+class Curves(Tabular, rows="piece"):
     """Dyads along the curves of one task, piece after piece, (samples,).
 
     center, circle   ground pivots, and moving pivots at position 1, complex [m]

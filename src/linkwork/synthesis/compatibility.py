@@ -17,6 +17,7 @@ import numpy as np
 
 from linkwork.arguments import as_doubles
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
 from linkwork.synthesis.task import PlanarTask, check_count, complex_points, exact_poses, troubles
 
@@ -100,7 +101,7 @@ class Ring:
 
 @short_repr
 @dataclass(frozen=True)
-class Compatibility:
+class Compatibility(Tabular, rows="grashof"):
     """The compatibility linkage of a task.
 
     deltas    (loops, k) complex, D1 .. Dk of each loop: k is 4 for a dyad, 5 for a triad; a second loop belongs to the

@@ -16,6 +16,7 @@ import numpy as np
 
 from linkwork.arguments import as_doubles, choice
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
 from linkwork.synthesis import conditions, conics
 from linkwork.synthesis.compatibility import four_bar_of, scan_of_linkages, told
@@ -31,7 +32,7 @@ _ANY, _NONE = np.zeros((4, 2)), np.zeros(4)
 
 @short_repr
 @dataclass(frozen=True)
-class Dyads:
+class Dyads(Tabular, rows="valid"):
     """Dyads of one task: (m,) arrays, real answers alone, by beta2; of a batch: slots (..., m) with `valid`.
 
     W, Z            link vectors at position 1, complex [m]

@@ -9,6 +9,7 @@ import numpy as np
 
 from linkwork import deadlines
 from linkwork.errors import NotPossible, UnknownName, did_you_mean
+from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
 from linkwork.synthesis import chain_fit, descent, path_descent
 from linkwork.synthesis.chain_starts import Goal
@@ -29,7 +30,7 @@ EXACT = 1e-9
 
 @short_repr
 @dataclass(frozen=True)
-class Fits:
+class Fits(Tabular, rows="rms"):
     """Distinct optima, the best first.
 
     linkages      Linkages (m,), closed at the posture nearest to position 1

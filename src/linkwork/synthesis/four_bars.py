@@ -11,6 +11,7 @@ import numpy as np
 
 from linkwork import deadlines
 from linkwork.errors import NotPossible
+from linkwork.formats.tabular import Tabular
 from linkwork.polynomials import Starts
 from linkwork.results import short_repr
 from linkwork.synthesis import mixes
@@ -32,7 +33,7 @@ PATHS_AT_ONCE, MOST_PATHS = 2000, 20_000
 
 @short_repr
 @dataclass(frozen=True)
-class FourBars:
+class FourBars(Tabular, rows="residual"):
     """Four-bars of one task: real, verified, each pair of dyads once.
 
     linkages    Linkages (m,) with rotations at the positions

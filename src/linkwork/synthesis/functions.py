@@ -20,6 +20,7 @@ import numpy as np
 from linkwork import deadlines
 from linkwork.arguments import as_doubles, choice
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
 from linkwork.synthesis.linkage import FOUR_BAR, SLIDER_CRANK, Linkages
 from linkwork.synthesis.relative_dyads import couplers
@@ -39,7 +40,7 @@ EXACT = 1e-9
 
 @short_repr
 @dataclass(frozen=True)
-class FunctionGenerators:
+class FunctionGenerators(Tabular, rows="error"):
     """Linkages (m,) at the first pair, the best first.
 
     linkages      four-bars with ground pivots 0 and 1 (scaled and turned as one likes, the function stays), or

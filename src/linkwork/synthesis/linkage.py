@@ -11,6 +11,7 @@ import numpy as np
 
 from linkwork.arguments import shown
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
+from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
 from linkwork.synthesis.dyads import Dyads
 from linkwork.synthesis.sliders import Sliders
@@ -118,7 +119,7 @@ class Topology:
 
 @short_repr
 @dataclass(frozen=True, eq=False)
-class Linkages:
+class Linkages(Tabular):
     """Many linkages of one topology: `points` (..., k) complex [m] at position 1, in the order of `names`.
 
     rotations   (..., n, bodies) of the moving bodies at the positions of a task [rad; m for a slider], where known
@@ -154,6 +155,12 @@ class Linkages:
 
     def __iter__(self) -> Iterator[Linkages]:
         return (self[k] for k in range(len(self)))
+
+    def _table(self) -> dict[str, np.ndarray]:
+        """A row a linkage: its points as "A.x", "A.y" [m]."""
+        rows = self.points.reshape(-1, len(self.names))
+        both = {"x": rows.real, "y": rows.imag}
+        return {f"{name}.{axis}": places[:, k] for k, name in enumerate(self.names) for axis, places in both.items()}
 
     def at(self, point: str) -> np.ndarray:
         """(...,) where a point is at position 1, complex [m]."""

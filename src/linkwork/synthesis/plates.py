@@ -14,6 +14,7 @@ import numpy as np
 
 from linkwork.arguments import number
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
 from linkwork.synthesis.linkage import Linkage, Linkages
 
@@ -36,10 +37,21 @@ class Plate:
 
 @short_repr
 @dataclass(frozen=True)
-class Plates:
+class Plates(Tabular):
     """All parts of a linkage; `save` writes .dxf or .svg in true size."""
 
     parts: tuple[Plate, ...]
+
+    def _table(self) -> dict[str, np.ndarray]:
+        """A row a hole: of which part, in which layer, where at position 1, and how wide [m]."""
+        holes = [(part, place) for part in self.parts for place in part.holes]
+        return {
+            "body": np.array([part.body for part, _ in holes], dtype=object),
+            "layer": np.array([part.layer for part, _ in holes]),
+            "x": np.array([place.real for _, place in holes]),
+            "y": np.array([place.imag for _, place in holes]),
+            "diameter": np.array([part.hole for part, _ in holes]),
+        }
 
     def save(self, path: str | Path) -> Path:
         """Write a drawing; the ending decides: .dxf (millimetres, one layer a body) or .svg (true size)."""

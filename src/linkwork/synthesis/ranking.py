@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
+from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
 from linkwork.synthesis.linkage import Linkages, as_linkages
 from linkwork.synthesis.sensitivities import sensitivity
@@ -22,7 +23,7 @@ LARGER_IS_BETTER = frozenset({"transmission"})
 
 @short_repr
 @dataclass(frozen=True)
-class Ranking:
+class Ranking(Tabular, rows="score"):
     """order (m,): indices, the best first; values: criterion -> (m,); front (m,): no other is better in everything;
     score (m,): mean of the criteria, each between 0 (best) and 1."""
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from linkwork import deadlines
 from linkwork.errors import NotPossible
+from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
 from linkwork.synthesis.dyads import Dyads, dyads
 from linkwork.synthesis.linkage import FOUR_BAR, Linkages, known_driver, pairs_of
@@ -27,7 +28,7 @@ CHUNK = 8192
 
 @short_repr
 @dataclass(frozen=True)
-class SearchResult:
+class SearchResult(Tabular):
     """Linkages without defects, the best first.
 
     linkages   Linkages (m,); tasks: the drawn positions of each, a PlanarTask with batch (m,)
@@ -41,6 +42,9 @@ class SearchResult:
     samples: int
     solved: int
     pairs: int
+
+    def _table(self) -> dict[str, np.ndarray]:
+        return {**self.linkages._table(), **self.verdict._table()}
 
     def __len__(self) -> int:
         return len(self.linkages)

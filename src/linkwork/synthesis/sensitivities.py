@@ -19,6 +19,7 @@ from linkwork.arguments import number
 from linkwork.engine.kernel import Kernel, Signature
 from linkwork.engine.traced import traced
 from linkwork.errors import InvalidInput
+from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
 from linkwork.synthesis import kinematics
 from linkwork.synthesis.linkage import Linkages, Topology, as_linkages
@@ -29,7 +30,7 @@ MOST_SAMPLES = 1_000_000
 
 @short_repr
 @dataclass(frozen=True)
-class Sensitivity:
+class Sensitivity(Tabular, rows="speed"):
     """Derivatives at the positions of a task; dimensions are the x and y of every point, in the order of `names`.
 
     dimensions   names of the columns: "A.x", "A.y", ...

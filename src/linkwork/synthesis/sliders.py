@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from linkwork.errors import NotPossible
+from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
 from linkwork.synthesis.task import PlanarTask, check_count, check_poses, complex_points, exact_poses, refuse, troubles
 
 
 @short_repr
 @dataclass(frozen=True)
-class Sliders:
+class Sliders(Tabular, rows="valid"):
     """Chains with a slider: (m,) for one task, (..., m) with `valid` for a batch.
 
     moving      the pin on the body at position 1 ("PR"), or a point of the body's line ("RP"), complex [m]

@@ -15,6 +15,7 @@ import numpy as np
 
 from linkwork import deadlines
 from linkwork.errors import NotPossible
+from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
 from linkwork.synthesis.burmester import Curves, burmester
 from linkwork.synthesis.linkage import FOUR_BAR, Linkage, Linkages
@@ -39,7 +40,7 @@ STEPS = (15.0, 30.0, 45.0)
 
 @short_repr
 @dataclass(frozen=True)
-class SolutionMap:
+class SolutionMap(Tabular, rows="valid"):
     """Four-bars of every pair of dyads of the curve, (n, n): row the driving dyad, column the driven one.
 
     curves             the dyads, n of them

@@ -20,6 +20,7 @@ import numpy as np
 
 from linkwork.arguments import as_doubles
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
 from linkwork.synthesis import bilinear
 
@@ -32,7 +33,7 @@ EQUAL = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Pairs:
+class _Pairs(Tabular, rows="valid"):
     """What dyads and legs have in common: a fixed and a carried axis or point each, and how well they keep apart."""
 
     ground: np.ndarray
@@ -78,7 +79,7 @@ class Legs(_Pairs):
 
 @short_repr
 @dataclass(frozen=True)
-class SphericalFourBar:
+class SphericalFourBar(Tabular, rows="ground", within=1):
     """Axes through one centre at position 1, as unit vectors: ground (2, 3) and moving (2, 3), crank first.
 
     rotations   (n, 3, 3) of the coupler, those of the task
@@ -93,7 +94,7 @@ class SphericalFourBar:
 
 @short_repr
 @dataclass(frozen=True)
-class FiveLegs:
+class FiveLegs(Tabular, rows="ground", within=1):
     """A body on five legs: ground (5, 3), moving (5, 3) points at position 1 [m], and the poses (n, 4, 4)."""
 
     ground: np.ndarray

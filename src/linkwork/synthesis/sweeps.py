@@ -15,6 +15,7 @@ from linkwork import deadlines
 from linkwork.engine import keys
 from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.errors import NotPossible
+from linkwork.formats.tabular import Tabular
 from linkwork.polynomials.complex_pair import Complex
 from linkwork.results import short_repr
 from linkwork.synthesis.chains import CHAINS, FOUR, parameters_of, points_of
@@ -28,7 +29,7 @@ EVERYTHING = 1e300
 
 @short_repr
 @dataclass(frozen=True)
-class Sweep:
+class Sweep(Tabular, rows="share"):
     """What a turn of the crank in equal steps showed, of each linkage (...,).
 
     extent        (..., 4): xmin, ymin, xmax, ymax of the tracer where the linkage can be assembled [m]

@@ -21,6 +21,7 @@ import numpy as np
 from linkwork.arguments import as_doubles
 from linkwork.engine import keys
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.formats.tabular import Tabular
 from linkwork.polynomials import Complex, Starts, System
 from linkwork.results import short_repr
 from linkwork.synthesis import triad_velocities, two_loops
@@ -37,7 +38,7 @@ EXACT = 1e-9
 
 @short_repr
 @dataclass(frozen=True)
-class Triads:
+class Triads(Tabular, rows="valid"):
     """Triads of one task: (m,) arrays, real answers alone, by beta2; of a batch: slots (..., m) with `valid`.
 
     W, V, Z    link vectors at position 1, complex [m]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
 from linkwork.synthesis import circuit_verdicts, four_bar_verdicts
 from linkwork.synthesis.linkage import FOUR_BAR, Linkage, Linkages, as_linkages, known_driver, linkages
@@ -25,7 +26,7 @@ MET = 1e-7
 
 @short_repr
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Tabular, rows="circuit"):
     """What `check` found; every array is (...,) like the linkages, transmission (..., n).
 
     circuit, branch, order   True: the linkage has this defect

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from linkwork import quantities
 from linkwork.arguments import as_doubles, choice
 from linkwork.errors import InvalidInput, NotPossible
+from linkwork.formats.tabular import Tabular
 from linkwork.model.payload import Payload
 from linkwork.results import short_repr
 from linkwork.subject import RobotLike, Subject, subject_of
@@ -19,7 +20,7 @@ from linkwork.trajectory.path import Path
 
 @short_repr
 @dataclass(frozen=True)
-class PathCoefficients:
+class PathCoefficients(Tabular, rows="m", within=1):
     """tau = m sdd + c sd^2 + d along a path, each (..., points, nv).
 
     Source: [Safeea2019] eqs. 5, 32-34: m = A q', c = A q'' + sum_ij c^k_ij q'_i q'_j, d = g.

@@ -9,8 +9,12 @@ import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from linkwork.errors import NotPossible
+from linkwork.formats.tabular import Tabular
 from linkwork.inverse.analytic.family import Family
 from linkwork.inverse.analytic.ideal import EXACT, NEAR
 from linkwork.inverse.analytic.screws import Chain, chain_of
@@ -18,7 +22,7 @@ from linkwork.subject import RobotLike, Subject, subject_of
 
 
 @dataclass(frozen=True)
-class Classification:
+class Classification(Tabular):
     """What closed forms there are between a robot's base and one of its frames.
 
     family       its name: "ur", "offset_wrist", "spherical_wrist", "spherical_shoulder", "seven_axis",
@@ -42,6 +46,16 @@ class Classification:
     others: Mapping[str, str]
     pose: Family | None = field(default=None, repr=False)
     point: Family | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        how = "exact" if self.exact else f"nominal, axes off by {self.deviation:.2g}"
+        return f'<Classification of "{self.robot}" at "{self.frame}": {self.family}, {how}>'
+
+    def _table(self) -> dict[str, Any]:
+        return {
+            "parameter": np.array(list(self.parameters), dtype=object),
+            "value": np.array(list(self.parameters.values()), dtype=float),
+        }
 
     def __str__(self) -> str:
         how = "exact" if self.exact else f"nominal, axes off by {self.deviation:.2g}, solutions polished"
