@@ -30,6 +30,12 @@ def test_the_twelve_everyday_jobs_stand_beside_a_peer():
     assert {f"{name}.md" for name in TWELVE} <= set(BESIDE)
 
 
+@pytest.mark.parametrize("name", TWELVE)
+def test_a_job_ends_in_a_picture_or_a_table_that_the_page_shows(name):
+    here = (JOBS / f"{name}.md").read_text("utf-8").split("\n## With ")[0]
+    assert "<img src=" in here or "\n```text\n" in here
+
+
 @pytest.mark.parametrize("name", BESIDE)
 def test_a_job_is_never_longer_than_the_peers(name):
     here, peer = re.split(r"^## With .*$", (JOBS / name).read_text("utf-8"), maxsplit=1, flags=re.M)

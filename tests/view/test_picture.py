@@ -143,3 +143,15 @@ def test_what_cannot_be_drawn_is_refused(tmp_path):
         record(robot, tmp_path / "film.avi", {"time": [0, 1], "q": np.zeros((2, 6))})
     with pytest.raises(InvalidInput, match="has no named motion"):
         record(robot, tmp_path / "film.gif")
+
+
+def test_a_ghost_is_seen_through_and_never_stands_in_front():
+    square = np.array([[-1, 0, -1], [1, 0, -1], [1, 0, 1], [-1, 0, 1]], dtype=float)
+    faces, normals = np.array([[0, 1, 2], [0, 2, 3]]), np.tile([0.0, -1.0, 0.0], (4, 1))
+    one = Mesh(0.5 * square, normals, faces, np.tile([1.0, 0.0, 0.0], (2, 1)))
+    ghost = Mesh(square - [0, 1, 0], normals, faces, np.tile([0.0, 0.0, 1.0], (2, 1)))  # larger, and nearer
+    camera = fitted(ghost.vertices, axes_of(-90.0, 0.0), 100, 100)
+    alone, both = render(one, camera, 2.0), render(one, camera, 2.0, ghosts=ghost)
+    np.testing.assert_array_equal(both[50, 50], alone[50, 50])
+    paper, seen = alone[50, 12].astype(int), both[50, 12].astype(int)
+    assert 60 < paper[0] - seen[0] < 230, "the ghost, with the paper through it"

@@ -171,21 +171,26 @@ def figures() -> tuple[Redrawn, ...]:
 
 def _draw_curves(figure: Any) -> None:
     task = TABLE_4[:4]
-    curve = synthesis.burmester(task, 2000)
+    curve = synthesis.burmester(task, 4000)
+    landmarks = np.array(list(synthesis.poles(task).values()))
+    known = np.concatenate([landmarks, task.positions])
+    middle = known.mean()
+    reach = 2.0 * float(np.abs(known - middle).max())  # beyond it the curves run straight to their asymptotes
     axes = figure.subplots()
     for points, name in ((curve.center, "centre points"), (curve.circle, "circle points")):
-        near = np.abs(points) < 150
+        near = np.abs(points - middle) < reach
         breaks = np.flatnonzero(near[1:] != near[:-1]) + 1
         color = None
         for piece, shown in zip(np.split(points, breaks), np.split(near, breaks), strict=True):
             if shown[0] and len(piece) > 1:
                 (line,) = axes.plot(piece.real, piece.imag, color=color, label=name if color is None else None)
                 color = line.get_color()
-    landmarks = np.array(list(synthesis.poles(task).values()))
-    axes.plot(landmarks.real, landmarks.imag, "k.", label="poles")
+    axes.plot(landmarks.real, landmarks.imag, "ko", markersize=5, label="poles")
     axes.plot(task.positions.real, task.positions.imag, "s", label="positions")
     axes.set_aspect("equal")
-    axes.legend()
+    axes.grid(alpha=0.25)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
 
 
 def _draw_linkage(figure: Any) -> None:

@@ -49,7 +49,7 @@ def picture(
     view     azimuth and elevation [deg] of the eye; left out: from the front right, or onto a flat mechanism
     trails   frames whose path over the robot's first motion (or over `ghosts`) is drawn; left out: of a machine with
              closed loops, where it stands first, the frames that it describes (coupler curves)
-    ghosts   (n, nq): other configurations, drawn pale
+    ghosts   (n, nq): other configurations, drawn pale and behind
     obstacles  what stands around: `lw.collision.Obstacles`, or shapes
     paths    (n, 3) each [m]: lines in world axes
     """
@@ -77,20 +77,27 @@ def image(
         trails = described_frames(robot) if q is None and len(robot.motions) else ()
     looks = Look.of(robot, at)
     parts = [looks.mesh(postures(robot, at), 0)]
+    faint = []
     if others is not None and len(others):
         rows = postures(robot, others)
-        parts += [pale(looks.mesh(rows, k)) for k in range(len(rows))]
+        faint = [pale(looks.mesh(rows, k)) for k in range(len(rows))]
     lines = [finite_rows(path, 3, "picture: paths").reshape(-1, 3) for path in paths]
     parts += [looks.trail(path) for path in [*trail_paths(robot, trails, others), *lines]]
     if obstacles is not None:
         parts += obstacle_meshes(obstacles)
-    return shot(merged(parts), looks.size, (width, height), view)
+    return shot(merged(parts), looks.size, (width, height), view, merged(faint) if faint else None)
 
 
-def shot(mesh: Mesh, scale: float, size: tuple[int, int], view: tuple[float, float] | None = None) -> np.ndarray:
-    """A picture (height, width, 3) of a mesh that fills it, on a floor. scale [m]: the robot's size."""
-    camera, floor, shown = stage(mesh, scale, size, view)
-    return render(mesh, camera, shown, floor)
+def shot(
+    mesh: Mesh,
+    scale: float,
+    size: tuple[int, int],
+    view: tuple[float, float] | None = None,
+    ghosts: Mesh | None = None,
+) -> np.ndarray:
+    """A picture (height, width, 3) of a mesh and its ghosts that fills it, on a floor. scale [m]: the robot's size."""
+    camera, floor, shown = stage(mesh if ghosts is None else merged([mesh, ghosts]), scale, size, view)
+    return render(mesh, camera, shown, floor, ghosts)
 
 
 def stage(

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+GHOSTLY = np.float32(0.6)
+"""How much of what is behind it a ghost covers."""
 SAMPLES = 2
 """Samples a pixel, in each direction."""
 LIGHT = np.array([0.30, -0.52, 0.80]) / np.linalg.norm([0.30, -0.52, 0.80])
@@ -110,21 +112,34 @@ class Floor:
     below: np.ndarray
 
 
-def render(mesh: Mesh, camera: Camera, size: float, floor: Floor | None = None) -> np.ndarray:
-    """(height, width, 3) of bytes: a mesh on a floor with its shadow. size [m]: of what is shown."""
+def render(
+    mesh: Mesh, camera: Camera, size: float, floor: Floor | None = None, ghosts: Mesh | None = None
+) -> np.ndarray:
+    """(height, width, 3) of bytes: a mesh on a floor with its shadow. size [m]: of what is shown.
+
+    ghosts   seen through, and never in front of the mesh: what stands where the mesh does would flicker with it
+    """
+    behind = PAPER if floor is None else _shadowed(mesh, camera, floor)
+    if ghosts is not None:
+        faint = GHOSTLY * _layer(ghosts, camera, size)
+        behind = faint[..., :3] + (1 - faint[..., 3:]) * behind
+    layer = _layer(mesh, camera, size)
+    whole = layer[..., :3] + (1 - layer[..., 3:]) * behind
+    return np.asarray((255 * np.clip(whole, 0, 1) + 0.5).astype(np.uint8))
+
+
+def _layer(mesh: Mesh, camera: Camera, size: float) -> np.ndarray:
+    """(height, width, 4): colours of a mesh times what it covers of each pixel, which is the fourth."""
     fine = Camera(camera.R, camera.position, SAMPLES * camera.width, SAMPLES * camera.height)
     corners = fine.project(mesh.vertices)[mesh.faces]
     nearest = _nearest(corners, fine.width, fine.height)
     hit = nearest >= 0
     colors, depth = _shaded(mesh, fine, corners, nearest)
-    image = np.zeros((*nearest.shape, 4), dtype=np.float32)  # the fourth: what is covered
+    image = np.zeros((*nearest.shape, 4), dtype=np.float32)
     image[hit, :3] = colors * _contours(depth, hit, size)[hit][:, None]
     image[hit, 3] = 1.0
     parts = [image[i::SAMPLES, j::SAMPLES] for i in range(SAMPLES) for j in range(SAMPLES)]
-    small = functools.reduce(np.add, parts) / np.float32(len(parts))
-    behind = PAPER if floor is None else _shadowed(mesh, camera, floor)
-    whole = small[..., :3] + (1 - small[..., 3:]) * behind
-    return np.asarray((255 * np.clip(whole, 0, 1) + 0.5).astype(np.uint8))
+    return np.asarray(functools.reduce(np.add, parts) / np.float32(len(parts)))
 
 
 def floor_of(camera: Camera, height: float, middle: np.ndarray, size: float) -> Floor:
