@@ -29,7 +29,8 @@ def rows() -> list[Row]:
     def peer() -> float:
         return by_toppra(p, waypoints, s, torque, velocity)
 
-    assert ours() <= peer() * (1 + 1e-6), (ours(), peer())
+    # ours keeps the limits over whole intervals, the peer at their ends: that costs 5e-5 of the time
+    assert ours() <= peer() * (1 + 1e-4), (ours(), peer())
     taken, theirs = side_by_side(ours, peer)
     loads = lw.Payload(p.robot.bodies[-1], np.linspace(0.0, 1.0, 100), (0.0, 0.0, 0.05))
     path = Path.through(waypoints, s)

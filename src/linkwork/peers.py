@@ -6,7 +6,6 @@ from typing import Any, NoReturn, TypeVar
 
 from linkwork.errors import LinkworkError, did_you_mean
 
-
 Kind = TypeVar("Kind", bound=type)
 
 
