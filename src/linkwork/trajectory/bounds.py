@@ -9,7 +9,7 @@ import numpy as np
 
 from linkwork.model.payload import Payload
 from linkwork.subject import Subject
-from linkwork.trajectory.coefficients import PathCoefficients, path_coefficients
+from linkwork.trajectory.coefficients import PathCoefficients, coefficients_of
 from linkwork.trajectory.path import Path
 from linkwork.trajectory.reachability import UNLIMITED
 
@@ -27,6 +27,13 @@ class Rows:
     upper: np.ndarray
     coefficients: PathCoefficients
     largest: np.ndarray
+
+    def among(self, places: slice) -> Rows:
+        """Those of some of the places."""
+        k = self.coefficients
+        own = PathCoefficients(*(x[..., places, :] for x in (k.m, k.c, k.d)))
+        m, c, lower, upper = (x[..., places, :] for x in (self.m, self.c, self.lower, self.upper))
+        return Rows(m, c, lower, upper, own, self.largest[places])
 
     def share(self, u: np.ndarray, x: np.ndarray) -> np.ndarray:
         """(..., places, rows): part of each limit that u and x (..., places) use, with the sign of the force."""
@@ -48,8 +55,8 @@ class Bounds:
 
     def rows(self, s: np.ndarray) -> Rows:
         """At places s (n,) of the path."""
-        k = path_coefficients(self.subject, self.path, s, self.payload)
-        _, first, second = self.path(s)
+        q, first, second = self.path(s)
+        k = coefficients_of(self.subject, q, first, second, self.payload)
         parts = [(k.m, k.c, self.lower - k.d, self.upper - k.d)]
         if self.acceleration is not None:
             parts.append((first, second, -self.acceleration, self.acceleration))

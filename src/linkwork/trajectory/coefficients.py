@@ -54,16 +54,28 @@ def path_coefficients(
         raise InvalidInput(f"path_coefficients: s has shape {at.shape}, expected (points,)")
     check_fits(subject, path, "path_coefficients")
     q, first, second = path(at)
-    loads = _beside_points(payload)
     if method == "newton_euler":
-        m, c, d = quantities.evaluate(subject, "path_coefficients", {"q": q, "v": first, "a": second}, payload=loads)
-        return PathCoefficients(m, c, d)
+        return coefficients_of(subject, q, first, second, payload)
+    loads = _beside_points(payload)
     M = quantities.evaluate(subject, "mass_matrix", {"q": q}, payload=loads)
     symbols = quantities.evaluate(subject, "christoffel", {"q": q}, payload=loads)
     curved = np.einsum("...kij,...i,...j->...k", symbols, first, first)
     straight = (np.einsum("...kj,...j->...k", M, x) for x in (first, second))
     m, c = next(straight), next(straight) + curved
     return PathCoefficients(m, c, quantities.evaluate(subject, "gravity_torque", {"q": q}, payload=loads))
+
+
+def coefficients_of(
+    subject: Subject,
+    q: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    payload: Payload | Sequence[Payload] | None = None,
+) -> PathCoefficients:
+    """m, c, d where a path has the configurations q (points, nv) and the derivatives `first` and `second` by s."""
+    values = {"q": q, "v": first, "a": second}
+    loads = _beside_points(payload)
+    return PathCoefficients(*quantities.evaluate(subject, "path_coefficients", values, payload=loads))
 
 
 def check_fits(subject: Subject, path: Path, who: str) -> None:

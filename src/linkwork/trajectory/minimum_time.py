@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from linkwork.arguments import as_doubles, number, whole
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.model.payload import Payload
 from linkwork.subject import RobotLike, Subject, subject_of
-from linkwork.trajectory.bounds import Bounds
+from linkwork.trajectory.bounds import Bounds, Rows
 from linkwork.trajectory.coefficients import PathCoefficients, check_fits
 from linkwork.trajectory.motion import Motion, finite_times
 from linkwork.trajectory.path import Path
@@ -24,7 +24,7 @@ WHO = "minimum_time"
 ENDLESS = 1e30
 """Stands for a torque or a speed without a limit [N m, N, rad/s, m/s]: sweeps divide by limits."""
 INSIDE = (0.25, 0.5, 0.75)
-"""Parts of an interval where a motion is replayed; its ends hold by construction."""
+"""Parts of an interval where a motion is replayed, its middle among them; its ends hold by construction."""
 ALLOWED = 3e-5
 """Share of a limit that replayed places may exceed; between them, up to 1e-4."""
 ROUNDS = 6
@@ -167,9 +167,12 @@ def _grid(path: Path, points: int) -> np.ndarray:
 
 def _kept(bounds: Bounds, s: np.ndarray, ends: tuple[float, float]) -> TimeLaw:
     """Sweep and replay until every limit holds inside the intervals too."""
-    at = bounds.rows(s)
-    _check_held(bounds.subject, s, at.coefficients, bounds.lower, bounds.upper)
-    h = np.diff(s)
+    n, h = len(s), np.diff(s)
+    places = np.concatenate([s, *(s[:-1] + part * h for part in INSIDE)])
+    rows = bounds.rows(places)
+    _check_held(bounds.subject, places, rows.coefficients, bounds.lower, bounds.upper)
+    at = rows.among(slice(n))
+    inside = {part: rows.among(slice(n + k * (n - 1), n + (k + 1) * (n - 1))) for k, part in enumerate(INSIDE)}
     both = [np.concatenate([x[..., :-1, :], x[..., 1:, :]], axis=-1) for x in (at.m, at.c, at.lower, at.upper)]
     count = at.m.shape[-1]
     part = np.repeat([0.0, 1.0], count)
@@ -179,7 +182,7 @@ def _kept(bounds: Bounds, s: np.ndarray, ends: tuple[float, float]) -> TimeLaw:
         share = np.concatenate([less, less], axis=-1)
         x = fastest(h, both[0], both[1], both[2] * share, both[3] * share, part, largest, *ends)
         _check_moves(s, x)
-        used, speeds = _replayed(bounds, s, x)
+        used, speeds = _replayed(inside, h, x)
         worst = max(float(used.max(initial=0.0)), float(speeds.max(initial=0.0)))
         if worst <= 1.0 + ALLOWED:
             break
@@ -190,17 +193,14 @@ def _kept(bounds: Bounds, s: np.ndarray, ends: tuple[float, float]) -> TimeLaw:
         if any(ends):
             raise NotPossible(f"{WHO}: between the points limits are exceeded by {worst - 1:.2g}; give more points")
         x, worst = x / worst, 1.0  # slower all over: forces beside the weight fall with x, which always fits
-    return _law(bounds, s, x, max(worst, 1.0))
+    return _law(bounds, inside[0.5], s, x, max(worst, 1.0))
 
 
-def _replayed(bounds: Bounds, s: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _replayed(inside: Mapping[float, Rows], h: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The largest shares inside each interval: of every row (..., N, rows), and of the velocities, squared (..., N)."""
-    h = np.diff(s)
     u = (x[..., 1:] - x[..., :-1]) / (2 * h)
     used, speeds = None, None
-    for part in INSIDE:
-        there = bounds.rows(s[:-1] + part * h)
-        _check_held(bounds.subject, s[:-1] + part * h, there.coefficients, bounds.lower, bounds.upper)
+    for part, there in inside.items():
         z = (1 - part) * x[..., :-1] + part * x[..., 1:]
         share, speed = np.abs(there.share(u, z)), z / there.largest
         used = share if used is None else np.maximum(used, share)
@@ -220,13 +220,13 @@ def _check_moves(s: np.ndarray, x: np.ndarray) -> None:
         )
 
 
-def _law(bounds: Bounds, s: np.ndarray, x: np.ndarray, worst: float) -> TimeLaw:
+def _law(bounds: Bounds, rows: Rows, s: np.ndarray, x: np.ndarray, worst: float) -> TimeLaw:
+    """The law of x; `rows` are those in the middles."""
     h, sd, middle = np.diff(s), np.sqrt(x), (s[1:] + s[:-1]) / 2
     u, x_middle = (x[..., 1:] - x[..., :-1]) / (2 * h), (x[..., 1:] + x[..., :-1]) / 2
     t = np.concatenate(
         [np.zeros((*x.shape[:-1], 1)), np.cumsum(2 * h / (sd[..., 1:] + sd[..., :-1]), axis=-1)], axis=-1
     )
-    rows = bounds.rows(middle)
     force = rows.m * u[..., None] + rows.c * x_middle[..., None]
     endless = (np.abs(force) >= ENDLESS / 10).any(axis=-1)
     if endless.any():

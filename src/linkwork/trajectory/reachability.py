@@ -28,6 +28,8 @@ from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.errors import NotPossible
 
 UNLIMITED = 1e30
+PAIRS = 256
+"""Of rows that one piece of code compares: all pairs of a humanoid at once would take seconds to compile."""
 NEVER = 1e200
 """A limit that no other crosses below UNLIMITED."""
 
@@ -52,8 +54,11 @@ def fastest(
     level, *lines = _lines(rows)(m, c, lower, upper, part, h)
     to_x, to_x0, to_y, to_y0, P, Q, A, B = (line.reshape(m.shape) for line in lines)
     crossing = np.full(m.shape[:-1], UNLIMITED)
-    for j in range(rows):  # row by row: code for all pairs at once would take seconds to compile
-        crossing = np.minimum(crossing, _crossing(rows)(P[..., j], Q[..., j], A[..., j], P, Q, B, h))
+    at_once = max(1, min(rows, PAIRS // rows))
+    for j in range(0, rows, at_once):
+        some = slice(min(j, rows - at_once), min(j, rows - at_once) + at_once)  # the last may look at some again
+        one = _crossing(rows, at_once)(P[..., some], Q[..., some], A[..., some], P, Q, B, h)
+        crossing = np.minimum(crossing, one)
     cap = np.broadcast_to(largest, (*m.shape[:-2], N + 1)).copy()
     cap[..., :-1] = np.minimum(cap[..., :-1], np.minimum(crossing, level))
     cap[..., 1:] = np.minimum(cap[..., 1:], level)
@@ -100,19 +105,22 @@ def _lines(rows: int) -> CompiledFunction:
 
 
 @cache
-def _crossing(rows: int) -> CompiledFunction:
-    """The x above which the lower limit of one row asks for more y than the upper limit of some row grants.
+def _crossing(rows: int, at_once: int) -> CompiledFunction:
+    """The x above which the lower limit of one of some rows asks for more y than the upper limit of any row grants.
 
     x (Q_j P_k - Q_k P_j) <= 2 h (B_k P_j + A_j P_k)
     """
 
     def crossing(P_j: SX, Q_j: SX, A_j: SX, P: SX, Q: SX, B: SX, h: SX) -> SX:
-        factor, right = Q_j * P - Q * P_j, 2 * h * (B * P_j + A_j * P)
-        binds = factor * UNLIMITED > right
-        return casadi.mmin(casadi.if_else(binds, right / casadi.if_else(binds, factor, 1.0), UNLIMITED))
+        least = []
+        for j in range(at_once):
+            factor, right = Q_j[j] * P - Q * P_j[j], 2 * h * (B * P_j[j] + A_j[j] * P)
+            binds = factor * UNLIMITED > right
+            least.append(casadi.if_else(binds, right / casadi.if_else(binds, factor, 1.0), UNLIMITED))
+        return casadi.mmin(casadi.vertcat(*least))
 
-    one: dict[str, int | tuple[int, ...]] = dict.fromkeys(("P_j", "Q_j", "A_j"), ())
-    return compiled(crossing, {**one, "P": rows, "Q": rows, "B": rows, "h": ()}, "minimum_time")
+    some: dict[str, int | tuple[int, ...]] = dict.fromkeys(("P_j", "Q_j", "A_j"), at_once)
+    return compiled(crossing, {**some, "P": rows, "Q": rows, "B": rows, "h": ()}, "minimum_time")
 
 
 @cache
