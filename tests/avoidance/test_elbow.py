@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -13,8 +14,9 @@ from scipy.signal import cont2discrete
 
 import linkwork as lw
 from linkwork.avoidance import CriticallyDampedFilter, Elbow, ElbowAvoidance, SafetyVolume, nearest_free, speed_scale
-from linkwork.avoidance.arcs import merged, wrapped
+from linkwork.avoidance.arcs import merged, without, wrapped
 from linkwork.errors import ComputationError, InvalidInput, NotPossible
+from linkwork.model import Limits
 from linkwork.reproduce.paper_13 import circle, human_points, tool_pose
 
 TURN = 2 * math.pi
@@ -305,6 +307,94 @@ def test_joint_limits_leave_arcs_whose_ends_touch_a_limit():
     assert ends >= 2
 
 
+def limited(lower: np.ndarray, upper: np.ndarray) -> lw.Robot:
+    """The same arm with other limits."""
+    both = dict(zip(iiwa().joints, zip(lower.tolist(), upper.tolist(), strict=True), strict=True))
+    joints = [
+        replace(joint, limits=(Limits(*both[joint.name]),)) if joint.name in both else joint
+        for joint in iiwa().model.joints
+    ]
+    return lw.Robot(replace(iiwa().model, joints=tuple(joints)))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_free_arcs_are_exactly_where_every_joint_is_within_its_limits(seed):
+    """Against 3600 arm angles of the eight branches; one joint has no limits."""
+    generator = np.random.default_rng(seed)
+    lower, upper = generator.uniform(-2.8, -1.0, 7), generator.uniform(1.0, 2.8, 7)
+    lower[3], upper[3], lower[4], upper[4] = -2.2, 2.2, -math.inf, math.inf
+    robot = limited(lower, upper)
+    tip = robot.bodies[-1]
+    bent = Elbow(robot, tip, (0.0, 0.0, 1.0))
+    angles = np.linspace(-math.pi, math.pi, 3600, endpoint=False)
+    ends = 0
+    for q in generator.uniform(-1.4, 1.4, (6, 7)):
+        pose = robot.pose(q, tip)
+        rows = bent.configurations(pose, angles)
+        within = ((rows >= lower) & (rows <= upper)).all(axis=-1)
+        for branch, arcs in enumerate(bent.limits_free(pose)):
+            ours = arc_of(arcs, angles)
+            sure = np.abs(wrapped(angles[:, None] - arcs.ravel())).min(axis=1, initial=math.inf) > 1e-9
+            np.testing.assert_array_equal(ours[sure], within[sure, branch])
+            for end in arcs[np.ptp(arcs, axis=1) < TURN - 1e-9].ravel():
+                own = bent.configurations(pose, end)[branch]
+                near = np.minimum(np.abs(own - lower), np.abs(own - upper)).min()
+                assert near < 1e-9 or np.abs(np.sin(own[[1, 5]])).min() < 1e-6  # a limit, or a singular joint between
+                ends += 1
+    assert ends > 8
+
+
+def test_a_free_arc_is_found_however_short_it_is():
+    """A limit that a joint passes by a millionth of a radian leaves an arc that no grid would meet."""
+    wide = np.full(7, 3.2)
+    tip = iiwa().bodies[-1]
+    pose = iiwa().pose(np.array([0.3, 0.9, -0.4, 1.2, 0.5, -0.7, 0.2]), tip)
+    rows = Elbow(limited(-wide, wide), tip, (0, 0, 1)).configurations(pose, np.linspace(-math.pi, math.pi, 100_001))
+    for joint, branch in ((1, 0), (5, 6)):
+        lower = -wide
+        lower[joint] = rows[:, branch, joint].max() - 1e-6
+        bent = Elbow(limited(lower, wide), tip, (0.0, 0.0, 1.0))
+        arcs = bent.limits_free(pose)[branch]
+        assert arcs.shape == (1, 2) and 1e-4 < np.ptp(arcs) < 0.01
+        assert bent.configurations(pose, arcs.mean())[branch, joint] > lower[joint]
+
+
+def arc_of(arcs, angles):
+    return (((angles[:, None] - arcs[:, 0]) % TURN) < arcs[:, 1] - arcs[:, 0]).any(axis=1)
+
+
+def test_the_free_set_keeps_limits_and_obstacles():
+    bent = Elbow(iiwa(), iiwa().bodies[-1], (0.0, 0.0, 1.0))
+    q = np.array([0.3, 0.9, -0.4, 1.2, 0.5, -0.7, 0.2])
+    pose, volume = iiwa().pose(q, iiwa().bodies[-1]), SafetyVolume(0.02, 0.12)
+    points = bent.points(pose, float(bent.arm_angle(q)))[1] + [[0.05, 0.05, 0.05], [-0.3, 0.2, 0.0]]
+    forbidden, limited = bent.forbidden(pose, points, volume), bent.limits_free(pose)
+    angles = np.linspace(-math.pi, math.pi, 2000, endpoint=False)
+    for free, allowed in zip(bent.free(pose, points, volume), limited, strict=True):
+        np.testing.assert_array_equal(arc_of(free, angles), arc_of(allowed, angles) & ~arc_of(forbidden, angles))
+        assert ((free[:, 0] >= -math.pi) & (free[:, 0] < math.pi)).all() and (np.diff(free[:, 0]) > 0).all()
+    beyond = bent.beyond_limits(pose, q)
+    rows = bent.configurations(pose, bent.arm_angle(q))
+    branch = int(np.argmin(np.abs(wrapped(rows - q)).max(axis=1)))
+    np.testing.assert_array_equal(arc_of(beyond, angles), ~arc_of(limited[branch], angles))
+    assert not arc_of(beyond, bent.arm_angle(q)[None])[0]
+
+
+@given(
+    st.lists(st.tuples(st.floats(-3.1, 3.1), st.floats(0.01, 3.2)), max_size=5),
+    st.lists(st.tuples(st.floats(-3.1, 3.1), st.floats(0.01, 1.6)), max_size=5),
+)
+@settings(max_examples=80, deadline=None)
+def test_arcs_without_others_are_what_is_left(these, others):
+    both = [merged(*(np.array(x) for x in (zip(*arcs, strict=True) if arcs else ((), ())))) for arcs in (these, others)]
+    left, angles = without(*both), np.linspace(-math.pi, math.pi, 500)
+    ends = np.concatenate([arcs.ravel() for arcs in both])
+    sure = np.abs(wrapped(angles[:, None] - ends)).min(axis=1, initial=math.inf) > 1e-9
+    expected = arc_of(both[0], angles) & ~arc_of(both[1], angles)
+    np.testing.assert_array_equal(arc_of(left, angles)[sure], expected[sure])
+    assert (left[:, 1] > left[:, 0]).all()
+
+
 def test_turning_everything_about_the_vertical_turns_the_first_joint_alone():
     pose, points, volume = tool_pose((0.6, 0.2, 0.2)), human_points(0.1), SafetyVolume(0.0, 0.15)
     c, s = math.cos(0.8), math.sin(0.8)
@@ -330,9 +420,17 @@ def test_a_mirrored_obstacle_turns_the_elbow_the_other_way():
     assert wider[1] > one[1]
 
 
-def test_what_is_refused_in_words():
-    with pytest.raises(NotPossible, match="no arm with spherical shoulder and wrist"):
+def test_what_is_refused_in_words(caplog):
+    with pytest.raises(NotPossible, match="no arm with spherical shoulder and wrist: 6 axes, expected 7"):
         Elbow(lw.load("ur5e"), "tool0")
+    joints = list(iiwa().model.joints)
+    third = next(k for k, joint in enumerate(joints) if joint.name == iiwa().joints[2])
+    place = joints[third].placement
+    aside = replace(place, position=tuple(np.add(place.position, (0.02, 0.0, 0.0)).tolist()))
+    joints[third] = replace(joints[third], placement=aside)
+    offset = lw.Robot(replace(iiwa().model, joints=tuple(joints)))
+    with pytest.raises(NotPossible, match="wrist: axes 1, 2 and 3 miss a common point by 20 mm, expected one"):
+        Elbow(offset, offset.bodies[-1])
     with pytest.raises(InvalidInput, match=r"reach is 0 \.\. 0\.8 m|reach is .*0\.8 m"):
         elbow().forbidden(tool_pose((2.0, 0.2, 0.2)), np.zeros((1, 3)), SafetyVolume(0.0, 0.1))
     with pytest.raises(InvalidInput, match=r"configurations: the wrist would be .* reach is"):
@@ -346,6 +444,11 @@ def test_what_is_refused_in_words():
     for rate, period in ((0.0, 0.1), (1.0, -1.0), (math.nan, 1.0)):
         with pytest.raises(InvalidInput, match="CriticallyDampedFilter"):
             CriticallyDampedFilter(rate, period)
+    with caplog.at_level("WARNING"):
+        CriticallyDampedFilter(10.0, 0.1)
+        assert not caplog.text
+        CriticallyDampedFilter(10.1, 0.1)
+    assert "rate x period = 1.01 > 1" in caplog.text
     with pytest.raises(InvalidInput, match="inside the hard radius"):
         ElbowAvoidance(elbow(), SafetyVolume(0.0, 0.2), CriticallyDampedFilter(1.0, 0.1), activation=0.1)
     with pytest.raises(InvalidInput, match="rigid motion"):

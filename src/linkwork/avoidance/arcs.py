@@ -61,6 +61,27 @@ def _union(given: list[tuple[float, float]]) -> np.ndarray:
     return WHOLE.copy() if any(end - begin >= TURN for begin, end in arcs) else np.array(arcs)
 
 
+def without(arcs: np.ndarray, forbidden: np.ndarray) -> np.ndarray:
+    """What of arcs (k, 2) lies in no forbidden arc (n, 2), as arcs (m, 2) sorted by their start."""
+    if not len(forbidden):
+        return arcs.copy()
+    first, last = forbidden[0].tolist()
+    left = [(start, end) if end - start < TURN else (last, first + TURN) for start, end in arcs.tolist()]
+    for start, end in forbidden.tolist():
+        for turn in (-1.0, 0.0, 1.0):  # an arc may run over pi
+            left = [piece for arc in left for piece in _cut(arc, start + turn * TURN, end + turn * TURN)]
+    if not left:
+        return np.empty((0, 2))
+    rows = np.array([(wrapped_one(a), wrapped_one(a) + (b - a)) for a, b in left])
+    return rows[np.argsort(rows[:, 0], kind="stable")]
+
+
+def _cut(arc: tuple[float, float], start: float, end: float) -> list[tuple[float, float]]:
+    """What is left of an arc without what lies between start and end."""
+    below, above = (arc[0], min(arc[1], start)), (max(arc[0], end), arc[1])
+    return [piece for piece in (below, above) if piece[1] > piece[0]]
+
+
 def nearest_free(forbidden: ArrayLike, target: float = 0.0, keep: float | None = None) -> float:
     """The free arm angle nearest to `target` [rad]; NaN where none is free.
 

@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 import linkwork as lw
-from linkwork.avoidance.arcs import nearest_free, wrapped
+from linkwork.avoidance.arcs import joined, nearest_free, wrapped
 from linkwork.avoidance.elbow import Elbow
 from linkwork.avoidance.volume import SafetyVolume
 from linkwork.cli.answer import Answer, Table
@@ -43,17 +43,22 @@ def avoid(
         elbow = Elbow(loaded, tool, up if reference is None else vector(reference, 3, "--reference"))
         here = float(elbow.arm_angle(at))
         pose = loaded.pose(at, tool)
-        arcs = elbow.forbidden(pose, obstacles, volume)
+        arcs, limited = elbow.forbidden(pose, obstacles, volume), elbow.beyond_limits(pose, at)
         before = _least(elbow, pose, here, obstacles, volume)
-        wanted = nearest_free(arcs, target=here, keep=here)
+        both = np.concatenate([arcs, limited])
+        wanted = nearest_free(joined(both[:, 0], both[:, 1] - both[:, 0]), target=here, keep=here)
     blocked = math.isnan(wanted)
     facts: dict[str, Any] = {"robot": loaded.name, "arm_angle": here, "clearance": before, "forbidden": arcs}
+    facts["beyond_limits"] = limited
     facts |= {"free": not blocked, "nearest_free": None if blocked else wanted}
-    rows = [(f"{math.degrees(a):.2f}", f"{math.degrees(b):.2f}") for a, b in arcs]
+    forbid = {"obstacles": arcs, "joint limits": limited}
+    rows = [(f"{math.degrees(a):.2f}", f"{math.degrees(b):.2f}", by) for by, own in forbid.items() for a, b in own]
     shown: list[Any] = [f"{loaded.name}: elbow at {_degrees(here)} deg, {_room(before)}"]
-    shown.append(Table("forbidden arm angles [deg]", ("from", "to"), rows))
+    shown.append(Table("forbidden arm angles [deg]", ("from", "to", "by"), rows))
     if blocked:
-        return Answer(facts, [*shown, "no arm angle is free: only moving the tool helps"], code=1)
+        return Answer(
+            facts, [*shown, "no arm angle within the joint limits is free: only moving the tool helps"], code=1
+        )
     row = _nearest_branch(elbow.configurations(pose, wanted), at)
     facts |= {"q": row, "clearance_then": _least(elbow, pose, wanted, obstacles, volume)}
     there = f"the nearest free arm angle is {_degrees(wanted)} deg, {_room(facts['clearance_then'])}"

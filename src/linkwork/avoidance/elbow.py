@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 
 from linkwork import configurations
 from linkwork.arguments import as_doubles, finite, finite_rows, number
-from linkwork.avoidance.arcs import TURN, joined, merged, wrapped
+from linkwork.avoidance import joint_limits
+from linkwork.avoidance.arcs import TURN, WHOLE, joined, merged, without, wrapped
 from linkwork.avoidance.arm_equations import FAR, SOLVED, ArmEquations
 from linkwork.avoidance.around import Around, around
 from linkwork.avoidance.correction import correction
@@ -22,8 +23,6 @@ from linkwork.subject import RobotLike, subject_of
 
 STRAIGHT = 1e-9
 """An elbow nearer to the line shoulder-wrist than this part of the arm has no arm angle."""
-LIMIT_SAMPLES = 720
-"""Arm angles between which joint limits are looked for; a free arc shorter than half a degree can be missed."""
 
 
 class Elbow:
@@ -183,40 +182,41 @@ class Elbow:
         S, E, W = self.points(pose)
         return correction(S, E, W, p, volume)
 
-    def limits_free(self, pose: ArrayLike, samples: int = LIMIT_SAMPLES) -> list[np.ndarray]:
-        """Of each of the eight branches the arm angles (k, 2) that joint limits allow, as arcs (start, end).
-
-        Limits are crossed where a joint meets one of them; crossings are found by bisection to rounding.
-        """
+    def limits_free(self, pose: ArrayLike) -> list[np.ndarray]:
+        """Of each of the eight branches the arm angles (k, 2) that joint limits allow, as arcs (start, end), exactly:
+        see joint_limits.py."""
         T = one_pose("limits_free", pose)
         self.swing(T, "limits_free")
-        lower, upper = (x[self.columns] for x in self._joint_limits())
-        grid = np.linspace(-np.pi, np.pi, samples, endpoint=False)
-        inside = self._within(T, grid, lower, upper)
-        return [self._free_arcs(T, grid, inside[:, k], k, lower, upper) for k in range(inside.shape[1])]
+        lower, upper = self._joint_limits()
+        q, residual, _ = self._call("configurations", T, joint_limits.SAMPLES)
+        solved = residual <= SOLVED
+        breaks: list[float] = []
+        for branches in (range(4), range(4, 8)):  # either way of the elbow
+            known = [next((k for k in branches if solved[sample, k]), None) for sample in range(len(q))]
+            rows = [q[sample, k] for sample, k in enumerate(known) if k is not None]
+            for joints in (slice(0, 3), slice(4, 7)) if len(rows) == len(q) else ():
+                limits = list(zip(lower[joints].tolist(), upper[joints].tolist(), strict=True))
+                axes = self.family.chain.directions[joints]
+                breaks += joint_limits.breaks_of(axes, np.array(rows)[:, joints], limits)
+        arcs = joint_limits.pieces(breaks)
+        inside = self._within(T, arcs.mean(axis=1), lower, upper)
+        return [joint_limits.runs(arcs, inside[:, k]) for k in range(inside.shape[1])]
+
+    def free(self, pose: ArrayLike, points: Any, volume: SafetyVolume, radius: ArrayLike = 0.0) -> list[np.ndarray]:
+        """Of each of the eight branches the arm angles (k, 2) at which no obstacle is inside the volume and every joint
+        within its limits, as arcs (start, end); obstacles as in `forbidden`."""
+        forbidden = self.forbidden(pose, points, volume, radius)
+        return [without(allowed, forbidden) for allowed in self.limits_free(pose)]
+
+    def beyond_limits(self, pose: ArrayLike, q: ArrayLike) -> np.ndarray:
+        """(k, 2): the arm angles that joint limits forbid on the branch of a configuration q (nq,) at the pose."""
+        at = finite(q, (self.subject.nq,), "beyond_limits: q")
+        rows = self.configurations(pose, float(self.arm_angle(at)))
+        off = np.abs(wrapped(rows - at)[:, self.columns]).max(axis=1)
+        branch = int(np.argmin(np.where(np.isfinite(off), off, np.inf)))
+        return without(WHOLE, self.limits_free(pose)[branch])
 
     # how it is computed
-
-    def _free_arcs(self, T, grid, inside, branch: int, lower, upper) -> np.ndarray:
-        if inside.all():
-            return np.array([[-np.pi, np.pi]])
-        if not inside.any():
-            return np.empty((0, 2))
-        step = TURN / len(grid)
-        changes = np.flatnonzero(inside != np.roll(inside, 1))  # between sample k - 1 and k
-        low, high = grid[changes] - step, grid[changes].copy()
-        enters = inside[changes]
-        for _ in range(50):
-            middle = (low + high) / 2
-            there = self._within(T, middle, lower, upper)[:, branch] == enters
-            high, low = np.where(there, middle, high), np.where(there, low, middle)
-        crossing = np.where(enters, high, low)
-        first = int(np.argmax(enters))
-        order = np.roll(np.arange(len(changes)), -first)
-        starts, ends = crossing[order][0::2], crossing[order][1::2]
-        ends = starts + (ends - starts) % TURN
-        arcs = np.stack([wrapped(starts), wrapped(starts) + (ends - starts)], axis=1)
-        return arcs[np.argsort(arcs[:, 0])]
 
     def _within(self, T: np.ndarray, angles: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         """(n, 8): whether each branch exists and lies inside the limits, turned by whole turns where that helps."""
@@ -226,8 +226,9 @@ class Elbow:
         return (residual <= SOLVED) & (turned <= upper + 1e-12).all(axis=-1)
 
     def _joint_limits(self) -> tuple[np.ndarray, np.ndarray]:
+        """(7,), (7,) of the arm."""
         limits = configurations.limits(self.subject)
-        return np.asarray(limits.lower, dtype=float), np.asarray(limits.upper, dtype=float)
+        return np.array(limits.lower)[self.columns], np.array(limits.upper)[self.columns]
 
     def _obstacles(
         self, who: str, pose: ArrayLike, points: Any, volume: SafetyVolume, radius: ArrayLike

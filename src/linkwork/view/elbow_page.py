@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from linkwork.avoidance import Elbow, SafetyVolume, nearest_free
+from linkwork.avoidance.arcs import joined
 from linkwork.errors import LinkworkError
 from linkwork.view.newest import Newest
 from linkwork.view.obstacle_page import ObstaclePage
@@ -34,7 +35,7 @@ class ElbowPage(ObstaclePage):
             self.makes_way = gui.add_checkbox("the elbow makes way", True)
             self.status = gui.add_markdown("")
         self.elbow: Elbow | None = None
-        self.arcs = np.empty((0, 2))
+        self.arcs = self.limited = np.empty((0, 2))  # that obstacles and joint limits forbid
         self.colors = np.empty((0, 3), dtype=np.uint8)
         self._ring: Any = None
         self._working = False
@@ -85,14 +86,19 @@ class ElbowPage(ObstaclePage):
                 self._go(math.radians(float(self.angle.value)))
 
     def follow(self) -> None:
-        """Draw the ring; where the elbow makes way, put it to the nearest free angle of the arc where it is."""
+        """Draw the ring; where the elbow makes way, put it to the nearest free angle of the arc where it is.
+
+        Free is what neither obstacles nor joint limits forbid.
+        """
         with self.stand.lock:
             if self.elbow is None or not self.shown.value or self.stand.removed:
                 return
             q = self.stand.scene.q
             if not self._draw(q) or not self.makes_way.value:
                 return
-            wanted = nearest_free(self.arcs, 0.0, keep=float(self.elbow.arm_angle(q)))
+            both = np.concatenate([self.arcs, self.limited])
+            closed = joined(both[:, 0], both[:, 1] - both[:, 0])
+            wanted = nearest_free(closed, 0.0, keep=float(self.elbow.arm_angle(q)))
             if not math.isnan(wanted):
                 self._go(wanted)
 
@@ -132,7 +138,7 @@ class ElbowPage(ObstaclePage):
             pose = self.robot.pose(q, self.stand.tip)
             swing = self.elbow.swing(pose, "ring")
             self.arcs = self.elbow.forbidden(pose, self.obstacles.obstacles, self.volume)
-            limited = self._beyond_limits(pose, q)
+            self.limited = self.elbow.beyond_limits(pose, q)
             clearance = self.elbow.clearance(pose, here, self.obstacles.obstacles, self.volume)
         except LinkworkError as error:
             self.status.content = str(error)
@@ -140,7 +146,7 @@ class ElbowPage(ObstaclePage):
         edges = np.linspace(-np.pi, np.pi, SEGMENTS + 1)
         middle = (edges[1:] + edges[:-1]) / 2
         self.colors = np.tile(np.array(FREE, dtype=np.uint8), (SEGMENTS, 1))
-        self.colors[limited(middle)] = LIMITED
+        self.colors[_inside(self.limited, middle)] = LIMITED
         self.colors[_inside(self.arcs, middle)] = TOUCHING
         elbow0 = self.elbow.points(pose, 0.0)[1]
         center = elbow0 - (elbow0 - swing[:3]) @ swing[6:9] * swing[6:9]
@@ -156,16 +162,6 @@ class ElbowPage(ObstaclePage):
         least = f", clearance {1e3 * clearance.min():.0f} mm" if len(clearance) else ""
         self.status.content = f"arm angle {math.degrees(here):.1f} deg, {share:.0%} of the ring is free{least}"
         return True
-
-    def _beyond_limits(self, pose: np.ndarray, q: np.ndarray) -> Any:
-        """Whether arm angles leave the joint limits, on the branch where the robot is."""
-        assert self.elbow is not None
-        rows = self.elbow.configurations(pose, float(self.elbow.arm_angle(q)))
-        off = np.abs((rows - q + np.pi) % (2 * np.pi) - np.pi).max(axis=1)
-        if not np.isfinite(off).any():
-            return lambda angles: np.zeros(len(angles), dtype=bool)
-        free = self.elbow.limits_free(pose, samples=180)[int(np.nanargmin(off))]
-        return lambda angles: ~_inside(free, angles)
 
 
 def _inside(arcs: np.ndarray, angles: np.ndarray) -> np.ndarray:

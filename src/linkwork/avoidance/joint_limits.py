@@ -1,0 +1,104 @@
+"""Joint limits over the arm angle: where a joint of a seven-axis arm meets a limit, in closed form.
+
+While the tool is held, shoulder and wrist turn with the arm angle psi, and every entry of their rotations R is
+A sin psi + B cos psi + C. With e1, e2, e3 the three axes of either at zero and E_i the turn about e_i, R = E1 E2 E3 and
+
+    q1 = l   only where   e2' E1(-l) R e3 = e2' e3
+    q2 = l   only where   e1' R e3 = e1' E2(l) e3
+    q3 = l   only where   e2' E3(l) R' e1 = e2' e1
+
+each of which at most two arm angles meet. Branches can change places where e1' R e3 is largest or least (q2 singular).
+Between neighbouring ones of all these angles nothing changes, so that one look into each piece decides it.
+Source: [Shimizu2008] (joints as functions of the arm angle).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from linkwork.avoidance.arcs import TURN, WHOLE, wrapped
+from linkwork.inverse.analytic.screws import turn
+
+SAMPLES = np.array([0.3, 0.3 + TURN / 3, 0.3 + 2 * TURN / 3])
+"""Arm angles that A, B and C are computed from."""
+APART = 1e-11
+"""Breaks nearer than this [rad] are one."""
+
+
+def breaks_of(axes: np.ndarray, q: np.ndarray, limits: Sequence[tuple[float, float]]) -> list[float]:
+    """Arm angles at which three axes (3, 3), meeting in a point, may enter or leave their limits.
+
+    q        (3, 3) their angles at SAMPLES;  limits: (lower, upper) of each, infinite where there is none
+    """
+    turns = [_about(axis, angles) for axis, angles in zip(axes, q.T, strict=True)]
+    R = turns[0] @ turns[1] @ turns[2]
+    e1, e2, e3 = axes
+    reach = R @ e3
+    breaks = _extremes(reach @ e1)
+    for k, both in enumerate(limits):
+        for limit in both:
+            if not math.isfinite(limit):
+                continue
+            E = _about(axes[k], limit)
+            if k == 0:
+                breaks += _crossings(reach @ (E @ e2), float(e2 @ e3))
+            elif k == 1:
+                breaks += _crossings(reach @ e1, float(e1 @ E @ e3))
+            else:
+                breaks += _crossings(np.swapaxes(R, 1, 2) @ e1 @ (E.T @ e2), float(e2 @ e1))
+    return breaks
+
+
+def pieces(breaks: list[float]) -> np.ndarray:
+    """Arcs (n, 2) between neighbouring breaks, once around; the whole turn where there are none."""
+    ordered = np.sort(wrapped(np.array(breaks)))
+    ordered = ordered[np.diff(ordered, prepend=-math.inf) > APART]
+    if not len(ordered):
+        return WHOLE.copy()
+    return np.stack([ordered, np.r_[ordered[1:], ordered[0] + TURN]], axis=1)
+
+
+def runs(arcs: np.ndarray, inside: np.ndarray) -> np.ndarray:
+    """Arcs (k, 2) of the pieces (n, 2), once around, that are inside (n,): neighbours joined."""
+    if inside.all():
+        return WHOLE.copy()
+    begins = np.flatnonzero(inside & ~np.roll(inside, 1))
+    ends = np.flatnonzero(inside & ~np.roll(inside, -1))
+    if not len(begins):
+        return np.empty((0, 2))
+    if ends[0] < begins[0]:
+        ends = np.roll(ends, -1)
+    start, end = arcs[begins, 0], arcs[ends, 1]
+    return np.stack([start, np.where(end > start, end, end + TURN)], axis=1)
+
+
+def _about(axis: np.ndarray, angle: np.ndarray | float) -> np.ndarray:
+    """Rotations (..., 3, 3) about an axis through the origin."""
+    return turn(axis, np.zeros(3), np.asarray(angle, dtype=float))[..., :3, :3]
+
+
+def _wave(values: np.ndarray) -> tuple[float, float, float]:
+    """(A, B, C) of A sin psi + B cos psi + C with values (3,) at SAMPLES."""
+    return (
+        2.0 / 3.0 * float(values @ np.sin(SAMPLES)),
+        2.0 / 3.0 * float(values @ np.cos(SAMPLES)),
+        float(values.mean()),
+    )
+
+
+def _crossings(values: np.ndarray, level: float) -> list[float]:
+    """Where a wave with values (3,) at SAMPLES has a level."""
+    A, B, C = _wave(values)
+    size = math.hypot(A, B)
+    if size < 1e-14 or abs(level - C) > size * (1.0 + 1e-12):
+        return []
+    middle, half = math.atan2(A, B), math.acos(max(-1.0, min(1.0, (level - C) / size)))
+    return [middle - half, middle + half]
+
+
+def _extremes(values: np.ndarray) -> list[float]:
+    A, B, _ = _wave(values)
+    return [math.atan2(A, B), math.atan2(-A, -B)] if math.hypot(A, B) > 1e-14 else []
