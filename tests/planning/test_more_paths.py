@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
-from linkwork.collision import Box, Obstacles, Sphere
+import linkwork as lw
+from linkwork.collision import Box, Capsule, CollisionModel, Obstacles, Sphere
 from linkwork.errors import InvalidInput
-from linkwork.planning import Replanner, cartesian
-from tests.planning.test_plan import arm
+from linkwork.planning import CartesianPath, Replanner, cartesian
+from linkwork.planning.cartesian import _end
+from linkwork.planning.free_axis import JOINED
+from tests.planning.test_plan import arm, planar
 from tests.planning.test_roadmap import GOAL, START, point
 
 Q = np.array([0.2, -1.4, 1.6, -1.2, -1.4, 0.3])
@@ -44,6 +49,107 @@ def test_a_tool_goes_straight_and_says_where_it_stops() -> None:
         cartesian(model, there, tool, Q, spacing=0.0)
 
 
+@cache
+def elbowed() -> CollisionModel:
+    """A seven-axis arm with a ball at its elbow alone."""
+    robot = lw.load("iiwa14")
+    return CollisionModel(robot, {robot.model.joint(robot.joints[3]).child: [Sphere((0, 0, 0), 0.01)]}, pairs=[])
+
+
+def assert_goes_through(model: CollisionModel, path: CartesianPath, obstacles: Obstacles) -> None:
+    """All poses one after the other, each reached, no motion in between touches anything or jumps."""
+    assert path.success and path.reason == "complete"
+    assert path.index[0] == 0 and path.index[-1] == len(path.poses) - 1
+    assert set(np.diff(path.index).tolist()) <= {0, 1}
+    assert model.path_is_free(path.q, obstacles, step=1 / 500)
+    assert np.linalg.norm(np.diff(path.q, axis=0), axis=1).max() <= JOINED
+
+
+def test_the_elbow_of_a_seven_axis_arm_makes_way() -> None:
+    model, q0 = elbowed(), np.array([0.3, 0.7, 0.1, -1.4, 0.2, 0.9, 0.3])
+    robot, (body,), tip = model.robot, model.shapes, "iiwa_link_ee"
+    there = robot.pose(q0, tip)
+    there[:3, 3] += [0.05, -0.2, 0.1]
+    alone = cartesian(model, there, tip, q0)
+    assert alone.success and (alone.index == np.arange(len(alone.q))).all()
+    middle = robot.pose(alone.q[len(alone.q) // 2], body)[:3, 3]
+    ball = Obstacles([Sphere(middle, 0.01)])
+    assert model.collides(alone.q, ball).any() and not model.collides(alone.q[[0, -1]], ball).any()
+    path = cartesian(model, there, tip, q0, ball)
+    assert_goes_through(model, path, ball)
+    np.testing.assert_allclose(robot.pose(path.q, tip), path.poses[path.index], atol=2e-6)
+    assert (path.q[0] == q0).all()
+    again = cartesian(model, there, tip, q0, ball)
+    assert again.q.tobytes() == path.q.tobytes()
+    # a ball on the tool's own way: no elbow helps, and it is said where
+    tool = robot.bodies[-1]
+    handed = CollisionModel(robot, {**model.shapes, tool: [Sphere((0, 0, 0), 0.02)]}, pairs=[])
+    wall = Obstacles([Sphere(robot.pose(alone.q[-1], tool)[:3, 3], 0.03)])
+    stopped = cartesian(handed, there, tip, q0, wall)
+    assert not stopped.success and stopped.reason.startswith("collision")
+    assert (
+        not handed.collides(stopped.q, wall).any() and stopped.index[-1] / (len(stopped.poses) - 1) == stopped.fraction
+    )
+
+
+def test_a_tool_spins_where_it_may_and_that_helps() -> None:
+    """A fin beside the tool's axis passes a post: with all axes it hits it, free to spin it turns away."""
+    robot = arm().robot
+    tool = robot.bodies[-1]
+    model = CollisionModel(robot, {tool: [Capsule((0.0, 0.0, 0.0), (0.15, 0.0, 0.0), 0.01)]}, pairs=[])
+    there = robot.pose(Q, tool)
+    there[:3, 3] += [0.0, 0.1, 0.1]
+    alone = cartesian(model, there, tool, Q)
+    middle = robot.pose(alone.q[len(alone.q) // 2], tool)
+    post = Obstacles([Sphere(middle[:3, 3] + 0.13 * middle[:3, 0], 0.02)])
+    held = cartesian(model, there, tool, Q, post)
+    assert not held.success and held.reason.startswith("collision")
+    spun = cartesian(model, there, tool, Q, post, axes=("x", "y", "z", "rx", "ry"))
+    assert_goes_through(model, spun, post)
+    poses = robot.pose(spun.q, tool)
+    np.testing.assert_allclose(poses[:, :3, 2:], spun.poses[spun.index][:, :3, 2:], atol=2e-6)  # its axis and place
+    turned = np.arccos(np.clip(np.sum(poses[:, :3, 0] * spun.poses[spun.index][:, :3, 0], axis=1), -1, 1))
+    assert turned.max() > 0.1
+
+
+def test_every_stop_has_its_reason() -> None:
+    """Rows of q that were made up: what lies before the first bad one counts."""
+    model = point()
+    q = np.linspace([-1.0, 0.0], [2.0, 0.0], 11)
+    poses = np.tile(np.eye(4), (11, 1, 1))
+    poses[:, :2, 3] = q
+
+    def end(rows: np.ndarray, bad: int | None, obstacles: object = None) -> tuple[int, str]:
+        solved = np.arange(11) != (-1 if bad is None else bad)
+        return _end(model, rows, solved, obstacles, "point", 1 / 32, poses)
+
+    assert end(q, None) == (10, "complete")
+    assert end(q, 10) == (9, 'limit: joint "x" is at its limit, at [2.0, 0.0, 0.0] m, 90.0 % of the way')
+    assert end(q, 4)[1].startswith("reach: no configuration near the last one") or "singularity" in end(q, 4)[1]
+    last, reason = end(q, None, Obstacles({"ball": Sphere((0.5, 0.0, 0.0), 0.1)}))
+    assert (
+        last == 4 and reason == 'collision: "point" is 101.0 mm inside "ball", at [0.5, 0.0, 0.0] m, 40.0 % of the way'
+    )
+    thin = Obstacles({"plate": Box((0.01, 1.0, 1.0), (0.35, 0.0, 0.0))})
+    assert end(q, None, thin)[1].startswith("collision: between two points, at [0.5")
+    jumps = q.copy()
+    jumps[6:, 1] += 0.5
+    assert end(jumps, None) == (
+        5,
+        "jump: a joint would have to move by 0.5 at once, at [0.8, 0.0, 0.0] m, 50.0 % of the way",
+    )
+    # a straight arm cannot go further: its Jacobian is singular there
+    links, start = planar(), np.array([0.0, 0.4])
+    far = links.robot.pose(start, "lower")
+    far[0, 3] += 0.5
+    beyond = cartesian(links, far, "lower", start, axes=("x", "y"))
+    assert not beyond.success and beyond.reason.split(":")[0] in ("singularity", "reach"), beyond.reason
+    with pytest.raises(InvalidInput, match="tolerance"):
+        cartesian(links, far, "lower", start, tolerance=-1.0)
+    with pytest.raises(InvalidInput, match="step"):
+        cartesian(model, poses[1], "point", q[0], step=0.0)
+
+
 def test_a_path_is_kept_repaired_or_planned_again() -> None:
     model = point()
     far = Obstacles({"ball": Sphere((0.0, 1.5, 0.0), 0.2)})
@@ -60,12 +166,61 @@ def test_a_path_is_kept_repaired_or_planned_again() -> None:
     assert closed.how == "stopped" and closed.path.shape == (1, 2) and closed.reason.startswith("no path")
 
 
+def test_what_samples_step_over_is_not_kept() -> None:
+    """A plate thinner than a step comes into the way: the proof sees it, and with it the replanner."""
+    plate = Obstacles({"plate": Box((0.001, 1.0, 1.0), (0.017, 3.0, 0.0))})
+    planner = Replanner(point(), GOAL, plate, fastest=100.0, period=0.05, step=0.3)
+    assert len(planner.step(START).path) == 2
+    onto = plate.moved("plate", (0.017, 0.0, 0.0))
+    assert point().motion_is_free(START, GOAL, onto, step=0.3)
+    now = planner.step(START, onto)
+    assert now.how in ("joined", "planned") and now.certified
+    unproved = Replanner(point(), GOAL, onto, step=0.3, certify=False)
+    unproved.step(START)
+    assert unproved.step(START).how == "kept"
+
+
+def test_a_joint_without_end_may_be_told_a_turn_further() -> None:
+    model = planar()
+    planner = Replanner(model, [2.0, 0.3])
+    planner.step([0.0, 0.0])
+    turned = planner.step([1.0 + 2 * np.pi, 0.1])
+    assert turned.how == "kept" and np.abs(np.diff(turned.path, axis=0)).max() < 2.0
+
+
+def test_repairs_keep_constraints() -> None:
+    """A straight way to a later waypoint would leave the line that the point keeps."""
+    keeps = lw.tasks.JointCouplingTask({"x": 1.0, "y": -1.0})  # x = y
+    model = point()
+    start, goal = np.array([-1.0, -1.0]), np.array([1.0, 1.0])
+    planner = Replanner(model, goal, fastest=100.0, constraints=[keeps], time_limit=20.0)
+    first = planner.step(start)
+    assert first.how == "planned" and first.certified
+    assert planner.step(np.array([-0.5, -0.5])).how == "kept"
+    ball = Obstacles({"ball": Sphere((0.0, 0.0, 0.0), 0.2)})
+    planner.limit = 0.05
+    assert planner.step(np.array([-0.5, -0.5]), ball).how == "stopped"  # nothing else is on the line
+
+
 def test_obstacles_that_are_faster_than_the_bound_are_refused() -> None:
     ball = Obstacles({"ball": Sphere((0.0, 1.5, 0.0), 0.2)})
     planner = Replanner(point(), GOAL, ball, fastest=1.0, period=0.1)
     planner.step(START, ball.moved("ball", (0.0, 1.42, 0.0)))
     with pytest.raises(InvalidInput, match=r'"ball" moved by 0\.42 m in one period, more than the bound 1 m/s'):
         planner.step(START, ball.moved("ball", (0.0, 1.0, 0.0)))
+    # ends of a long box move when it turns, and a ball that grows comes nearer
+    bar = Obstacles({"bar": Box((2.0, 0.1, 0.1), (0.0, 1.5, 0.0))})
+    T = lw.pose((0.0, 1.5, 0.0), rpy=(0.0, 0.0, 0.2))
+    with pytest.raises(InvalidInput, match=r'"bar" moved by 0\.2'):
+        Replanner(point(), GOAL, bar, fastest=1.0, period=0.1).step(START, bar.moved("bar", T))
+    slow = lw.pose((0.0, 1.5, 0.0), rpy=(0.0, 0.0, 0.09))
+    Replanner(point(), GOAL, bar, fastest=1.0, period=0.1).step(START, bar.moved("bar", slow))
+    rod = Obstacles({"rod": Capsule((-1.0, 1.5, 0.0), (1.0, 1.5, 0.0), 0.1)})
+    end = Obstacles({"rod": Capsule((-1.0, 1.5, 0.0), (1.0, 1.35, 0.0), 0.1)})
+    with pytest.raises(InvalidInput, match=r'"rod" moved by 0\.15'):
+        Replanner(point(), GOAL, rod, fastest=1.0, period=0.1).step(START, end)
+    with pytest.raises(InvalidInput, match=r'"ball" moved by 0\.2'):
+        Replanner(point(), GOAL, ball, fastest=1.0, period=0.1).step(START, {"ball": Sphere((0.0, 1.5, 0.0), 0.4)})
     # a path that leaves less room than an obstacle can move is not safe
     near = Obstacles({"ball": Sphere((0.0, 0.25, 0.0), 0.2)})
     assert not Replanner(point(), GOAL, near, fastest=1.0, period=0.1).step(START).safe

@@ -16,6 +16,7 @@ from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidInput
 from linkwork.formats.tabular import Tabular
 from linkwork.inverse.solve import inverse_kinematics
+from linkwork.planning.free_axis import FreeAxis
 from linkwork.planning.questions import one_configuration, space_of, touch_of
 from linkwork.results import short_repr
 from linkwork.trajectory.turns import log_of, turned_by
@@ -35,12 +36,14 @@ class CartesianPath(Tabular, rows="q", within=1):
     fraction   0 .. 1 of the way that was asked for;  success: all of it
     reason     "complete", or what stops it and where: "limit", "singularity", "reach", "jump" or "collision" first
     poses      (m, 4, 4) the poses in between that were asked for
+    index      (k,) which of them each row of q is at; one comes up several times where a free axis moves alone
     """
 
     q: np.ndarray
     fraction: float
     reason: str
     poses: np.ndarray
+    index: np.ndarray
 
     @property
     def success(self) -> bool:
@@ -63,7 +66,8 @@ def cartesian(
 
     spacing, turn   largest distance [m] and turn [rad] between points that are solved for
     axes            which of x y z rx ry rz count, in axes of the target; a tool that may spin leaves out "rz"
-    Each point begins from the one before (inverse/track.py), so that no branch is changed on the way.
+    Each point begins from the one before (inverse/track.py), so that no branch is changed on the way. Where that stops
+    and the robot has more joints than `axes` count, all postures of its free axes are tried (free_axis.py).
     """
     around = obstacles if obstacles is None or isinstance(obstacles, Obstacles) else Obstacles(obstacles)
     space, subject = space_of(model, None, None, "cartesian"), model.subject
@@ -83,7 +87,22 @@ def cartesian(
     rows = np.concatenate([start[None], answer.q])
     solved = np.concatenate([[True], np.atleast_1d(answer.success)])
     last, reason = _end(model, rows, solved, around, frame, step, targets)
-    return CartesianPath(rows[: last + 1], last / (len(rows) - 1), reason, targets)
+    tracked = CartesianPath(rows[: last + 1], last / (len(rows) - 1), reason, targets, np.arange(last + 1))
+    if last == len(rows) - 1 or model.collides(start, around):
+        return tracked
+    postures = FreeAxis(subject, targets, frame, axes, tolerance, lambda a, b: model.motion_is_free(a, b, around, step))
+    if postures.spare < 1:
+        return tracked
+    way = postures.through(start)
+    reached = int(way.index[-1])
+    if reached <= last:
+        return tracked
+    if reached == len(targets) - 1:
+        return CartesianPath(way.q, 1.0, "complete", targets, way.index)
+    at = f"{np.round(targets[reached + 1, :3, 3], 4).tolist()} m, {100 * reached / (len(targets) - 1):.1f} % of the way"
+    kind = reason.split(":")[0]
+    told = f"{kind}: no posture of the free axes gets past {at}; the nearest one without them: {reason}"
+    return CartesianPath(way.q, reached / (len(targets) - 1), told, targets, way.index)
 
 
 def _between(poses: np.ndarray, spacing: float, turn: float) -> np.ndarray:

@@ -1,12 +1,13 @@
 """Replanner: keeps a path to a goal valid while obstacles move, the cheapest repair first.
 
 At each step, in this order: the path as it is; a straight motion to a later waypoint; a short plan to a later waypoint;
-a new plan. A path counts as kept only if shapes grown by what an obstacle can move in one period touch nothing at
-samples, and it is proved for the obstacles where they are now.
+a new plan. Each counts only if it is proved for the obstacles where they are now (and keeps the constraints); whether
+it stays free until the next step is told by shapes that are grown by what an obstacle can move in one period.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,11 +20,14 @@ from linkwork.arguments import number
 from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidInput
 from linkwork.formats.tabular import Tabular
+from linkwork.planning.constraints import manifold_of
+from linkwork.planning.on_manifold import OnManifold
 from linkwork.planning.options import PlanOptions, completed
 from linkwork.planning.planner import plan
 from linkwork.planning.questions import one_configuration, space_of
 from linkwork.results import short_repr
 
+SHORTEST = 1e-3  # [s] of a search
 How = Literal["kept", "straight", "joined", "planned", "stopped"]
 
 
@@ -52,9 +56,9 @@ class Replanner:
     """Keeps a valid path.
 
     goal      as `plan` takes it
-    fastest   [m/s] bound on the speed of obstacles; one that moved further since the last step is refused
+    fastest   [m/s] bound on the speed of obstacles; one of which a point moved further since the last step is refused
     period    [s] between steps
-    options   of `plan`: seed, time_limit, step, ...
+    options   of `plan`: seed, step, ...; time_limit [s] bounds all searches of a step together
     """
 
     def __init__(
@@ -66,9 +70,11 @@ class Replanner:
         period: float = 0.05,
         **options: Unpack[PlanOptions],
     ) -> None:
-        completed(options, "Replanner")
+        whole = completed(options, "Replanner")
+        self.limit, self.certify = float(whole["time_limit"]), bool(whole["certify"])
         self.model, self.goal, self.options = model, goal, options
-        self.space = space_of(model, None, None, "Replanner")
+        self.space = space_of(model, whole["joints"], whole["weights"], "Replanner")
+        self.manifold = manifold_of(self.space, whole["constraints"])
         self.period, self.fastest = number(period, "Replanner: period"), number(fastest, "Replanner: fastest")
         if not (self.period > 0.0 and self.fastest >= 0.0):
             raise InvalidInput(
@@ -87,9 +93,10 @@ class Replanner:
             now = _as_obstacles(obstacles)
             self._refuse_faster(now)
             self.obstacles = now
-        path, how, reason = self._repaired(here)
+        path, how, reason = self._repaired(here, clock + self.limit)
         self.path = path
-        proved, clearance, safe = False, float("nan"), True
+        proved, clearance = False, float("nan")
+        safe = not bool(self._grown.collides(here, self.obstacles))
         if len(path) > 1:
             proof = self.model.certify_motion(path[:-1], path[1:], self.obstacles)
             proved = bool(np.all(proof.free))
@@ -97,28 +104,46 @@ class Replanner:
             safe = bool(np.all(self._grown.motion_is_free(path[:-1], path[1:], self.obstacles)))
         return Replan(path, how, proved, clearance, safe, reason, time.perf_counter() - clock)
 
-    def _repaired(self, here: np.ndarray) -> tuple[np.ndarray, How, str]:
+    def _repaired(self, here: np.ndarray, until: float) -> tuple[np.ndarray, How, str]:
         rest = self._rest(here)
         if len(rest) > 1:
-            free = np.atleast_1d(self.model.motion_is_free(rest[:-1], rest[1:], self.obstacles))
+            free = self._good(here, rest[:-1], rest[1:])
             if free.all():
                 return rest, "kept", ""
             # waypoints from which the way on is free, the furthest back first
             first = len(rest) - 1 - int(np.argmax(np.r_[~free[::-1], True]))
             tail = rest[first:]
-            straight = self.model.motion_is_free(here, tail, self.obstacles)
-            if np.any(straight):
+            straight = self._good(here, np.broadcast_to(here, tail.shape), tail)
+            if straight.any():
                 k = int(np.argmax(straight))
                 return np.concatenate([here[None], tail[k:]]), "straight", ""
-            options: PlanOptions = {**self.options, "certify": False}
-            joined = plan(self.model, here, tail, self.obstacles, **options)
-            if joined.success:
-                k = int(np.argmin(np.abs(tail - joined.path[-1]).max(axis=1)))
-                return np.concatenate([joined.path, tail[k + 1 :]]), "joined", ""
-        answer = plan(self.model, here, self.goal, self.obstacles, **self.options)
+            joined = plan(self.model, here, tail, self.obstacles, **self._within(until))
+            if joined.success and (joined.certified or not self.certify):
+                off = self.space.difference(tail, np.broadcast_to(joined.path[-1], tail.shape))
+                k = int(np.argmin(np.abs(off).max(axis=1)))
+                return self.space.unwrapped(np.concatenate([joined.path, tail[k + 1 :]])), "joined", ""
+        answer = plan(self.model, here, self.goal, self.obstacles, **self._within(until))
         if answer.success:
             return answer.path, "planned", ""
         return here[None].copy(), "stopped", answer.reason
+
+    def _good(self, here: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+        """Which motions (k, nq), (k, nq) are proved free (free at samples, where no proofs are wanted) and keep the
+        constraints."""
+        if self.certify:
+            free = np.asarray(self.model.certify_motion(first, last, self.obstacles).free)
+        else:
+            free = np.asarray(self.model.motion_is_free(first, last, self.obstacles))
+        if self.manifold is None:
+            return free
+        on = OnManifold(self.manifold, here)
+        return free & np.array([on.worst(np.stack(ends)) <= 1.0 for ends in zip(first, last, strict=True)])
+
+    def _within(self, until: float) -> PlanOptions:
+        """The options of a search that ends at a time, at the soonest after SHORTEST."""
+        if until == np.inf:
+            return self.options
+        return {**self.options, "time_limit": max(until - time.perf_counter(), SHORTEST)}
 
     def _rest(self, here: np.ndarray) -> np.ndarray:
         """What is left of the path from where the robot is; nothing where the goal was changed or there is no path."""
@@ -126,9 +151,10 @@ class Replanner:
             return self.path[:0]
         ways = np.diff(self.path, axis=0)
         squares = np.maximum((ways**2).sum(axis=1), 1e-300)
-        s = np.clip(((here - self.path[:-1]) * ways).sum(axis=1) / squares, 0.0, 1.0)
-        nearest = int(np.argmin(np.linalg.norm(self.path[:-1] + s[:, None] * ways - here, axis=1)))
-        return np.concatenate([here[None], self.path[nearest + 1 :]])
+        off = self.space.difference(self.path[:-1], np.broadcast_to(here, ways.shape))
+        s = np.clip((off * ways).sum(axis=1) / squares, 0.0, 1.0)
+        nearest = int(np.argmin(np.linalg.norm(off - s[:, None] * ways, axis=1)))
+        return self.space.unwrapped(np.concatenate([here[None], self.path[nearest + 1 :]]))
 
     def _refuse_faster(self, now: Obstacles) -> None:
         before = {} if self.obstacles is None else {shape.name: shape for shape in self.obstacles}
@@ -138,12 +164,26 @@ class Replanner:
             old: Any = before.get(shape.name)
             if old is None or old.kind != shape.kind or shape.kind in ("cloud", "half_space"):
                 continue
-            moved = float(np.linalg.norm(np.subtract(shape.ball()[0], old.ball()[0])))
+            moved = _moved_by(old, shape)
             if moved > most * (1.0 + 1e-9) + 1e-12:
                 raise InvalidInput(
                     f'Replanner.step: obstacle "{shape.name}" moved by {moved:.4g} m in one period, more than the '
                     f"bound {self.fastest:g} m/s x {self.period:g} s; raise `fastest` or step more often"
                 )
+
+
+def _moved_by(before: Any, now: Any) -> float:
+    """No point of a shape has moved further [m] between two of its places; a shape that grew moved by that."""
+    (center, radius), (other, other_radius) = before.ball(), now.ball()
+    grown = abs(other_radius - radius)
+    if hasattr(now, "start"):
+        ends = [np.linalg.norm(np.subtract(getattr(now, end), getattr(before, end))) for end in ("start", "end")]
+        return float(max(ends)) + grown
+    way = float(np.linalg.norm(np.subtract(other, center)))
+    if not hasattr(now, "pose"):
+        return way + grown
+    turned = np.linalg.norm(np.subtract(now.pose.rotation, before.pose.rotation)) / math.sqrt(2.0)  # 2 sin(angle / 2)
+    return way + radius * float(turned) + grown
 
 
 def _as_obstacles(obstacles: Any) -> Obstacles:

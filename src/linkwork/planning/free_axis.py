@@ -1,0 +1,165 @@
+"""Free axis: a frame through poses with every posture that leaves it where it is: an elbow's swing, a tool's spin.
+
+A robot with more joints than rows that count has a curve (or more) of postures at every pose. They are sampled, SPACING
+apart, by steps along the null space of the Jacobian that Newton's method puts back onto the pose, and carried on from
+pose to pose. Postures of a pose and the next are joined where they are near and the motion between them touches
+nothing; of all ways to the furthest pose the one with the least sum of squared steps is taken, which spreads what the
+free axis moves evenly. The tool may stand still while the free axis moves.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import dijkstra
+
+from linkwork import configurations, deadlines, quantities
+from linkwork.inverse.solve import inverse_kinematics
+from linkwork.subject import Subject
+
+SPACING = 0.06  # [rad, m] between postures of one pose
+JOINED = 2.5 * SPACING  # postures that are nearer are joined
+MOST = 256  # postures of a pose
+ROUNDS = 200  # of steps along the null space, at most
+AXES = ("x", "y", "z", "rx", "ry", "rz")
+
+Free = Callable[[np.ndarray, np.ndarray], np.ndarray]
+"""Tells of motions (k, nq), (k, nq) which touch nothing."""
+
+
+@dataclass(frozen=True)
+class Through:
+    """Configurations q (k, nq) through poses as far as it goes, and which pose each is at (k,)."""
+
+    q: np.ndarray
+    index: np.ndarray
+
+
+class FreeAxis:
+    """The postures of one robot along poses (m, 4, 4); `axes` of the frame count, in axes of the target."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        poses: np.ndarray,
+        frame: str,
+        axes: Sequence[str] | None,
+        tolerance: Any,
+        free: Free,
+    ) -> None:
+        self.subject, self.poses, self.frame, self.free = subject, poses, frame, free
+        self.rows = [k for k, name in enumerate(AXES) if axes is None or name in axes]
+        self.options: dict[str, Any] = {"tolerance": tolerance, "restarts": 0}
+        if axes is not None:
+            self.options["axes"] = axes
+        J = quantities.evaluate(subject, "jacobian", {"q": configurations.random(subject, 8, 0)}, frame)
+        self.moving = np.flatnonzero(np.abs(J).max(axis=(0, 1)) > 1e-9)
+
+    @property
+    def spare(self) -> int:
+        """How many ways postures have to change while the frame stays."""
+        return len(self.moving) - len(self.rows)
+
+    def through(self, start: np.ndarray) -> Through:
+        """From a configuration at the first pose through the others."""
+        layers = [self._spread(start[None], 0)]
+        for k in range(1, len(self.poses)):
+            deadlines.check()
+            carried = self._carried(layers[-1], k)
+            if not len(carried):
+                break
+            layers.append(self._spread(carried, k))
+        return self._best(layers)
+
+    def _carried(self, before: np.ndarray, k: int) -> np.ndarray:
+        """Postures of the pose before, brought to pose k."""
+        rows, there = self._on(before, k)
+        near = np.linalg.norm(rows - before, axis=1) <= JOINED
+        good = there & near
+        good[good] = self.free(before[good], rows[good])
+        return _thinned(rows[good], np.empty((0, rows.shape[1])))
+
+    def _spread(self, rows: np.ndarray, k: int) -> np.ndarray:
+        """More postures of pose k, from those that are known outward along the null space."""
+        known = newest = rows
+        for _ in range(ROUNDS):
+            if not len(newest) or len(known) >= MOST:
+                break
+            directions = self._null(newest, k)  # (n, nv, spare)
+            steps = np.concatenate([directions, -directions], axis=2)
+            begun = np.repeat(newest, steps.shape[2], axis=0)
+            moved, there = self._on(begun + SPACING * np.swapaxes(steps, 1, 2).reshape(len(begun), -1), k)
+            near = np.linalg.norm(moved - begun, axis=1) <= JOINED
+            good = there & near
+            good[good] = self.free(begun[good], moved[good])
+            newest = _thinned(moved[good], known)[: MOST - len(known)]
+            known = np.concatenate([known, newest])
+        return known
+
+    def _on(self, q: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Configurations (n, nq) put onto pose k, and which of them are there (n,)."""
+        targets = np.broadcast_to(self.poses[k], (len(q), 4, 4)).copy()
+        answer = inverse_kinematics(self.subject, targets, self.frame, q, "numeric", self.options)
+        return np.asarray(answer.q), np.atleast_1d(answer.success)
+
+    def _null(self, q: np.ndarray, k: int) -> np.ndarray:
+        """Unit directions (n, nv, spare) in which the frame does not move, in what counts."""
+        J = quantities.evaluate(self.subject, "jacobian", {"q": q}, self.frame)
+        turned = self.poses[k, :3, :3].T
+        local = np.concatenate([turned @ J[:, :3], turned @ J[:, 3:]], axis=1)[:, self.rows][:, :, self.moving]
+        directions = np.zeros((len(q), self.subject.nv, self.spare))
+        directions[:, self.moving] = np.swapaxes(np.linalg.svd(local)[2][:, len(self.rows) :], 1, 2)
+        return directions
+
+    def _best(self, layers: list[np.ndarray]) -> Through:
+        """The way to the last layer with the least sum of squared steps."""
+        points, pose = np.concatenate(layers), np.repeat(np.arange(len(layers)), [len(rows) for rows in layers])
+        begins = np.concatenate([[0], np.cumsum([len(rows) for rows in layers])])
+        pairs = [_near(rows, rows, begin, begin) for rows, begin in zip(layers, begins, strict=False)]
+        both = zip(itertools.pairwise(layers), itertools.pairwise(begins), strict=False)
+        pairs += [_near(rows, others, begin, end) for (rows, others), (begin, end) in both]
+        a, b = np.concatenate(pairs).T
+        good = self.free(points[a], points[b]) if len(a) else np.zeros(0, dtype=bool)
+        a, b = a[good], b[good]
+        costs = ((points[a] - points[b]) ** 2).sum(axis=1) + 1e-12
+        back = pose[a] == pose[b]  # no pose is gone back to
+        ends = (np.concatenate([a, b[back]]), np.concatenate([b, a[back]]))
+        graph = coo_array((np.concatenate([costs, costs[back]]), ends), shape=(len(points), len(points)))
+        reached, before = dijkstra(graph.tocsr(), indices=0, return_predecessors=True)
+        furthest = np.flatnonzero(pose == pose[np.isfinite(reached)].max())
+        way = [int(furthest[np.argmin(reached[furthest])])]
+        while before[way[-1]] >= 0:
+            way.append(int(before[way[-1]]))
+        order = np.array(way[::-1])
+        return Through(points[order], pose[order])
+
+
+def _thinned(rows: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Those of some rows that are SPACING / 2 from all that are known and from each other, the first first."""
+    if len(known):
+        rows = rows[(_apart(rows, known) > 0.5 * SPACING).all(axis=1)]
+    near, left = _apart(rows, rows) <= 0.5 * SPACING, np.ones(len(rows), dtype=bool)
+    kept = []
+    for k in range(len(rows)):
+        if left[k]:
+            kept.append(k)
+            left &= ~near[k]
+    return rows[kept]
+
+
+def _apart(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Distances (n, k) of rows from others."""
+    return np.linalg.norm(rows[:, None] - others[None], axis=2)
+
+
+def _near(rows: np.ndarray, others: np.ndarray, begin: int, end: int) -> np.ndarray:
+    """Pairs (k, 2) of numbers of rows and others that are near to each other, each once."""
+    near = np.argwhere(_apart(rows, others) <= JOINED)
+    if begin == end:
+        near = near[near[:, 0] < near[:, 1]]
+    return near + [begin, end]
