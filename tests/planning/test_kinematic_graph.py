@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,10 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import linkwork as lw
+from linkwork.collision import Capsule, CollisionModel, Obstacles, Sphere
 from linkwork.errors import InvalidFile, InvalidInput, NotPossible, UnknownName
 from linkwork.planning import KinematicGraph, split_regional
+from linkwork.planning.joint_grid import JointGrid
+from linkwork.planning.sampling import cells_of
 from linkwork.planning.search import costs_from
-from linkwork.reproduce.paper_06 import GOAL, START, build, colliding, paper_cost, paper_heuristic, planar_arm
+from linkwork.reproduce.paper_06 import GOAL, LENGTHS, START, build, colliding, paper_cost, paper_heuristic, planar_arm
 
 
 @cache
@@ -159,6 +163,7 @@ def test_laws_of_every_graph(lengths, values, voxel, share, seed):
         (10.0, 0.2, (1183, 9599, 418, 261876)),
         (10.0, 0.1, (8373, 88759, 2504, 261876)),
         (5.0, 0.1, (8681, 78051, 2908, 2058216)),
+        (5.0, 0.05, (64787, 730349, 18946, 2058216)),
     ],
 )
 def test_sizes_of_a_spatial_arm(degrees, voxel, sizes):
@@ -232,6 +237,86 @@ def test_obstacles_split_the_graph_and_bend_the_way(disc):
         assert not colliding(plan.path, disc).any()
 
 
+def test_without_obstacles_the_node_optima_are_published_too():
+    goals = np.isin(graph().vertex_of_node, graph().vertices_at(GOAL))
+    for cost, optimum in (("joint", 1.5704953632), ("task", 0.9885992662)):
+        assert graph().node_costs(START, cost)[goals].min() == pytest.approx(optimum, abs=1e-9)
+        assert graph().plan(START, GOAL, cost).path_cost <= 1.06 * optimum
+
+
+THIN = 1e-4  # [m] radius of the links of the arm below; those of `colliding` have none
+
+
+@cache
+def beside_a_ball(disc) -> tuple[KinematicGraph, CollisionModel, Obstacles]:
+    """A coarse graph of the planar arm among a ball, by a collision model."""
+    coarse = build(planar_arm(), 5.0, 0.05)
+    shapes = {
+        body: [Capsule((-length, 0, 0), (0, 0, 0), THIN)]
+        for body, length in zip(("link1", "link2"), LENGTHS, strict=True)
+    }
+    model = CollisionModel(planar_arm(), shapes, pairs=[])
+    return coarse, model, Obstacles([Sphere((*disc[:2], 0.0), disc[2])])
+
+
+def test_a_collision_model_blocks_what_its_shapes_touch_and_proves_every_step():
+    disc = (0.1, 0.7, 0.1)
+    coarse, model, ball = beside_a_ball(disc)
+    beside = coarse.with_obstacles(model, ball)
+    assert (beside.blocked >= colliding(coarse.nodes, disc)).all()
+    assert (beside.blocked <= colliding(coarse.nodes, (*disc[:2], disc[2] + 2 * THIN))).all()
+    way = beside.plan(START, GOAL, "joint")
+    assert way.success and way.certified_free and way.certified_optimal
+    assert not model.collides(
+        np.concatenate([np.linspace(a, b, 50) for a, b in itertools.pairwise(way.path)]), ball
+    ).any()
+    assert coarse.plan(START, GOAL).certified_free is None and beside.plan(START, GOAL, certify=False).success
+    # to where it is already there is a way of one node, which was tested itself
+    stays = beside.plan(START, START, goal_is="configuration")
+    assert stays.success and stays.certified_free and stays.path.shape == (1, 2)
+    again = beside.with_obstacles(model, Obstacles())
+    np.testing.assert_array_equal(again.vertex_of_node, coarse.vertex_of_node)
+    np.testing.assert_array_equal(again.edges, coarse.edges)
+
+
+class Refusing:
+    """A model in which nothing collides and no step is proved that crosses q1 = 60 deg with q2 above some value."""
+
+    def __init__(self, above: float) -> None:
+        self.above = math.radians(above)
+
+    def collides(self, q, obstacles):
+        return np.zeros(len(q), dtype=bool)
+
+    def certify_motion(self, first, last, obstacles):
+        crosses = (first[:, 0] - math.radians(62.5)) * (last[:, 0] - math.radians(62.5)) < 0.0
+        return SimpleNamespace(free=~(crosses & (np.minimum(first[:, 1], last[:, 1]) > self.above)))
+
+
+def test_steps_that_are_not_proved_are_gone_around_at_last_through_the_whole_map():
+    coarse, _, _ = beside_a_ball((0.1, 0.7, 0.1))
+    goal = np.radians([100.0, 90.0])
+    straight = coarse.plan(START, goal, "joint")
+    for above, success in ((68.0, True), (-90.0, True), (-200.0, False)):
+        guarded = coarse.with_obstacles(Refusing(above), ())
+        way = guarded.plan(START, goal, "joint")
+        assert way.success is success and way.certified_free is success
+        if not success:
+            assert way.reason.startswith("every way touches between its nodes at this resolution (joint steps 0.08727")
+            continue
+        assert guarded.obstacles[0].certify_motion(way.path[:-1], way.path[1:], None).free.all()
+        np.testing.assert_allclose(way.path[[0, -1]], [START, goal], atol=1e-12)
+        assert way.path_cost >= straight.path_cost
+        left = above == -90.0  # so far below that no vertex of the cheapest way is near
+        assert way.certified_optimal is not left
+        if left:
+            owners = coarse.vertex_of_node[[coarse.node_of(q, "test") for q in way.path]]
+            passed = owners[np.r_[True, owners[1:] != owners[:-1]]]
+            assert way.vertices == tuple(passed.tolist()) and way.cost > straight.cost
+            steps = coarse._graph("joint")
+            assert way.cost == pytest.approx(sum(steps[a, b] for a, b in itertools.pairwise(way.vertices)))
+
+
 def test_no_way_where_there_is_none():
     """The trap: link 1 cannot pass the disc, so the branch at (106.6, 100) deg is out of reach inside the ranges."""
     trap = graph().without_nodes(colliding(graph().nodes, (0.05, 0.55, 0.08)))
@@ -283,6 +368,23 @@ def test_a_joint_that_goes_round_has_no_seam():
     assert free.grid.shape == (72, 72)
     plan = free.plan(np.radians([170.0, 20.0]), np.radians([-170.0, 20.0]), "joint")
     assert plan.path_cost == pytest.approx(math.radians(20.0), abs=1e-9)
+    # the way itself has no seam either: one that were followed would not turn back once around
+    np.testing.assert_allclose(np.degrees(plan.path[[0, -1], 0]), [170.0, 190.0], atol=1e-9)
+    assert np.abs(np.diff(plan.path, axis=0)).max() <= math.radians(5.0) + 1e-9
+
+
+def test_half_way_between_nodes_the_lower_one_is_the_nearest():
+    grid = graph().grid
+    for k in range(0, 360, 7):
+        between = grid.values[0][k] + math.radians(0.5)
+        assert np.unravel_index(grid.nearest(np.array([between, between])), grid.shape) == (k, k)
+        assert np.unravel_index(grid.nearest(np.array([between + 1e-6, between - 1e-6])), grid.shape) == (k + 1, k)
+    ring = JointGrid((np.arange(8) * math.pi / 4,), (True,))
+    assert ring.nearest(np.array([7.5 * math.pi / 4])) == 0  # the last one beside the first
+    assert ring.nearest(np.array([7.4 * math.pi / 4])) == 7
+    # positions on a face belong to the voxel below
+    faces = np.array([[0.025, -0.025, 0.075], [0.0251, -0.0249, 0.0]])
+    np.testing.assert_array_equal(cells_of(faces, 0.05), [[0, -1, 1], [1, 0, 0]])
 
 
 def test_five_reasons_for_no_way():
@@ -316,8 +418,40 @@ def test_a_goal_of_three_numbers_is_a_position_unless_it_is_said_to_be_a_configu
         coarse.plan(start, goal, goal_is="pose")
 
 
+def test_holes_are_warned_of_and_steps_are_fitted_to_their_range(caplog):
+    arm = planar_arm()
+    ranges = [(0.0, 1.0)] * 2
+    with caplog.at_level("INFO"):
+        KinematicGraph.build(arm, "link2", 0.05, 0.1, ranges=ranges)
+        assert not caplog.text
+        snapped = KinematicGraph.build(arm, "link2", 0.03, 0.1, ranges=ranges)
+        assert 'the step of joint "joint1" is 0.030303, so that both ends are met' in caplog.text
+        assert snapped.grid.shape == (34, 34) and snapped.nodes.min() == 0.0 and snapped.nodes.max() == 1.0
+        caplog.clear()
+        KinematicGraph.build(arm, "link2", 0.05, 0.02, ranges=ranges)
+    assert "moves up to 0.045 m in one grid step and voxels are 0.02 m" in caplog.text
+
+
+def test_joints_that_slide_have_a_resolution_of_their_own():
+    rows = [
+        {"a": 0.4, "d": 0.0, "alpha": 0.0, "theta": 0.0, "joint": "revolute", "limits": (-1.0, 1.0)},
+        {"a": 0.0, "d": 0.0, "alpha": 0.0, "theta": 0.0, "joint": "prismatic", "limits": (0.0, 0.3)},
+    ]
+    arm = lw.Robot.from_dh(rows, check="any", name="turn and lift")
+    with pytest.raises(InvalidInput, match=r'is 0\.1 for all joints, but joint "joint2" slides: give one a joint'):
+        KinematicGraph.build(arm, "link2", 0.1, 0.1)
+    mixed = KinematicGraph.build(arm, "link2", (0.1, 0.05), 0.1)
+    assert mixed.grid.shape == (21, 7)
+    with pytest.raises(
+        InvalidInput, match=r"joint_resolution has shape \(3,\), expected one number or 2: joint1, joint2"
+    ):
+        KinematicGraph.build(arm, "link2", (0.1, 0.05, 0.1), 0.1)
+
+
 def test_what_is_refused_in_words():
     arm = planar_arm()
+    with pytest.raises(InvalidInput, match=r"tolerance is -0\.1, expected a distance >= 0 m"):
+        graph().plan(START, GOAL, tolerance=-0.1)
     with pytest.raises(InvalidInput, match="has no limits"):
         KinematicGraph.build(arm, "link2", 0.1, 0.1)
     with pytest.raises(InvalidInput, match="voxel_size"):
@@ -349,7 +483,12 @@ def test_the_wrist_s_centre_of_a_decoupled_arm():
     # seen from the flange, the centre stays where it is while the wrist turns
     local = [np.linalg.solve(arm.pose(x, frame), np.append(c, 1.0))[:3] for x, c in zip(q, center, strict=True)]
     assert np.ptp([np.linalg.norm(x) for x in local]) < 1e-9
-    with pytest.raises(NotPossible, match="d5 = 0"):
+    alone = split_regional(arm)
+    assert (alone.joints, alone.body) == (regional.joints, regional.body)
+    np.testing.assert_array_equal(alone.position, regional.position)
+    with pytest.raises(
+        NotPossible, match=r"miss each other by .* m: d5 = 0\.0997 m; a decoupled wrist has a4 = a5 = d5"
+    ):
         split_regional(lw.load("ur5e"), "tool0")
 
 

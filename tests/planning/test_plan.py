@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -11,10 +12,11 @@ import linkwork as lw
 from linkwork.collision import Box, Capsule, CollisionModel, Obstacles, Sphere
 from linkwork.errors import InvalidInput, NotPossible, UnknownName
 from linkwork.model import Body, Joint, Limits, MassProperties, Model, Placement
-from linkwork.planning import PoseGoal, plan, plan_many
+from linkwork.planning import PoseGoal, plan, plan_many, shorten
 from linkwork.planning.space import Space
 from tests.collision.scenes import SCENES, shapes_on
 from tests.collision.test_checker import by_coal, some_pairs
+from tests.planning.test_roadmap import WALL, point
 
 
 @cache
@@ -74,6 +76,33 @@ def test_the_clearance_is_a_bound_that_is_nearly_reached() -> None:
     assert np.isnan(unproved.clearance) and np.isnan(unproved.bound)
 
 
+def test_the_rounded_motion_keeps_the_clearance_that_is_told() -> None:
+    """Corners that are cut may come nearer than the path: the bound is of the motion itself, and nearly reached."""
+    start, goal = ends("shelves")
+    answer = plan(arm(), start, goal, SCENES["shelves"])
+    assert len(answer.path) > 2
+    for rounding in (0.5, 0.1):
+        q, _, _ = answer.to_path(rounding)(np.linspace(0, 1, 4001))
+        least = min(0.05, arm().clearance(q, SCENES["shelves"]).distance.min())
+        assert 0.6 * least <= answer.motion_clearance(rounding) <= least + 1e-12
+    # around the edge of a box: a corner that is cut comes nearer than the path does
+    bent = np.array([[-0.54, -1.0], [-0.54, 0.54], [1.0, 0.54]])
+    around = replace(plan(point(), bent[0], bent[-1], WALL), path=bent)
+    q, _, _ = around.to_path()(np.linspace(0, 1, 4001))
+    nearest = point().clearance(q, WALL).distance.min()
+    assert around.clearance == pytest.approx(0.039, rel=0.11) and nearest < 0.03
+    assert 0.85 * nearest <= around.motion_clearance() <= nearest + 1e-12
+    assert np.isnan(plan(arm(), start, goal, SCENES["shelves"], certify=False).motion_clearance())
+
+
+def test_a_seed_changes_shortcuts_too() -> None:
+    start, goal = ends("cage")
+    first = plan(arm(), start, goal, SCENES["cage"], shorten=False).path
+    ways = [shorten(arm(), first, SCENES["cage"], seed=seed) for seed in (0, 1, 1)]
+    assert ways[1].tobytes() == ways[2].tobytes() != ways[0].tobytes()
+    assert all(arm().path_is_free(way, SCENES["cage"], step=1 / 500) for way in ways)
+
+
 def test_shortcuts_shorten_and_keep_what_was_free() -> None:
     start, goal = ends("cage")
     first = plan(arm(), start, goal, SCENES["cage"], shorten=False, certify=False)
@@ -119,6 +148,7 @@ def test_a_joint_that_turns_without_end_takes_the_short_way() -> None:
     answer = plan(model, [3.0, 0.3], [-3.0, 0.3])
     assert answer.certified
     assert answer.path[-1] == pytest.approx([2 * np.pi - 3.0, 0.3], abs=1e-12)
+    assert answer.path[-1, 1] == 0.3 and (answer.path[0] == [3.0, 0.3]).all()  # what does not turn round ends exactly
     wall = [Box((0.3, 0.3, 0.3), (-1.6, 0.0, 0.0))]
     around = plan(model, [2.0, 0.0], [-2.0, 0.0], wall)
     assert around.certified and model.path_is_free(around.path, wall, step=1 / 500)

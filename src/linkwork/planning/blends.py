@@ -2,13 +2,14 @@
 
 A corner p between unit directions a and b becomes the parabola from p - d a to p + d b with p as its control point. Its
 derivative by s, s counting 2 d along it, runs from a to b without a jump. The parabola is proved free by chords: a
-chord's motion is certified with a clearance, and between chord and parabola no joint differs by more than |b - a| d / 2
-/ n^2 / 4 for n chords, which moves no point of the robot by more than its reach times that. Corners that cannot be
-proved are rounded less, at last not at all (then the motion stops there).
+chord's motion is certified with a clearance, and between chord and parabola no joint differs by more than
+|b - a| d / (4 n^2) for n chords, which moves no point of the robot by more than its reach times that. Corners that
+cannot be proved are rounded less, and refused at last.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,26 @@ from linkwork.errors import InvalidInput, NotPossible
 from linkwork.trajectory.path import Path
 
 CHORDS = (4, 16, 64)
+FINE = 16  # chords of a corner beside which the path is said to stay, at least
 HALVINGS = 6
+
+
+@dataclass(frozen=True)
+class Blended:
+    """A path with rounded corners, and straight motions that it stays beside.
+
+    chords   (k, nq) waypoints of them, which are proved free where the path is
+    apart    [m] no point of the robot is further from where it would be along them
+    """
+
+    path: Path
+    chords: np.ndarray
+    apart: float = 0.0
 
 
 def blended(
     model: CollisionModel, waypoints: np.ndarray, obstacles: Obstacles | None, rounding: float, proved: bool
-) -> Path:
+) -> Blended:
     """A path with continuous direction through waypoints (m, nq)."""
     share = number(rounding, "to_path: rounding")
     if not 0.0 < share <= 0.5:
@@ -34,40 +49,56 @@ def blended(
     if len(points) < 2:
         raise NotPossible("to_path: start and goal are the same configuration; there is nothing to move along")
     if len(points) == 2:
-        return Path.line(points[0], points[1])
+        return Blended(Path.line(points[0], points[1]), points)
     ways = np.diff(points, axis=0)
     lengths = np.linalg.norm(ways, axis=1)
     directions = ways / lengths[:, None]
     reach = _reach(model, points)
-    radii = np.zeros(len(points))
+    radii, curves, apart = np.zeros(len(points)), [points[:1]], 0.0
     for k in range(1, len(points) - 1):
         d = share * min(lengths[k - 1], lengths[k])
         corner = (points[k], directions[k - 1], directions[k])
         for _ in range(HALVINGS):
-            if _is_free(model, obstacles, corner, d, reach, proved):
-                radii[k] = d
+            chords = _free_chords(model, obstacles, corner, d, reach, proved)
+            if chords:
+                radii[k], fine = d, max(chords, FINE)
+                curves.append(_parabola(corner, d, fine))
+                apart = max(apart, float(reach @ _deviation(corner, d, fine)))
                 break
             d *= 0.5
         else:
             raise NotPossible(f"to_path: the corner at waypoint {k} cannot be rounded freely; plan with more clearance")
-    return _path(points, directions, lengths, radii)
+    return Blended(_path(points, directions, lengths, radii), np.concatenate([*curves, points[-1:]]), apart)
 
 
-def _is_free(model: CollisionModel, obstacles: Any, corner: Any, d: float, reach: np.ndarray, proved: bool) -> bool:
-    """Whether the parabola of one corner touches nothing."""
-    p, a, b = corner
+def _free_chords(
+    model: CollisionModel, obstacles: Any, corner: Any, d: float, reach: np.ndarray, proved: bool
+) -> int | None:
+    """By how many chords the parabola of one corner is known to touch nothing; None where it may touch something."""
     for chords in CHORDS:
-        u = np.linspace(0.0, 1.0, chords + 1)[:, None]
-        curve = p - d * a * (1.0 - u) ** 2 + d * b * u**2
+        curve = _parabola(corner, d, chords)
         if not proved:
-            return bool(np.all(model.motion_is_free(curve[:-1], curve[1:], obstacles)))
+            return chords if np.all(model.motion_is_free(curve[:-1], curve[1:], obstacles)) else None
         certificate = model.certify_motion(curve[:-1], curve[1:], obstacles)
-        apart = np.abs(b - a) * d / (4.0 * chords**2)  # |second derivative| (1 / n)^2 / 8, the former being 2 d (b - a)
-        if np.all(certificate.free) and float(np.min(certificate.clearance)) > float(reach @ apart):
-            return True
+        apart = float(reach @ _deviation(corner, d, chords))
+        if np.all(certificate.free) and float(np.min(certificate.clearance)) > apart:
+            return chords
         if np.any(certificate.collides):
-            return False
-    return False
+            return None
+    return None
+
+
+def _parabola(corner: Any, d: float, chords: int) -> np.ndarray:
+    """(chords + 1, nq) points of a corner's parabola, even in its parameter."""
+    p, a, b = corner
+    u = np.linspace(0.0, 1.0, chords + 1)[:, None]
+    return p - d * a * (1.0 - u) ** 2 + d * b * u**2
+
+
+def _deviation(corner: Any, d: float, chords: int) -> np.ndarray:
+    """(nq,) between chord and parabola: |second derivative| (1 / n)^2 / 8, the former being 2 d (b - a)."""
+    _, a, b = corner
+    return np.abs(b - a) * d / (4.0 * chords**2)
 
 
 def _reach(model: CollisionModel, points: np.ndarray) -> np.ndarray:

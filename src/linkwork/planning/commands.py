@@ -85,7 +85,9 @@ def plan(
         with working("timing"):
             law = answer.timed()
         facts["duration"] = law.duration
-        shown.append(f"the fastest motion within the limits takes {law.duration:.4g} s")
+        facts["motion_clearance"] = answer.motion_clearance()
+        room = f", at least {1e3 * facts['motion_clearance']:.2g} mm clear" if answer.certified else ""
+        shown.append(f"the fastest motion within the limits, corners rounded, takes {law.duration:.4g} s{room}")
     if timed:
         instants = np.linspace(0.0, float(law.duration), 501)
         parts = zip(("q", "v", "a"), law.at(instants), strict=True)
@@ -115,7 +117,9 @@ def plan(
 def graph(
     robot: RobotName,
     point: Annotated[str | None, typer.Option(help="The frame that is placed; left out: the last body.")] = None,
-    resolution: Annotated[str, typer.Option(help="Of every joint of the grid: 5deg.")] = "5deg",
+    resolution: Annotated[
+        str, typer.Option(help='Of every joint of the grid: 5deg; where some slide, one a joint: "5deg 5deg 20mm".')
+    ] = "5deg",
     voxel: Annotated[str, typer.Option(help="Side of a voxel: 0.05, 50mm.")] = "50mm",
     joints: Annotated[list[str] | None, typer.Option(help="Of the grid; left out: those that move the point.")] = None,
     limits: Annotated[
@@ -136,11 +140,12 @@ def graph(
     loaded = lw.load(robot)
     frame = last_frame(loaded, point)
     moving = moving_joints(loaded.subject, frame, joints or None)
+    steps = resolution.replace(",", " ").split()
     with working(f"graph of {loaded.name}"):
         built = KinematicGraph.build(
             loaded,
             frame,
-            value(resolution, "--resolution"),
+            value(resolution, "--resolution") if len(steps) == 1 else vector(resolution, len(moving), "--resolution"),
             value(voxel, "--voxel"),
             None if limits is None else np.tile(vector(limits, 2, "--limits"), (len(moving), 1)),
             joints or None,

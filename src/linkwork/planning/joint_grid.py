@@ -6,6 +6,7 @@ Neighbours are slices of one array shifted against another, so no list of pairs 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 Pair = tuple[tuple[slice, ...], tuple[slice, ...]]
+TIE = 1e-9  # of a step: values that are no nearer than that are as near, and the lower one counts
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,21 @@ class JointGrid:
             if wrap:
                 turn = _turn(values)
                 apart = np.abs((values - x + turn / 2) % turn - turn / 2)
-            places.append(int(np.argmin(apart)))
+            step = float(values[1] - values[0]) if len(values) > 1 else 1.0
+            places.append(int(np.argmax(apart <= apart.min() + TIE * step)))
         return int(np.ravel_multi_index(tuple(places), self.shape))
+
+    def apart(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Distance of joint values (..., d), the short way round where a joint goes round."""
+        off = a - b
+        for k, wrap in enumerate(self.wraps):
+            if wrap:
+                off[..., k] = (off[..., k] + math.pi) % (2 * math.pi) - math.pi
+        return np.linalg.norm(off, axis=-1)
+
+    def unwrapped(self, q: np.ndarray) -> np.ndarray:
+        """Joint values (m, d) of a way without jumps of whole turns where a joint goes round."""
+        return np.stack([np.unwrap(x) if wrap else x for x, wrap in zip(q.T, self.wraps, strict=True)], axis=1)
 
     def pairs(self) -> Iterator[Pair]:
         """Slices (here, there) that put every node beside one neighbour; each pair of neighbours comes up once."""

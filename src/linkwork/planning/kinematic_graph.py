@@ -10,6 +10,7 @@ collisions at the means of vertices stand in reproduce/paper_06.py; here ways ar
 
 from __future__ import annotations
 
+import itertools
 import logging
 import math
 import os
@@ -31,6 +32,7 @@ from linkwork.planning.clusters import BLOCKED, clusters, touching
 from linkwork.planning.graph_goals import GoalIs, goals_of
 from linkwork.planning.graph_plan import Cost, GraphPlan, Heuristic, Vertices
 from linkwork.planning.joint_grid import JointGrid
+from linkwork.planning.node_ways import COSTS, node_graph, refine
 from linkwork.planning.sampling import (
     MOST_MEMORY,
     all_positions,
@@ -43,12 +45,11 @@ from linkwork.planning.sampling import (
     refuse_too_large,
     whole_configurations,
 )
-from linkwork.planning.search import adjacency, admissible, cheapest_to, cheapest_way, costs_from, without_steps
+from linkwork.planning.search import adjacency, admissible, cheapest_way, costs_from
 from linkwork.results import short_repr
 from linkwork.subject import RobotLike, Subject, subject_of
 
 log = logging.getLogger(__name__)
-COSTS = ("task", "joint", "manipulability")
 
 
 @short_repr
@@ -199,7 +200,7 @@ class KinematicGraph:
         costs = np.full(self.grid.size, math.inf)
         if free[node]:
             first = int(np.count_nonzero(free[:node]))
-            costs[free] = costs_from(self._node_graph(free, cost), first)
+            costs[free] = costs_from(node_graph(self, free, cost), first)
         return costs
 
     def plan(
@@ -224,7 +225,10 @@ class KinematicGraph:
         first = self.node_of(begin, "plan: start")
         if self.vertex_of_node[first] < 0:
             return GraphPlan(False, f"start {self.shown(first)} collides")
-        goals, reason, last = goals_of(self, goal, number(tolerance, "plan: tolerance"), goal_is)
+        near = number(tolerance, "plan: tolerance")
+        if near < 0.0:
+            raise InvalidInput(f"plan: tolerance is {near:g}, expected a distance >= 0 m")
+        goals, reason, last = goals_of(self, goal, near, goal_is)
         if not len(goals):
             return GraphPlan(False, reason)
         graph, vertices = self._graph(cost), self.vertices
@@ -236,15 +240,19 @@ class KinematicGraph:
         way = cheapest_way(graph, int(self.vertex_of_node[first]), goals, bound)
         share = way.expanded / len(vertices)
         if not way.vertices:
-            step = ", ".join(f"{v[1] - v[0]:.4g}" for v in self.grid.values if len(v) > 1)
-            reason = f"no way at this resolution (joint steps {step}, voxels {self.voxel_size:.4g} m)"
+            reason = f"no way at this resolution ({self._resolution})"
             return GraphPlan(False, reason, expanded=way.expanded, explored=share, certified_optimal=sure)
         measure = cost if isinstance(cost, str) else "joint"
-        path, path_cost, free = self._refined(first, last, way.vertices, measure, certify)
-        costs = (way.cost, path, path_cost, way.expanded, share, sure, free)
+        refined = refine(self, first, last, way, goals, measure, certify)
+        if refined.leaves:  # every way inside the cheapest vertices touches between nodes
+            along = tuple(int(vertex) for vertex in refined.vertices)
+            steps = itertools.pairwise(along)
+            way = replace(way, vertices=along, cost=float(sum(graph[a, b] for a, b in steps)))
+            sure = False
+        costs = (way.cost, refined.path, refined.cost, way.expanded, share, sure, refined.free)
         answer = GraphPlan(True, "", way.vertices, *costs)
-        if free is False:
-            reason = "every way inside these vertices touches between its nodes"
+        if refined.free is False:
+            reason = f"every way touches between its nodes at this resolution ({self._resolution})"
             return replace(answer, success=False, reason=reason)
         return answer
 
@@ -297,7 +305,7 @@ class KinematicGraph:
             return adjacency(self.edges, there, back, len(vertices))
         choice(cost, COSTS, "plan: cost")
         if cost == "joint":
-            apart = self._apart(vertices.q[a], vertices.q[b])
+            apart = self.grid.apart(vertices.q[a], vertices.q[b])
             return adjacency(self.edges, apart, apart, len(vertices))
         apart = np.linalg.norm(vertices.position[a] - vertices.position[b], axis=1)
         if cost == "task":
@@ -329,68 +337,10 @@ class KinematicGraph:
         if callable(cost):
             return np.zeros(len(vertices))
         if cost == "joint":
-            every = [self._apart(vertices.q, vertices.q[g]) for g in goals]
+            every = [self.grid.apart(vertices.q, vertices.q[g]) for g in goals]
         else:
             every = [np.linalg.norm(vertices.position - vertices.position[g], axis=1) for g in goals]
         return np.min(every, axis=0)
-
-    def _apart(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """Distance of joint values (..., d), the short way round where a joint goes round."""
-        off = a - b
-        for k, wrap in enumerate(self.grid.wraps):
-            if wrap:
-                off[..., k] = (off[..., k] + math.pi) % (2 * math.pi) - math.pi
-        return np.linalg.norm(off, axis=-1)
-
-    def _refined(
-        self, first: int, last: int | None, way: tuple[int, ...], cost: str, certify: bool
-    ) -> tuple[np.ndarray, float, bool | None]:
-        """A node path inside the vertices of a way and their neighbours, to a node or anywhere in the last vertex."""
-        corridor = self._corridor(way)
-        inside = corridor[self.vertex_of_node] & (self.vertex_of_node >= 0)
-        graph = self._node_graph(inside, cost)
-        numbers = np.flatnonzero(inside)
-        place = np.full(self.grid.size, -1, dtype=np.int64)
-        place[numbers] = np.arange(len(numbers))
-        ends = place[np.flatnonzero(self.vertex_of_node == way[-1])] if last is None else place[[last]]
-        while True:
-            cheapest = cheapest_to(graph, int(place[first]), ends)
-            if not cheapest.vertices:
-                return np.empty((0, self.subject.nq)), math.inf, False
-            path = self._whole(self.grid.nodes(numbers[list(cheapest.vertices)]))
-            if self.obstacles is None or not certify or len(path) < 2:
-                return path, cheapest.cost, None if self.obstacles is None else False if certify else None
-            model, obstacles = self.obstacles
-            free = np.asarray(model.certify_motion(path[:-1], path[1:], obstacles).free)
-            if free.all():
-                return path, cheapest.cost, True
-            graph = without_steps(graph, np.array(cheapest.vertices), ~free)
-
-    def _corridor(self, way: tuple[int, ...]) -> np.ndarray:
-        """Flags (n + 1,) of the way's vertices and all that touch them; the last flag is for blocked nodes."""
-        flags = np.zeros(len(self.vertices) + 1, dtype=bool)
-        flags[list(way)] = True
-        a, b = self.edges.T
-        ring = np.concatenate([a[flags[b]], b[flags[a]]])
-        flags[ring] = True
-        return flags
-
-    def _node_graph(self, inside: np.ndarray, cost: str) -> csr_array:
-        """Costs of grid steps among some nodes (N,) flags, by their number among them."""
-        numbers = np.flatnonzero(inside)
-        place = np.full(self.grid.size, -1, dtype=np.int64)
-        place[numbers] = np.arange(len(numbers))
-        rows, columns = [], []
-        for here, there in self.grid.steps(numbers):
-            both = place[there] >= 0
-            rows.append(here[both])
-            columns.append(there[both])
-        a, b = np.concatenate(rows), np.concatenate(columns)
-        if choice(cost, COSTS, "cost") == "joint":
-            apart = self._apart(self.nodes[a], self.nodes[b])
-        else:
-            apart = np.linalg.norm(self.positions[a] - self.positions[b], axis=1)
-        return adjacency(np.stack([place[a], place[b]], axis=1), apart, apart, len(numbers))
 
     def node_of(self, q: ArrayLike, who: str) -> int:
         """The node nearest to a configuration, or to the values of its joints on the grid."""
@@ -398,6 +348,11 @@ class KinematicGraph:
         if values.shape == (self.subject.nq,):
             values = values[list(self.columns)]
         return self.grid.nearest(finite(values, (len(self.columns),), who))
+
+    @property
+    def _resolution(self) -> str:
+        steps = ", ".join(f"{v[1] - v[0]:.4g}" for v in self.grid.values if len(v) > 1)
+        return f"joint steps {steps}, voxels {self.voxel_size:.4g} m"
 
     def outside(self, q: np.ndarray) -> str:
         """Which joint of a configuration lies outside the ranges, or nothing."""

@@ -34,7 +34,10 @@ def shorten(
     step: float = 1.0 / 32.0,
     tries: int = SHORTCUTS,
 ) -> np.ndarray:
-    """Waypoints (k, nq) of a shorter path along a free path (m, nq); see shortening.py. Never longer, ends kept."""
+    """Waypoints (k, nq) of a shorter path along a free path (m, nq); see shortening.py. Never longer, ends kept.
+
+    seed    another one tries other shortcuts;  tries: how many
+    """
     rows, around = free_path(model, path, obstacles, "shorten", step)
     space = space_of(model, None, None, "shorten")
     asked = Question(
@@ -58,7 +61,7 @@ def smooth(
 ) -> Path:
     """A curve with continuous direction along a free path (m, nq): corners become parabolas; see blends.py."""
     rows, around = free_path(model, path, obstacles, "smooth", 1.0 / 32.0)
-    return blended(model, rows, around, rounding, certify)
+    return blended(model, rows, around, rounding, certify).path
 
 
 def free_path(

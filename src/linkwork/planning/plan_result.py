@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from linkwork.arguments import number
 from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import NotPossible
 from linkwork.formats.tabular import Tabular
-from linkwork.planning.blends import blended
+from linkwork.planning.blends import Blended, blended
 from linkwork.planning.tightening import tightened
 from linkwork.trajectory.minimum_time import TimeLaw, minimum_time
 from linkwork.trajectory.path import Path
@@ -75,9 +76,27 @@ class Plan(Tabular, rows="path", within=1):
 
         rounding   of each corner, at most: the share of the shorter of its two sides, up to 0.5
         """
+        return self._blended(rounding).path
+
+    def motion_clearance(self, rounding: float = 0.5) -> float:
+        """As `clearance`, along `to_path(rounding)` and so along `timed(rounding)`: rounded corners may come nearer."""
+        if not self.certified:
+            return math.nan
+        known = self._blended(rounding)
+        return max(0.0, tightened(self.model, known.chords, self.obstacles, 0.0) - known.apart)
+
+    def _blended(self, rounding: float) -> Blended:
+        """The path with rounded corners, made once for each rounding."""
         if not self.success:
             raise NotPossible(f"to_path: the plan has no path ({self.reason})")
-        return blended(self.model, self.path, self.obstacles, rounding, self.certified)
+        share = number(rounding, "to_path: rounding")
+        if share not in self._roundings:
+            self._roundings[share] = blended(self.model, self.path, self.obstacles, share, self.certified)
+        return self._roundings[share]
+
+    @cached_property
+    def _roundings(self) -> dict[float, Blended]:
+        return {}
 
     def timed(self, rounding: float = 0.5, **limits: Any) -> TimeLaw:
         """The fastest motion along `to_path` that limits allow; see `lw.trajectory.minimum_time` for `limits`."""

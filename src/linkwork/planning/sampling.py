@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork import configurations, quantities
-from linkwork.arguments import finite, name_list
+from linkwork.arguments import as_doubles, finite, name_list
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.planning.joint_grid import JointGrid
 from linkwork.subject import Subject
@@ -49,9 +49,7 @@ def joint_grid(
     ranges: ArrayLike | None,
     going_round: bool,
 ) -> JointGrid:
-    steps = np.broadcast_to(np.asarray(resolution, dtype=float), (len(names),))
-    if not (np.isfinite(steps).all() and (steps > 0.0).all()):
-        raise InvalidInput(f"build: joint_resolution is {resolution!r}, expected steps > 0 [rad, m]")
+    steps = _steps(subject, names, resolution)
     limits = configurations.limits(subject)
     bounds = np.stack([limits.lower[list(columns)], limits.upper[list(columns)]], axis=1)
     if ranges is not None:
@@ -78,6 +76,23 @@ def joint_grid(
         values.append(np.linspace(low, high, max(count, 1) + 1)[: -1 if round_trip else None])
         wraps.append(round_trip)
     return JointGrid(tuple(values), tuple(wraps))
+
+
+def _steps(subject: Subject, names: tuple[str, ...], resolution: float | Sequence[float]) -> np.ndarray:
+    """(d,) steps of the grid [rad, m]; one number is a length or an angle, not both."""
+    given = as_doubles(resolution, "build: joint_resolution")
+    if given.shape not in ((), (len(names),)):
+        expected = f"one number or {len(names)}: {', '.join(names)}"
+        raise InvalidInput(f"build: joint_resolution has shape {given.shape}, expected {expected}")
+    if not (np.isfinite(given).all() and (given > 0.0).all()):
+        raise InvalidInput(f"build: joint_resolution is {resolution!r}, expected steps > 0 [rad, m]")
+    sliding = [name for name in names if subject.model.joint(name).kind.slides]
+    if given.ndim == 0 and sliding and len(sliding) < len(names):
+        raise InvalidInput(
+            f'build: joint_resolution is {float(given):g} for all joints, but joint "{sliding[0]}" slides: give one a '
+            f"joint, [m] for those that slide and [rad] for the others: {', '.join(names)}"
+        )
+    return np.broadcast_to(given, (len(names),))
 
 
 def refuse_too_large(grid: JointGrid, most: float) -> None:

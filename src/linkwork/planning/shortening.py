@@ -1,7 +1,7 @@
 """Shortening in machine code: shortcuts between points of a path, taken where the straight motion is free.
 
 First every waypoint is joined to the furthest later one that it sees. Then pairs of places along the path, spread
-evenly by the same sequence at every call, are joined where that is free; waypoints between them go. A shortcut never
+evenly by a sequence that a seed shifts, are joined where that is free; waypoints between them go. A shortcut never
 makes the path longer, and every motion that it brings has been asked of the checker.
 Source: [Geraerts2007] (shortcuts).
 """
@@ -95,7 +95,7 @@ class _Shorten:
             r.leave((self.count <= 2) | (tries >= job["wishes"]) | (tired >= PATIENCE) | full)
             tries.set(tries + 1)
             tired.set(tired + 1)
-            a, b = (mirrored(r, tries, PRIMES[k]) * total for k in range(2))
+            a, b = (self._share(tries, k) * total for k in range(2))
             early, late = r.choose(a < b, a, r.number(b)), r.choose(a < b, b, r.number(a))
             first, second = self._place(early, self.left), self._place(late, self.right)
             with r.when(first < second):
@@ -110,6 +110,12 @@ class _Shorten:
                         copy(self._row(first + 2), self.right, self.size)
                         tired.set(r.choose(gain > total * GAIN, 0, r.whole(tired)))
                         total.set(total - gain)
+
+    def _share(self, tries: Value, k: int) -> Value:
+        """The next of numbers 0 .. 1 that are spread evenly, shifted by the seed."""
+        shift = Doubles(self.r, self.job["shift"])
+        moved = mirrored(self.r, tries, PRIMES[k]) + shift[k % self.size]
+        return moved - self.r.floor(moved)
 
     def _place(self, length: Value, target: Doubles) -> Cell:
         """The point at some length along the path; gives the number of its segment."""

@@ -122,8 +122,11 @@ class Space:
         """Waypoints (m, nq) without jumps of whole turns."""
         if not any(self.turns):
             return path
-        ways = self.difference(path[:-1], path[1:])
-        return np.concatenate([path[:1], path[0] + np.cumsum(ways, axis=0)])
+        rows = path.copy()
+        for k in np.flatnonzero(self.turns):
+            jumps = np.rint(np.diff(path[:, k]) / self.turns[k])
+            rows[1:, k] -= self.turns[k] * np.cumsum(jumps)
+        return rows
 
     def distance(self, q0: np.ndarray, q1: np.ndarray) -> np.ndarray:
         """Weighted distances (...,)."""

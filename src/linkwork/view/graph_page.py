@@ -31,6 +31,7 @@ class GraphPage:
             self.point = gui.add_dropdown("point", tuple(dict.fromkeys(self.robot.frames)), initial_value=stand.tip)
             self.joints = gui.add_text("joints of the grid", "")
             self.resolution = gui.add_number("resolution [deg]", 10.0, min=0.1, max=90.0)
+            self.slide = gui.add_number("of joints that slide [mm]", 50.0, min=0.1)
             self.voxel = gui.add_number("voxel [mm]", 100.0, min=1.0)
             self.cost = gui.add_dropdown("cost", COSTS)
             self.build = gui.add_button("build the graph")
@@ -51,11 +52,13 @@ class GraphPage:
         """Build the graph and draw it."""
         names = [name for name in self.joints.value.replace(",", " ").split() if name] or None
         try:
-            moving_joints(self.robot.subject, self.point.value, names)
+            moving = moving_joints(self.robot.subject, self.point.value, names)
+            turn, slide = float(np.radians(self.resolution.value)), 1e-3 * float(self.slide.value)
+            slides = [bool(self.robot.model.joint(name).kind.slides) for name in moving]
             graph = KinematicGraph.build(
                 self.robot,
                 self.point.value,
-                float(np.radians(self.resolution.value)),
+                [slide if sliding else turn for sliding in slides],
                 1e-3 * float(self.voxel.value),
                 joints=names,
                 wrap="continuous",

@@ -44,6 +44,7 @@ class PlanPage(ObstaclePage):
         self.model: CollisionModel | None = None
         self.answer: Plan | None = None
         self.law: Any = None
+        self.motion_clearance = float("nan")  # of the law
         self.milliseconds = 0.0
         self.start = self.goal = stand.scene.q
         self.gizmos: dict[str, Any] = {}
@@ -64,6 +65,7 @@ class PlanPage(ObstaclePage):
             for name, q in (("start", self.start), ("goal", self.goal)):
                 self._put(name, q)
             self.milliseconds = 1e3 * sum(answer.seconds.values())
+            self.motion_clearance = float("nan") if law is None else answer.motion_clearance()
             self.play.disabled = law is None
             self._draw()
             self._say()
@@ -154,9 +156,10 @@ class PlanPage(ObstaclePage):
         except LinkworkError as error:
             self.status.content += f"\n\nno time law: {error}"
             return
+        clear = answer.motion_clearance()
         with self.stand.lock:
             if self.answer is answer and not self.stand.removed:
-                self.law, self.play.disabled = law, False
+                self.law, self.motion_clearance, self.play.disabled = law, clear, False
                 self._say()
                 self._show_law()
 
@@ -214,7 +217,10 @@ class PlanPage(ObstaclePage):
         clear = answer.bound if self.law is None else answer.clearance
         proof = f"proved free, at least {1e3 * clear:.1f} mm clear" if answer.certified else "not proved"
         words = f"length {answer.length:.3f}, {len(answer.path)} waypoints, {proof}, {took}"
-        self.status.content = words if self.law is None else f"{words}; fastest motion {self.law.duration:.2f} s"
+        if self.law is not None:
+            rounded = f", at least {1e3 * self.motion_clearance:.1f} mm clear" if answer.certified else ""
+            words += f"; fastest motion {self.law.duration:.2f} s{rounded}"  # its corners are rounded
+        self.status.content = words
 
     def _show_law(self) -> None:
         """The speed of the fastest motion over time, as the size of the joint velocities."""

@@ -53,7 +53,10 @@ def _facade(plan: Plan) -> Robot:
 
 
 def _told(plan: Plan, law: TimeLaw) -> str:
-    proof = f"proved free, at least {1e3 * plan.clearance:.3g} mm clear" if plan.certified else "not proved free"
+    proof = "not proved free"
+    if plan.certified:
+        motion = f"the motion, whose corners are rounded, at least {1e3 * plan.motion_clearance():.3g} mm"
+        proof = f"proved free, at least {1e3 * plan.clearance:.3g} mm clear; {motion}"
     count = 0 if plan.obstacles is None else len(plan.obstacles)
     header = ("waypoints", "length [rad, m]", "duration [s]", "planned in [ms]", "obstacles")
     row = (len(plan.path), plan.length, float(law.duration), 1e3 * sum(plan.seconds.values()), count)
