@@ -11,7 +11,7 @@ import casadi
 import numpy as np
 import pytest
 
-from linkwork.engine import cache, kernel
+from linkwork.engine import cache, kernel, keys
 from linkwork.engine.kernel import Kernel, Signature
 
 
@@ -122,3 +122,38 @@ def test_two_processes_share_one_cache(folder):
     assert len(sums) == 1 and float(sums.pop()) == pytest.approx(float((np.sin(np.ones((9, 3))) * 2).sum()), rel=1e-14)
     assert all(p.returncode == 0 for p in processes)
     assert not list(folder.glob(".writing-*"))
+
+
+def test_sources_are_read_again_only_where_one_was_touched(folder, tmp_path, monkeypatch):
+    package = tmp_path / "package"
+    package.mkdir()
+    source = package / "recursion.py"
+    source.write_text("one = 1\n")
+    monkeypatch.setattr(keys, "PACKAGE", package)
+    monkeypatch.setattr(cache, "SETTLED", -1.0)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    asked = cache._sources.__wrapped__  # as in another process
+
+    monkeypatch.setattr(keys, "sources_hash", keys.sources_hash.__wrapped__)
+    first = asked(folder)
+    assert first == keys.sources_hash()
+    monkeypatch.setattr(keys, "sources_hash", lambda: "f" * 64)
+    assert asked(folder) == first
+    times = source.stat()
+    source.write_text("one = 2\n")  # as long as before, and with its old time
+    os.utime(source, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert asked(folder) == "f" * 64
+    (note,) = [file for file in folder.glob("*.sources") if file.read_text() == first]
+    note.write_text("broken")
+    cache.clear()
+    assert not list(folder.glob("*.sources"))
+
+
+def test_what_was_just_written_is_not_noted(folder, tmp_path, monkeypatch):
+    (tmp_path / "recursion.py").write_text("one = 1\n")
+    monkeypatch.setattr(keys, "PACKAGE", tmp_path)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    monkeypatch.setattr(keys, "sources_hash", lambda: "f" * 64)
+    monkeypatch.setattr(cache, "SETTLED", 3600.0)
+    assert cache._sources.__wrapped__(folder) == "f" * 64
+    assert not list(folder.glob("*.sources"))

@@ -14,6 +14,7 @@ import os
 import random
 import stat
 import tempfile
+import time
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,9 @@ from linkwork.engine import keys, machine
 
 log = logging.getLogger("linkwork")
 _MAGIC = b"linkwork-object-1\n"
-_SUFFIX = ".kernel"
+_SUFFIX, _NOTE = ".kernel", ".sources"
+SETTLED = 2.0
+"""Seconds after which sources count as untouched by whoever writes them."""
 LARGEST = 1 << 30  # bytes kept in all; the least recently used go first
 
 
@@ -45,8 +48,29 @@ def file_of(key: str) -> Path | None:
     place = _safe_folder()
     if place is None:
         return None
-    full = hashlib.sha256("\n".join((key, keys.sources_hash(), machine.identity())).encode()).hexdigest()
+    full = hashlib.sha256("\n".join((key, _sources(place), machine.identity())).encode()).hexdigest()
     return place / (full + _SUFFIX)
+
+
+@cache
+def _sources(place: Path) -> str:
+    """`keys.sources_hash`, by a note beside the objects where no source was touched since: reading them all takes
+    longer than loading an object."""
+    stamp, changed = keys.sources_stamp()
+    note = place / (stamp + _NOTE)
+    try:
+        known = note.read_text("ascii")
+        if len(known) == 2 * hashlib.sha256().digest_size:
+            return known
+    except (OSError, UnicodeDecodeError):
+        pass
+    known = keys.sources_hash()
+    if abs(time.time() - changed) > SETTLED:  # a file may change twice within one tick of the disk's clock
+        try:
+            _write(note, known.encode())
+        except OSError as error:
+            log.warning("could not keep the hash of the sources: %s", error)
+    return known
 
 
 def load(key: str) -> tuple[dict[str, Any], bytes] | None:
@@ -81,19 +105,24 @@ def save(key: str, header: dict[str, Any], object_file: bytes) -> None:
     text = json.dumps(header).encode()
     rest = len(text).to_bytes(8, "little") + text + object_file
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(_MAGIC + hashlib.sha256(rest).digest() + rest)
-            os.replace(temporary, path)
-        except BaseException:
-            _remove(Path(temporary))
-            raise
+        _write(path, _MAGIC + hashlib.sha256(rest).digest() + rest)
         # looking through the folder takes longer than writing one file: once in every sixteenth of what it may hold
         if random.random() * LARGEST < 16 * len(rest):
             _prune(path.parent)
     except OSError as error:
         log.warning("could not cache a compiled object: %s", error)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """The whole file or nothing."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.replace(temporary, path)
+    except BaseException:
+        _remove(Path(temporary))
+        raise
 
 
 def size() -> int:
@@ -104,14 +133,14 @@ def size() -> int:
 def clear() -> int:
     """Remove every cached object; gives how many there were."""
     files = _files()
-    for path in files:
+    for path in [*files, *_files(_NOTE)]:
         _remove(path)
     return len(files)
 
 
-def _files() -> list[Path]:
+def _files(ending: str = _SUFFIX) -> list[Path]:
     place = folder()
-    return sorted(place.glob("*" + _SUFFIX)) if place is not None and place.is_dir() else []
+    return sorted(place.glob("*" + ending)) if place is not None and place.is_dir() else []
 
 
 def _safe_folder() -> Path | None:

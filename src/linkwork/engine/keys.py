@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -64,17 +64,38 @@ def sources_hash() -> str:
     return digest.hexdigest()
 
 
+def sources_stamp() -> tuple[str, float]:
+    """(a hash of what the system knows of those sources without reading them, when the last of them changed [s]).
+
+    Sizes, times and places on the disk: no write leaves them all as they were, and Python's own bytecode rests on less.
+    """
+    facts = []
+    newest = 0
+    for name, file in sorted(_code_entries("")):
+        status = file.stat()
+        times = status.st_mtime_ns, status.st_ctime_ns
+        facts.append(f"{name} {status.st_size} {times} {status.st_ino} {status.st_dev}")
+        newest = max(newest, *times)
+    versions = casadi.CasadiMeta.version()
+    return hashlib.sha256("\n".join([versions, *facts]).encode()).hexdigest(), 1e-9 * newest
+
+
 def code_files() -> list[str]:
     """The sources that can decide what is compiled, every room below the facade: their paths within the package."""
-    paths = []
-    for folder, folders, files in os.walk(PACKAGE):
-        if folder == str(PACKAGE):
-            folders[:] = [name for name in folders if name not in MAKE_NO_CODE]
-            files = [name for name in files if name.removesuffix(".py") not in MAKE_NO_CODE]
-        inside = os.path.relpath(folder, PACKAGE)
-        files = [name for name in files if name not in PLUGGED_IN_ABOVE]
-        paths += [os.path.normpath(f"{inside}/{name}") for name in files if name.endswith(".py")]
-    return sorted(paths)
+    return sorted(name for name, _ in _code_entries(""))
+
+
+def _code_entries(inside: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """(path within the package, entry of its folder) of these sources, below a folder "" or "room/"."""
+    with os.scandir(os.path.join(PACKAGE, inside)) as entries:
+        for entry in entries:
+            if not inside and entry.name.removesuffix(".py") in MAKE_NO_CODE:
+                continue
+            if entry.name.endswith(".py"):
+                if entry.name not in PLUGGED_IN_ABOVE:
+                    yield inside + entry.name, entry
+            elif entry.is_dir(follow_symlinks=False):
+                yield from _code_entries(f"{inside}{entry.name}/")
 
 
 @cache
