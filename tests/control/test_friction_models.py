@@ -69,6 +69,7 @@ def test_exact_dry_friction_sticks_and_smoothed_one_creeps() -> None:
     [
         (lambda: Viscous(-1.0), "damping is -1"),
         (lambda: Coulomb(0.1, 0.0), "width is 0"),
+        (lambda: LuGre(0.0, 0.5, 0.1, 500.0), "level is 0"),
         (lambda: coasting(Coulomb([0.1, 0.2, 0.3])), "expected a number or"),
         (lambda: coasting("sticky"), "expected True"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -61,6 +62,28 @@ def test_frames_functions_and_batches() -> None:
     np.testing.assert_allclose(ramp["max_error"][0], np.abs(0.1 * one.time - one.q[:, 0]).max(), rtol=1e-12)
     table = compare({"soft": law(0.5, 3.0), "hard": law(0.5, 9.0)}, arm(), [0.0], GOAL, **OPTIONS)
     assert table["hard"]["squared_error"] < table["soft"]["squared_error"]
+
+
+def test_rotations_are_judged_by_rotation_vectors() -> None:
+    """A goal 3.3 rad ahead is 2.98 rad behind; as numbers, as a pose, and in the loop."""
+    turned = arm().pose(GOAL + 3.3, "hand")
+    angle = np.arctan2(turned[1, 0], turned[0, 0])
+    still = simulate(arm(), GOAL, metrics=Metrics([angle], "hand", ("rz",)), duration=0.01, step=1e-3)
+    seen = judge(still, [angle], "hand", ("rz",), arm())
+    assert seen["max_error"][0] == pytest.approx(2 * np.pi - 3.3)
+    assert still.metrics["max_error"][0] == pytest.approx(2 * np.pi - 3.3)
+    np.testing.assert_allclose(judge(still, turned, "hand", ("rz",), arm())["rms"], seen["rms"], rtol=1e-9)
+    with pytest.raises(errors.InvalidInput, match="has 2 numbers a row, expected 1 or 16"):
+        judge(still, [0.1, 0.2], "hand", ("rz",), arm())
+
+
+def test_integrals_add_up_over_the_time() -> None:
+    run = simulate(arm(), [0.0], control=law(0.7), duration=0.5, step=1e-3, friction=False)
+    rows = {name: getattr(run, name) for name in ("time", "q", "v", "tau")}
+    parts = [SimpleNamespace(**{name: x[at] for name, x in rows.items()}) for at in (slice(0, 201), slice(200, None))]
+    whole, first, second = judge(run, GOAL), *[judge(part, GOAL) for part in parts]
+    for name in ("squared_error", "absolute_error", "effort", "energy"):
+        np.testing.assert_allclose(whole[name], first[name] + second[name], rtol=1e-12)
 
 
 def test_tuning_finds_the_damping_with_the_least_squared_error() -> None:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad, solve_ivp
+from scipy.special import gamma
 
 from linkwork.control import (
     AdaptiveRate,
@@ -100,9 +101,20 @@ def test_times_scale_with_the_gain_and_grow_with_the_start(k, phi, alpha, p, var
     for law, double in zip(once, twice, strict=True):
         assert double.reaching_time(nu) == pytest.approx(0.5 * law.reaching_time(nu))
         assert law.reaching_time(1.01 * nu) > law.reaching_time(nu)
-        gain = law.gain_for(0.3, nu)
-        assert type(law).__name__ == "ConstantRate" or gain > 0
+        law.gain = law.gain_for(0.3, nu)
+        assert law.reaching_time(nu) == pytest.approx(0.3)
+    once = laws(k, phi, alpha, p, varphi)
     assert once[1].reaching_time(nu) <= once[0].reaching_time(nu) * (1 + 1e-12)
+
+
+@settings(max_examples=25)
+@given(*PARAMETERS, st.floats(0.01, 20))
+def test_bounds_of_the_times(k, phi, alpha, p, varphi, nu) -> None:
+    """Eq. 14 of the paper with its Gamma(1 + 1/p); the term that decays in time only hurries."""
+    erl, powered = laws(k, phi, alpha, p, varphi)[1], laws(k, phi, alpha, p, varphi)[3]
+    bound = phi * nu / k + (1 - phi) * gamma(1 + 1 / p) / (k * alpha ** (1 / p))
+    assert erl.reaching_time(nu) <= bound * (1 + 1e-12)
+    assert Decaying(powered).reaching_time(nu) <= powered.reaching_time(nu) * (1 + 1e-9)
 
 
 @given(*PARAMETERS, st.floats(0.01, 20))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 from dataclasses import replace
 
+import casadi
 import numpy as np
 import pytest
 
 import linkwork as lw
 from linkwork import errors
-from linkwork.control import GripForce, GripSequence, RotaryGripper, gripper_table, safe_force
+from linkwork.control import GearTrain, GripForce, GripSequence, RotaryGripper, gripper_table, safe_force
+from linkwork.control.grip_simulation import PARAMETERS, _motion, differentiated
 from linkwork.reproduce.paper_09 import ANGLE
 
 
@@ -103,6 +105,13 @@ def test_lookup_tables_are_monotone_and_inverted() -> None:
         (lambda: GripForce([0.0, 1.0, 2.0], [0.0, 3.0, 2.5]), "not monotone"),
         (lambda: GripForce([0.0, 1.0], [0.0, 3.0]).current(9.0), "outside the table"),
         (lambda: safe_force(1.0, 1.27), "no safe force"),
+        (lambda: safe_force(15.2, 1.27, needed=9.0), "9 N are needed, but 8.863 N are safe"),
+        (lambda: gripper().simulate(4.0, np.nan), "turn is nan"),
+        (lambda: gripper().simulate(4.0, 0.5, stiffness=0.0), "stiffness is 0"),
+        (lambda: gripper().simulate(4.0, 0.5, friction=-0.1), "friction is -0.1"),
+        (lambda: gripper().simulate(4.0, 0.5, duration=1e9), "steps, expected at most"),
+        (lambda: GripForce.fit([0.0, 1.0], [3.0, 1.0], points=2), "do not rise with the currents"),
+        (lambda: GripForce.fit([0.0, 1.0], [3.0, 1.0]), "rows of at least 9"),
         (lambda: RotaryGripper.from_robot("charmee"), "expected a Robot"),
         (lambda: RotaryGripper.from_robot(lw.load("arm-2")), "has no variables"),
     ],
@@ -134,3 +143,87 @@ def test_the_compared_grippers_are_data() -> None:
     speeds = {row["name"]: row["finger_speed_mm_s"] for row in rows}
     assert len(rows) == 10 and speeds["Romanov v2"] is None
     assert speeds["Romanov v1"] / speeds["Schunk EGS 25"] == pytest.approx(11.67, abs=0.01)  # 56 as printed
+
+
+def test_the_simulated_motor_is_that_of_the_formulas() -> None:
+    """A gripper with twice the torque per ampere needs half the current, at rest in the loop as by eq. 8."""
+    strong = replace(gripper(), torque_constant=2 * gripper().torque_constant)
+    for one in (gripper(), strong):
+        still = one.simulate(4.0, 0.0, duration=0.12)
+        np.testing.assert_allclose(still["current1"], one.current(4.0), rtol=1e-9)
+        np.testing.assert_allclose(still["current2"], one.holding_current(4.0), rtol=1e-9)
+        np.testing.assert_allclose(still["turn"], one.twist(4.0), rtol=1e-9)
+
+
+@pytest.mark.parametrize("honest", [True, False])
+def test_energy_without_voltage_never_grows_where_one_motor_has_one_constant(honest: bool) -> None:
+    """Magnetic, kinetic and contact energy at random states; the paper's K_e < K_t makes some of it from nothing."""
+    drives = gripper().drives.consistent() if honest else gripper().drives
+    K_t, L = drives.torque_constant, drives.inductance
+    J1, J2 = drives.inertias
+    g_f, g_c, l_f = gripper().finger_ratio, gripper().turn_ratio, gripper().finger_length
+    sizes = {"motor": [K_t, drives.back_emf, L, drives.resistance, J1, J2], "train": [g_f, g_c, l_f, 1.0]}
+    numbers = sizes | {"contact": [2000.0, 5.0], "rubbing": [0.01, 0.01]}
+    p = {name: casadi.DM(numbers.get(name, np.zeros(size))) for name, size in PARAMETERS.items()}
+    x = casadi.SX.sym("x", 6)
+    squeezed = casadi.fmax(0, l_f * (x[2] + x[4] / g_c) / g_f)
+    energy = 0.5 * (L * (x[0] ** 2 + x[1] ** 2) + J1 * x[3] ** 2 + J2 * x[5] ** 2 + 2000.0 * squeezed**2)
+    power = casadi.gradient(energy, x).T @ _motion(x, casadi.SX.zeros(2), p)[0]
+    states = np.random.default_rng(2).normal(size=(2000, 6)) * [1.0, 1.0, 0.3, 5.0, 0.3, 5.0]
+    powers = np.array(casadi.Function("power", [x], [power]).map(2000)(states.T)).ravel()
+    assert bool(powers.max() <= 1e-12) is honest
+
+
+def test_the_differentiator_finds_the_slope_of_a_ramp() -> None:
+    """After ten of its time constants within 5e-5, at the step of the current loop."""
+    T, h, slope, kept = 3.3e-3, 50e-6, 73.3, 0.0
+    for k in range(round(10 * T / h) + 1):
+        rate, change = differentiated(slope * k * h, kept, T)
+        kept = kept + h * change
+    assert rate == pytest.approx(slope, rel=5e-5)
+
+
+def test_errors_of_the_whole_map_are_below_the_papers() -> None:
+    """Digest 09: with friction at most 1.27 N over the tested speeds and accelerations, more at low speed."""
+    speeds, rises = np.linspace(0.9, 5.6, 4)[:, None], np.linspace(17.5, 73.3, 3)
+    k9 = gripper().couplings["equation 9"]
+    map_ = gripper().simulate(4.0, ANGLE, velocity=speeds, acceleration=rises, coupling=k9, friction=0.0108)
+    errors_ = np.maximum(map_.sag, map_.peak)
+    assert errors_.max() < 1.27
+    assert (errors_[0] >= errors_[-1]).all()
+    np.testing.assert_allclose(errors_[[0, -1], -1], [0.64, 0.51], atol=0.05)
+
+
+def test_currents_and_voltages_have_their_limits() -> None:
+    """The peak current holds what is asked for; all voltage used, the integrators wait and the turn still arrives."""
+    weak = replace(gripper(), drives=replace(gripper().drives, peak_current=0.3))
+    hurried = {"velocity": 20.0, "acceleration": 2000.0}
+    free, held = (weak.simulate(4.0, ANGLE, limited=on, **hurried) for on in (False, True))
+    assert np.abs(free["current2"]).max() > 0.5 > 0.31 > np.abs(held["current2"]).max()
+    slow = gripper().simulate(4.0, ANGLE, velocity=5.6, voltage=2.0, duration=1.0)
+    lost = gripper().drives.resistance * gripper().holding_current(4.0)  # the grip helps to turn this way
+    fastest = (2.0 + lost) / gripper().drives.back_emf / gripper().turn_ratio
+    assert np.abs(np.diff(slow["turn"])).max() < 1.05e-3 * fastest < 1e-3 * 5.6
+    assert slow["turn"].max() < 1.01 * ANGLE
+    assert slow.end == pytest.approx(float(gripper().twist(4.0)), abs=1e-5)
+
+
+def test_force_tables_come_from_trains_and_from_noisy_sweeps() -> None:
+    body_held = gripper().train.ground("body", "motor2")
+    drives = gripper().drives
+    table = GripForce.through(
+        body_held, "motor1", "finger", drives.torque_constant, gripper().finger_length, drives.peak_current
+    )
+    np.testing.assert_allclose(table.force([0.5, 3.5]), gripper().force([0.5, 3.5]), rtol=1e-12)
+    lossy = GearTrain().mesh("motor", "jaw", (20, 60), efficiency=0.9)
+    assert GripForce.through(lossy, "motor", "jaw", 0.1, 0.05, 2.0).force(1.0) == pytest.approx(0.1 * 3 * 0.9 / 0.05)
+    draw = np.random.default_rng(4)
+    amps = draw.permutation(np.linspace(0.0, 3.0, 400))
+    measured = 12.0 * amps + 2.0 * amps**2 + draw.normal(scale=0.3, size=400)
+    fitted = GripForce.fit(amps, measured, friction=0.1)
+    inside = np.linspace(0.3, 2.7, 25)
+    np.testing.assert_allclose(fitted.force(inside), 12.0 * inside + 2.0 * inside**2, atol=0.4)
+    assert (np.diff(fitted.forces) > 0).all()
+    low, high = fitted.band(1.0)
+    assert (low, high) == (fitted.force(0.9), fitted.force(1.1))
+    assert fitted.current(fitted.force(0.9)) == pytest.approx(1.0)

@@ -127,6 +127,24 @@ def test_the_command_follows_a_file_and_writes_a_page(tmp_path: Path) -> None:
         write_control_report(arm(), {}, [0.0, 0.0], page)
 
 
+def test_a_page_has_margins_of_stable_loops_with_their_payload_alone(tmp_path: Path) -> None:
+    goal = np.array([0.3, 0.8])
+    laws = {"calm": Sampled(PD(20.0, 2.0, goal), 1e-3), "wild": Sampled(PD(20.0, 60.0, goal), 1e-3)}
+    options = {"duration": 2e-3, "step": 1e-3, "energy_tolerance": np.inf}
+    runs = {name: simulate(arm(), goal, control=law, **options) for name, law in laws.items()}
+    weight = lw.Payload("2", 0.4536, com=(0.225, 0.0, 0.0))
+    pages = [
+        write_control_report(arm(), runs, lambda t: [0.3 + 0.0 * t, 0.8], tmp_path / "page.html", laws, payload=load)
+        .read_text()
+        .split("Loops, linear")[1]
+        for load in (None, weight)
+    ]
+    assert "it is UNSTABLE, largest eigenvalue" in pages[0] and pages[0].count("gain margin") == 1
+    assert pages[0] != pages[1]
+    margin = closed_loop(arm(), laws["calm"], runs["calm"].q[-1], payload=weight).loop_gain("theta2").margins().gain
+    assert f"{margin:.4g}"[:4] in pages[1]
+
+
 def test_the_command_tells_the_margins_of_a_robot_before_it_moves() -> None:
     law = Sampled(GravityCompensation(arm()) + PD(20.0, 2.0, [0.3, 0.8]), 1e-3, 1e-3)
     loop = closed_loop(arm(), law, [0.3, 0.8], payload=lw.Payload("hand", 0.4))

@@ -68,6 +68,27 @@ def test_symbols_stay_symbols() -> None:
     assert sympy.simplify(train.ratio("sun", "arm") - (1 + b / a)) == 0
 
 
+def test_speeds_and_torques_over_symbols() -> None:
+    a, b, w, load = sympy.symbols("a b w load", positive=True)
+    train = GearTrain().mesh("motor", "wheel", (a, b))
+    assert sympy.simplify(train.speeds({"motor": w})["wheel"] + a / b * w) == 0
+    assert sympy.simplify(train.torques({"wheel": load}, ["motor"])["motor"] + a / b * load) == 0
+    felt = train.reflected_inertia({"motor": 1, "wheel": load}, ["motor"])[0, 0]
+    assert sympy.simplify(felt - 1 - load * a**2 / b**2) == 0
+
+
+@pytest.mark.parametrize("hand", [1, -1])
+def test_racks_worms_and_belts_roll_without_slip(hand: int) -> None:
+    """The rack has the speed of the pinion's pitch point, the worm advances its starts a turn, a belt its length."""
+    rack = GearTrain().mesh("pinion", "rack", (0.04, 1), "rack", hand=hand)
+    assert rack.speeds({"pinion": 3.0})["rack"] == pytest.approx(hand * 3.0 * 0.02)
+    worm = GearTrain().mesh("worm", "wheel", (2, 50), "worm", hand=hand)
+    assert worm.ratio("worm", "wheel") == hand * 25
+    assert GearTrain().mesh("a", "b", (20, 30), "belt").ratio("a", "b") == Fraction(3, 2)
+    assert GearTrain().mesh("a", "b", (20, 30), "crossed belt").ratio("a", "b") == Fraction(-3, 2)
+    assert GearTrain().mesh("a", "b", (20, 30)).fixed("b", "c").ratio("a", "c") == Fraction(-3, 2)
+
+
 def test_losses_have_a_direction() -> None:
     pair = GearTrain().mesh("motor", "wheel", (20, 60), "external", efficiency=0.9)
     driving = pair.torques({"wheel": 30.0}, ["motor"], {"motor": -9.0})
@@ -106,6 +127,16 @@ def test_reflected_inertia_and_elements() -> None:
         (lambda: train_builders.planetary(24, 72).speeds({"sun": 1.0}), "under-determined: it has 2"),
         (lambda: GearTrain().mesh("a", "b", (1, 3)).ground("a").speeds({"b": 1.0}), "locked: it has 0"),
         (lambda: train_builders.harmonic(200, 200), "must be more"),
+        (lambda: train_builders.planetary(24, 72, planet=24.5), "planet is 24.5"),
+        (lambda: GearTrain().mesh("a", "b", (1, 3)).speeds({"a": "fast"}), "'fast' is no number"),
+        (
+            lambda: (
+                GearTrain()
+                .mesh("a", "b", (sympy.Symbol("s"), 3), efficiency=0.9)
+                .torques({"b": 1.0}, ["a"], {"a": 1.0})
+            ),
+            "losses need wheels of numbers",
+        ),
         (lambda: train_builders.planetary(24, 72).ground("rign"), 'did you mean "ring"'),
     ],
 )

@@ -256,6 +256,37 @@ def test_the_rehabilitation_arm_has_the_papers_equations():
     np.testing.assert_allclose(found, tau, rtol=1e-13)
 
 
+def test_the_rehabilitation_arm_has_the_digests_numbers():
+    """[Khan2022] at one state, its reach, its singularities, and a payload that its equations take in."""
+    robot = lw.load("rehabilitation-arm")
+    q, w, zero = np.array([0.3, -0.8]), np.array([1.1, -0.7]), np.zeros(2)
+    inverse_dynamics = robot.function("inverse_dynamics")
+
+    def tau(v, a):
+        return np.array(inverse_dynamics(q, v, a)).ravel()
+
+    G = tau(zero, zero)
+    np.testing.assert_allclose(G, (-2.42020291, -0.45855854), atol=1e-8)
+    np.testing.assert_allclose(tau(w, zero) - G, (0.02386778, 0.02750478), atol=1e-8)
+    M = np.array([tau(zero, e) - G for e in np.eye(2)])
+    np.testing.assert_allclose(M, [[0.17862938, -0.00470971], [-0.00470971, 0.01736719]], atol=1e-8)
+    np.testing.assert_allclose(robot.pose(zero, "hand")[:2, 3], (0.0, 0.1), atol=1e-12)
+    assert np.linalg.norm(robot.pose([0.4, np.pi], "hand")[:2, 3]) == pytest.approx(0.55, abs=1e-12)
+    determinant = np.linalg.det(robot.jacobian(q, "hand")[:2])
+    assert determinant == pytest.approx(-0.325 * 0.225 * math.sin(q[1]), rel=1e-12)
+    m, l1, l2, a = 0.4536, 0.325, 0.225, np.array([0.6, -1.2])
+    c, s, g1, g12 = math.cos(q[1]), math.sin(q[1]), math.sin(q[0]), math.sin(q[0] + q[1])
+    carried = (
+        m * (l1**2 + l2**2 - 2 * l1 * l2 * c) * a[0]
+        + m * (l2**2 - l1 * l2 * c) * a[1]
+        + m * l1 * l2 * s * (2 * w[0] * w[1] + w[1] ** 2)
+        + 9.81 * m * (l2 * g12 - l1 * g1),
+        m * (l2**2 - l1 * l2 * c) * a[0] + m * l2**2 * a[1] - m * l1 * l2 * s * w[0] ** 2 + 9.81 * m * l2 * g12,
+    )
+    with_it = robot.inverse_dynamics(q, w, a, payload=lw.Payload("2", m, com=(l2, 0.0, 0.0)))
+    np.testing.assert_allclose(with_it - tau(w, a), carried, atol=1e-12)
+
+
 def test_the_scara_arm_has_the_papers_equations():
     """[Bruzzone2022] eqs. 3-7 and the reconstructed mass matrix."""
     robot = lw.load("scara-arm")

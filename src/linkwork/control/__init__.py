@@ -12,6 +12,7 @@ from linkwork.control.export import export_c, step_function, stepped
 from linkwork.control.fractional import FractionalFilter, fractional_derivative, fractional_weights
 from linkwork.control.fractional_impedance import FractionalImpedance, TaskSpring
 from linkwork.control.gradients import figure_gradient
+from linkwork.control.grip_force import GripForce
 from linkwork.control.grip_sequence import GripSequence, gripper_table
 from linkwork.control.impedance_rates import Rates
 from linkwork.control.iso_figure import IsoFigure, iso_figure
@@ -37,7 +38,7 @@ from linkwork.control.reaching import (
 )
 from linkwork.control.reaching_more import BoundaryLayer, Decaying
 from linkwork.control.recursive_filters import ExponentialFilter, OustaloupFilter
-from linkwork.control.rotary_gripper import GripForce, GripperDrives, RotaryGripper, safe_force, trapezoid_time
+from linkwork.control.rotary_gripper import GripperDrives, RotaryGripper, safe_force, trapezoid_time
 from linkwork.control.sliding import Margin, SlidingMode
 from linkwork.control.stability import SampledStability, cartesian_mass, sampled_stability
 from linkwork.control.state_space import Margins, StateSpace

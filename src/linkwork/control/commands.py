@@ -101,7 +101,7 @@ def control(
     if motion is not None:
         length, rows, target = _followed(loaded, motion, duration, step)
         goal, speed = rows[0], target.velocity[0]
-    figures_by_law, runs, laws = {}, {}, {}
+    figures_by_law, runs, laws, carried = {}, {}, {}, _carried(loaded, payload)
     for name in names:
         controller = Sampled(_law(name, target, kp, kd, loaded), period, delay)
         runs[name] = lw.simulate(
@@ -111,7 +111,7 @@ def control(
             duration=length,
             step=step,
             control=controller,
-            payload=_carried(loaded, payload),
+            payload=carried,
             energy_tolerance=np.inf,
         )
         figures_by_law[name] = judge(runs[name], rows)
@@ -126,7 +126,7 @@ def control(
     if report is not None:
         from linkwork.view.control_report import write_control_report
 
-        written.append(write_control_report(loaded, runs, rows, report, laws))
+        written.append(write_control_report(loaded, runs, rows, report, laws, payload=carried))
     return Answer({"robot": loaded.name, "laws": figures_by_law}, shown, written)
 
 

@@ -12,12 +12,14 @@ import numpy as np
 from casadi import SX
 from numpy.typing import ArrayLike
 
-from linkwork.arguments import as_doubles
+from linkwork import deadlines
+from linkwork.arguments import finite_doubles, number
 from linkwork.control.checks import positive, positive_array
 from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
+from linkwork.simulation.algebra import clipped
 
 if TYPE_CHECKING:
     from linkwork.control.rotary_gripper import RotaryGripper
@@ -25,9 +27,22 @@ if TYPE_CHECKING:
 STEP = 10e-6
 SLOW = 0.05
 """Speed [rad/s] below which dry friction of a shaft falls off: T tanh(w / SLOW)."""
-PARAMETERS = {"motor": 6, "train": 4, "contact": 2, "loops": 5, "gains": 2, "rubbing": 2, "profile": 5, "set": 1}
+ENDLESS = 1e12
+"""Stands for no limit: symbols know no infinity."""
+PARAMETERS = {
+    "motor": 6,
+    "train": 4,
+    "contact": 2,
+    "loops": 5,
+    "gains": 2,
+    "limits": 2,
+    "rubbing": 2,
+    "profile": 5,
+    "set": 1,
+}
 PLANT = ("i1", "i2", "phi1", "w1", "phi2", "w2")
 CONTROL = ("a1", "a2", "ad", "u1", "u2", "v_set", "i_set")
+COLUMNS = ("force", "turn", "current1", "current2")
 
 
 @short_repr
@@ -86,6 +101,8 @@ def simulate_grip(
     sampled: bool = True,
     sample: float = 1e-3,
     differentiator: ArrayLike | None = None,
+    voltage: ArrayLike | None = None,
+    limited: bool = False,
 ) -> GripRun:
     """Grip at a force [N], then turn by an angle [rad] from `start` on, the fingers holding; arrays broadcast.
 
@@ -96,55 +113,96 @@ def simulate_grip(
     stiffness, damping   of the contact at the fingertip [N/m, N s/m]: assumed, not published
     friction        dry friction torque of each motor shaft [N m], smoothed below 0.05 rad/s
     sampled         loops at 50, 200 and 400 us over steps of 10 us; False: continuous loops
+    differentiator  time constant of the acceleration's set-point [s]; left out: that of the drives
+    limited         True: currents that are asked for stay within the peak current of the drives
+    voltage         [V] that the drives have, either sign; the integrators wait while it is all used. None: endless
     The sequence is grip, turn, hold: the run starts in equilibrium at the force, and a turn that would begin at once or
     a force that changes while it turns is refused by there being no way to ask for it; `start` must be positive.
     """
-    k_plant = as_doubles(gripper.coupling if coupling is None else coupling, "simulate: coupling")
-    if feed_forward is True:
-        k_gains = k_plant
-    else:
-        k_gains = as_doubles(0.0 if feed_forward is False else feed_forward, "simulate: feed_forward")
-    if not start > 0:
-        raise InvalidInput(f"simulate: start is {start!r} s: no turn while closing, expected a time above 0")
+    if not 0 < number(start, "simulate: start") < np.inf:
+        told = "no turn while closing, expected a time above 0"
+        raise InvalidInput(f"simulate: start is {start!r} s: {told}")
     d = gripper.drives
-    f, angle = positive_array(force, "simulate: force"), as_doubles(turn, "simulate: turn")
-    gripper.current(f)  # beyond the peak current it is refused here
-    v, a = positive_array(velocity, "simulate: velocity"), positive_array(acceleration, "simulate: acceleration")
-    shape = np.broadcast_shapes(f.shape, angle.shape, v.shape, a.shape, k_plant.shape, k_gains.shape)
-    shape = np.broadcast_shapes(shape, np.shape(stiffness), np.shape(damping), np.shape(friction))
-    distance = np.abs(angle)
-    top = np.minimum(v, np.sqrt(distance * a))
-    lasting = np.where(distance > 0, distance / np.maximum(top, 1e-12) + top / a, 0.0)
-    total = float(start + np.max(lasting) + 0.25) if duration is None else positive(duration, "simulate: duration")
-    if total < start:
-        raise InvalidInput(f"simulate: duration {total:g} s ends before the turn begins at {start:g} s")
-    every = round(positive(sample, "simulate: sample") / STEP)
-    if every < 1 or abs(every * STEP - sample) > 1e-9:
-        raise InvalidInput(f"simulate: sample {sample:g} s is no whole number of steps of {STEP:g} s")
-    rows = round(total / sample)
-    time_constant = d.differentiator if differentiator is None else differentiator
-
-    def spread(*parts: Any) -> np.ndarray:
-        return np.stack([np.broadcast_to(np.asarray(x, dtype=float), shape) for x in parts], axis=-1)
-
-    inputs: dict[str, Any] = {
-        "motor": spread(d.torque_constant, d.back_emf, d.inductance, d.resistance, *d.inertias),
-        "train": spread(gripper.finger_ratio, gripper.turn_ratio, gripper.finger_length, k_plant),
-        "contact": spread(stiffness, damping),
-        "loops": spread(d.current_gain, d.current_time, d.velocity_gain, d.position_gain, time_constant),
-        "gains": spread(k_gains * d.inertias[0] / d.torque_constant, k_gains * d.back_emf),
-        "rubbing": spread(friction, friction),
-        "profile": spread(start, np.sign(angle), distance, np.maximum(top, 1e-12), a),
-        "set": spread(f),
+    lag = d.differentiator if differentiator is None else differentiator
+    asked = {
+        "force": positive_array(force, "simulate: force"),
+        "turn": finite_doubles(turn, "simulate: turn"),
+        "velocity": positive_array(velocity, "simulate: velocity"),
+        "acceleration": positive_array(acceleration, "simulate: acceleration"),
+        "k": finite_doubles(gripper.coupling if coupling is None else coupling, "simulate: coupling"),
+        "stiffness": positive_array(stiffness, "simulate: stiffness"),
+        "damping": positive_array(damping, "simulate: damping", zero=True),
+        "friction": positive_array(friction, "simulate: friction", zero=True),
+        "lag": positive_array(lag, "simulate: differentiator"),
+        "voltage": positive_array(ENDLESS if voltage is None else voltage, "simulate: voltage"),
+        "peak": np.array(d.peak_current if limited else ENDLESS),
     }
+    fed = 0.0 if feed_forward is False else feed_forward
+    asked["k_gains"] = asked["k"] if fed is True else finite_doubles(fed, "simulate: feed_forward")
+    gripper.current(asked["force"])  # beyond the peak current it is refused here
+    shape = np.broadcast_shapes(*[x.shape for x in asked.values()])
+    top, lasting = _turning(asked)
+    every, rows = _counted(start, float(np.max(lasting)), duration, sample, int(np.prod(shape)))
+    inputs: dict[str, Any] = _inputs(gripper, asked, start, top, shape)
     first: dict[str, Any] = _equilibrium(inputs)
     loop = _loop(bool(sampled), tuple(round(p / STEP) for p in d.periods))
     done = loop(**inputs, **first, steps=rows * every + 1, every=every)
     if done.failed.any():
-        raise NotPossible("simulate: the force loop is unstable with these gains: its state is no longer finite")
-    record = done.record["row"]
-    columns = {name: record[..., k] for k, name in enumerate(("force", "turn", "current1", "current2"))}
-    return GripRun(sample * np.arange(rows + 1), columns, np.broadcast_to(f, shape), np.broadcast_to(angle, shape))
+        told = "its state is no longer finite"
+        raise NotPossible(f"simulate: the force loop is unstable with these gains: {told}")
+    columns = {name: done.record["row"][..., k] for k, name in enumerate(COLUMNS)}
+    forces, turns = (np.broadcast_to(asked[name], shape) for name in ("force", "turn"))
+    return GripRun(sample * np.arange(rows + 1), columns, forces, turns)
+
+
+def _turning(asked: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """(largest speed, time) of the trapezoidal turn."""
+    distance, a = np.abs(asked["turn"]), asked["acceleration"]
+    top = np.maximum(np.minimum(asked["velocity"], np.sqrt(distance * a)), 1e-12)
+    return top, np.where(distance > 0, distance / top + top / a, 0.0)
+
+
+def _counted(start: float, lasting: float, duration: float | None, sample: float, runs: int) -> tuple[int, int]:
+    """(steps a row, rows) of a run."""
+    ends = start + lasting + 0.25
+    total = ends if duration is None else positive(duration, "simulate: duration")
+    if total < start:
+        raise InvalidInput(f"simulate: duration {total:g} s ends before the turn begins at {start:g} s")
+    deadlines.check_steps(total / STEP * runs, "simulate")
+    every = round(positive(sample, "simulate: sample") / STEP)
+    if every < 1 or abs(every * STEP - sample) > 1e-9:
+        raise InvalidInput(f"simulate: sample {sample:g} s is no whole number of steps of {STEP:g} s")
+    return every, round(total / sample)
+
+
+def _inputs(
+    gripper: RotaryGripper,
+    asked: Mapping[str, np.ndarray],
+    start: float,
+    top: np.ndarray,
+    shape: tuple[int, ...],
+) -> dict[str, np.ndarray]:
+    """Every number of the loop, (..., n) by PARAMETERS."""
+    d, way = gripper.drives, asked["turn"]
+
+    def spread(*parts: Any) -> np.ndarray:
+        rows = [np.broadcast_to(np.asarray(x, dtype=float), shape) for x in parts]
+        return np.stack(rows, axis=-1)
+
+    loops = (d.current_gain, d.current_time, d.velocity_gain, d.position_gain, asked["lag"])
+    sizes = (gripper.finger_ratio, gripper.turn_ratio, gripper.finger_length, asked["k"])
+    k = asked["k_gains"]
+    return {
+        "motor": spread(d.torque_constant, d.back_emf, d.inductance, d.resistance, *d.inertias),
+        "train": spread(*sizes),
+        "contact": spread(asked["stiffness"], asked["damping"]),
+        "loops": spread(*loops),
+        "gains": spread(k * d.inertias[0] / d.torque_constant, k * d.back_emf),
+        "limits": spread(asked["peak"], asked["voltage"]),
+        "rubbing": spread(asked["friction"], asked["friction"]),
+        "profile": spread(start, np.sign(way), np.abs(way), top, asked["acceleration"]),
+        "set": spread(asked["force"]),
+    }
 
 
 def _equilibrium(inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -202,13 +260,19 @@ def _motion(x: SX, u: SX, p: Mapping[str, SX]) -> tuple[SX, SX]:
     return rates, force
 
 
+def differentiated(x: Any, kept: Any, T: Any) -> tuple[Any, Any]:
+    """(rate of x through the lag T, rate of what the differentiator keeps): s/(T s + 1) (eqs. 11 and 12)."""
+    rate = x / T - kept
+    return rate, rate / T
+
+
 def _errors(x: SX, c: Mapping[str, SX], p: Mapping[str, SX], t: SX) -> tuple[SX, SX, SX]:
-    """(current errors of M1 and M2, acceleration set-point of the differentiator)."""
-    T = p["loops"][4]
+    """(current errors of M1 and M2, rate of what the differentiator keeps)."""
     _, speed = _profile(p["profile"], t)
-    eps = speed / T - c["ad"]
+    eps, kept = differentiated(speed, c["ad"], p["loops"][4])
     wanted = p["set"] * p["train"][2] / (p["motor"][0] * p["train"][0])
-    return wanted + p["gains"][0] * eps - x[0], c["i_set"] - x[1], eps
+    peak = p["limits"][0]
+    return clipped(wanted + p["gains"][0] * eps, peak) - x[0], clipped(c["i_set"], peak) - x[1], kept
 
 
 @cache
@@ -223,11 +287,14 @@ def _loop(sampled: bool, periods: tuple[int, ...]) -> Scan:
     def turned(x: SX, p: Mapping[str, SX]) -> tuple[SX, SX]:
         return -x[4] / p["train"][1], -x[5] / p["train"][1]
 
-    def voltages(x: SX, c: Mapping[str, SX], p: Mapping[str, SX], t: SX) -> tuple[SX, SX, SX, SX, SX]:
-        e1, e2, eps = _errors(x, c, p, t)
-        gain = p["loops"][0]
-        u1 = gain * e1 + c["a1"] + p["gains"][1] * _profile(p["profile"], t)[1]
-        return u1, gain * e2 + c["a2"], e1, e2, eps
+    def voltages(x: SX, c: Mapping[str, SX], p: Mapping[str, SX], t: SX) -> tuple[SX, SX, SX]:
+        """(voltages of M1 and M2, rates of their integrators and of what the differentiator keeps)."""
+        e1, e2, kept = _errors(x, c, p, t)
+        gain, ratio, most = p["loops"][0], p["loops"][0] / p["loops"][1], p["limits"][1]
+        asked = gain * e1 + c["a1"] + p["gains"][1] * _profile(p["profile"], t)[1], gain * e2 + c["a2"]
+        u1, u2 = (clipped(u, most) for u in asked)
+        moving = [casadi.if_else(got == u, ratio * e, 0.0) for u, got, e in zip(asked, (u1, u2), (e1, e2), strict=True)]
+        return u1, u2, casadi.vertcat(*moving, kept)
 
     def step(k: SX, **symbols: SX) -> dict[str, SX]:
         x, c, p = split(symbols)
@@ -239,9 +306,7 @@ def _loop(sampled: bool, periods: tuple[int, ...]) -> Scan:
             angle, speed = turned(x, p)
             inner = p["loops"][3] * (_profile(p["profile"], t)[0] - angle)
             c = {**c, "i_set": -(inner - speed) * p["loops"][2]}
-            u1, u2, e1, e2, eps = voltages(x, c, p, t)
-            ratio = p["loops"][0] / p["loops"][1]
-            slow = casadi.vertcat(ratio * e1, ratio * e2, eps / p["loops"][4])
+            u1, u2, slow = voltages(x, c, p, t)
             return _motion(x, casadi.vertcat(u1, u2), p)[0], slow
 
         def moved(slow: SX) -> dict[str, SX]:
@@ -271,11 +336,9 @@ def _loop(sampled: bool, periods: tuple[int, ...]) -> Scan:
 
     def current(k: SX, **symbols: SX) -> dict[str, SX]:
         x, c, p = split(symbols)
-        u1, u2, e1, e2, eps = voltages(x, c, p, k * STEP)
-        h = periods[0] * STEP
-        ratio = p["loops"][0] / p["loops"][1]
-        next_state = {"u1": u1, "u2": u2, "a1": c["a1"] + h * ratio * e1, "a2": c["a2"] + h * ratio * e2}
-        return {"due": casadi.fmod(k, periods[0]) < 0.5, **next_state, "ad": c["ad"] + h * eps / p["loops"][4]}
+        u1, u2, slow = voltages(x, c, p, k * STEP)
+        moved = {name: c[name] + periods[0] * STEP * slow[j] for j, name in enumerate(("a1", "a2", "ad"))}
+        return {"due": casadi.fmod(k, periods[0]) < 0.5, "u1": u1, "u2": u2, **moved}
 
     stages = [position, velocity, current] if sampled else []
     return keyed_scan(None, [step], state, PARAMETERS, record={"row": 4}, name="simulate grip", stages=stages)

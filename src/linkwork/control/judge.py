@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from linkwork.arguments import as_doubles
 from linkwork.control.checks import positive, positive_array
 from linkwork.errors import InvalidInput
+from linkwork.poses import pose_numbers
 from linkwork.simulation import simulate
 from linkwork.simulation.numeric import NumericPlant
 from linkwork.simulation.plants import Mechanism, plant_of
@@ -30,7 +31,9 @@ def judge(
     """Figures of a run: a mapping of names to numbers (...,) or (..., n), over the integrator's rows.
 
     target   numbers, rows (T, n) at the run's times, or a function of time; left out: the run's last row
-    frame    compare the frame along `axes` instead of the joints; needs the robot
+    frame    compare the frame along `axes` instead of the joints; needs the robot. Targets then are numbers of the axes
+             (world position [m], rotation vector [rad]) or poses (4, 4), (T, 4, 4); rotations differ by the rotation
+             vector of R_target R'
     squared_error [ISE], absolute_error [IAE], timed_error [ITAE], rms, max_error, steady_error (last tenth),
     overshoot (part of the first error), rise (10 to 90 %), settling (into 2 %) [s] for a target that stands still;
     effort (sum of integrals of tau^2), peak, energy (integral of |tau v|), variation (of tau per second: chatter)
@@ -38,9 +41,8 @@ def judge(
              `width` of its largest, and band, the largest |nu| from then on; NaN where it never gets there
     """
     t = run.time
-    wanted = _rows(target, run, t, frame, axes)
-    places = run.q if frame is None else _places(robot, run.q, frame, axes)
-    e = wanted - places
+    wanted = target_rows(target, run, frame)
+    e = wanted - run.q if frame is None else _missing(robot, run.q, wanted, TaskSpace.of(frame, axes, "judge"))
     h = np.diff(t)
     tau, v = run.tau[..., :-1, :], run.v[..., :-1, :]
     size = np.abs(e[..., :-1, :])
@@ -102,7 +104,9 @@ def _step_figures(e: np.ndarray, t: np.ndarray) -> dict[str, np.ndarray]:
     return {"overshoot": over, "rise": rise, "settling": settled}
 
 
-def _rows(target: Any, run: Any, t: np.ndarray, frame: str | None, axes: Any) -> np.ndarray:
+def target_rows(target: Any, run: Any, frame: str | None = None) -> np.ndarray:
+    """A target of `judge` at the run's times: rows (T, n); poses become sixteen numbers."""
+    t = run.time
     if target is None:
         if frame is not None:
             raise InvalidInput("judge: target is missing, expected where the frame should be")
@@ -110,23 +114,27 @@ def _rows(target: Any, run: Any, t: np.ndarray, frame: str | None, axes: Any) ->
     if callable(target):
         function = Source(target, "judge: target").function
         assert function is not None
-        return np.array([function(np.asarray(x))[0] for x in t])
-    rows = as_doubles(target, "judge: target")
+        return np.array([np.ravel(function(np.asarray(x))[0]) for x in t])
+    rows = as_doubles(target, "judge: target") if frame is None else pose_numbers(target, "judge: target")
+    if frame is not None and rows.shape[-2:] == (4, 4) and rows.ndim in (2, 3):
+        rows = rows.reshape(*rows.shape[:-2], 16)
     if rows.ndim >= 2 and rows.shape[-2] not in (1, len(t)):
         raise InvalidInput(f"judge: target has {rows.shape[-2]} rows, expected one for each of the {len(t)} times")
     return rows if rows.ndim >= 2 else np.broadcast_to(rows, (len(t), rows.shape[-1]))
 
 
-def _places(robot: Mechanism | None, q: np.ndarray, frame: str, axes: Any) -> np.ndarray:
-    """Where a frame is along axes (..., T, m); rotations as rotation vectors."""
+def _missing(robot: Mechanism | None, q: np.ndarray, wanted: np.ndarray, space: TaskSpace) -> np.ndarray:
+    """What a frame lacks to its target along its axes (..., T, m), as a law would see it."""
     if robot is None:
         raise InvalidInput("judge: a frame needs robot=, whose frame it is")
-    space, plant = TaskSpace.of(frame, axes, "judge"), NumericPlant(plant_of(robot))
-    m = len(space.axes)
-    nothing = np.zeros(m)
-    flat = q.reshape(-1, q.shape[-1])
-    rows = np.array([-space.split(plant.compute(space, row, nothing), plant.nv)[0] for row in flat])
-    return rows.reshape(*q.shape[:-1], m)
+    if wanted.shape[-1] not in space.sizes:
+        expected = " or ".join(map(str, space.sizes))
+        raise InvalidInput(f"judge: target has {wanted.shape[-1]} numbers a row, expected {expected}")
+    plant = NumericPlant(plant_of(robot))
+    goals = np.broadcast_to(wanted, (*q.shape[:-1], wanted.shape[-1])).reshape(-1, wanted.shape[-1])
+    pairs = zip(q.reshape(-1, q.shape[-1]), goals, strict=True)
+    rows = np.array([space.split(plant.compute(space, at, goal), plant.nv)[0] for at, goal in pairs])
+    return rows.reshape(*q.shape[:-1], len(space.axes))
 
 
 def compare(

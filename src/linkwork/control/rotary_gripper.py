@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork.arguments import finite_doubles
-from linkwork.control.checks import positive, within
+from linkwork.control.checks import positive
 from linkwork.control.trains import GearTrain
 from linkwork.errors import InvalidInput
 
@@ -46,8 +46,6 @@ class GripperDrives:
 
     def consistent(self) -> GripperDrives:
         """The same drives with K_e = K_t: no power comes from nowhere."""
-        from dataclasses import replace
-
         return replace(self, back_emf=self.torque_constant)
 
 
@@ -55,6 +53,7 @@ class GripperDrives:
 class RotaryGripper:
     """Pitch diameters and lengths [m] of the train, and the coupling k of body and fingers.
 
+    torque_constant   K_t of both motors [N m/A]; it takes the place of that of `drives`
     coupling   k of w_finger = (w_1 - k w_body)/finger_ratio: 1 by the geometry of bevel wheels; the paper's eq. 5 means
                1 + 1/g_ps, its eq. 9 means 1 + g_ps (`couplings`)
     Source: [Romanov2022] eq. 1-8. Corrected: eqs. 5 and 6 are those of parallel axes; k = 1.
@@ -77,6 +76,8 @@ class RotaryGripper:
             positive(getattr(self, name), f"RotaryGripper: {name}")
         if not np.isfinite(self.coupling):
             raise InvalidInput(f"RotaryGripper: coupling is {self.coupling!r}, expected a finite number")
+        if self.drives.torque_constant != self.torque_constant:  # formulas and simulation have one motor
+            object.__setattr__(self, "drives", replace(self.drives, torque_constant=self.torque_constant))
 
     @staticmethod
     def from_robot(robot: Any = "rotary-gripper") -> RotaryGripper:
@@ -203,55 +204,15 @@ def trapezoid_time(angle: float, velocity: float, acceleration: float) -> float:
     return d / v + v / a
 
 
-def safe_force(damage: float, error: float, margin: float = 1.5) -> float:
-    """The largest set-point [N] for an object that breaks at `damage` [N], with a force error [N] of the gripper."""
+def safe_force(damage: float, error: float, margin: float = 1.5, needed: float = 0.0) -> float:
+    """The largest set-point [N] for an object that breaks at `damage` [N], with a force error [N] of the gripper.
+
+    needed   [N] that the object must be held with: the window is from needed to what this gives, and refused if empty
+    """
     limit = positive(damage, "safe_force: damage") / positive(margin, "safe_force: margin")
     largest = limit - positive(error, "safe_force: error", zero=True)
     if largest <= 0:
         raise InvalidInput(f"safe_force: an error of {error:g} N exceeds {damage:g} N / {margin:g}: no safe force")
+    if positive(needed, "safe_force: needed", zero=True) > largest:
+        raise InvalidInput(f"safe_force: {needed:g} N are needed, but {largest:.4g} N are safe: the window is empty")
     return largest
-
-
-class GripForce:
-    """Force from current through a measured, monotone table, and back; friction widens the current by a band.
-
-    currents [A], forces [N]: a sweep in one direction; friction [A]: half width of the band in which nothing moves
-    """
-
-    def __init__(self, currents: ArrayLike, forces: ArrayLike, friction: float = 0.0) -> None:
-        from scipy.interpolate import PchipInterpolator
-
-        x, y = finite_doubles(currents, "GripForce: currents"), finite_doubles(forces, "GripForce: forces")
-        if x.shape != y.shape or x.ndim != 1 or len(x) < 2:
-            raise InvalidInput(f"GripForce: currents {x.shape} and forces {y.shape} must be equal rows of at least two")
-        for name, row in (("currents", x), ("forces", y)):
-            steps = np.diff(row)
-            if not (np.isfinite(row).all() and (steps > 0).all()):
-                k = int(np.argmin(steps))
-                raise InvalidInput(f"GripForce: {name} do not rise from {row[k]:g} to {row[k + 1]:g}: not monotone")
-        self.friction = float(within(friction, "GripForce: friction", 0.0, np.inf, (True, False)))
-        self.currents, self.forces = x, y
-        self._curve = PchipInterpolator(x, y)
-
-    def force(self, current: ArrayLike) -> np.ndarray:
-        """Force [N] of a current [A] inside the table."""
-        wanted = finite_doubles(current, "GripForce: current")
-        self._inside(wanted, self.currents, "current", "A")
-        return self._curve(wanted)
-
-    def current(self, force: ArrayLike) -> np.ndarray:
-        """Current [A] for a force [N]: the inverse of the monotone curve, by bisection and Newton to 1e-12."""
-        from scipy.optimize import brentq
-
-        wanted = finite_doubles(force, "GripForce: force")
-        self._inside(wanted, self.forces, "force", "N")
-        low, high = self.currents[0], self.currents[-1]
-        currents = [brentq(lambda x, y=y: float(self._curve(x)) - y, low, high, xtol=1e-14) for y in wanted.ravel()]
-        return np.array(currents).reshape(wanted.shape) + self.friction
-
-    def _inside(self, x: np.ndarray, row: np.ndarray, what: str, unit: str) -> None:
-        if (x < row[0]).any() or (x > row[-1]).any():
-            worst = float(x[(x < row[0]) | (x > row[-1])].ravel()[0])
-            raise InvalidInput(
-                f"GripForce: {what} {worst:g} {unit} is outside the table, {row[0]:g} to {row[-1]:g} {unit}"
-            )

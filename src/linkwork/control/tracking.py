@@ -18,7 +18,8 @@ from linkwork.simulation.signals import Source
 class FeedForward(Controller):
     """tau = inverse dynamics of the target's own motion [N m, N]; add a PD for what the model does not know.
 
-    model: robot that the law believes in; left out: the real one with its payload.
+    model: robot that the law believes in; left out: the real one with its payload. Gravity is part of it, at the
+    target's configuration: do not add GravityCompensation.
     """
 
     def __init__(self, target: Any, model: Any = None) -> None:

@@ -22,6 +22,7 @@ def planetary(sun: int, ring: int, planets: int = 3, planet: int | None = None, 
                 f"{who}: ring {ring} minus sun {sun} is odd: no planet fits between; (ring - sun)/2 teeth"
             )
         planet = (ring - sun) // 2
+    planet = whole(planet, f"{who}: planet", least=0)
     check_planetary(sun, planet, ring, planets)
     train = GearTrain().mesh("sun", "planet", (sun, planet), "external", "arm", efficiency)
     return train.mesh("planet", "ring", (planet, ring), "internal", "arm", efficiency)

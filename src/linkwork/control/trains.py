@@ -90,6 +90,18 @@ def _zero(x: Any) -> bool:
     return bool((simplify() if simplify is not None else x) == 0)
 
 
+def _numbers(values: Any) -> np.ndarray:
+    """Exact entries as doubles; as they are where one of them is a symbol."""
+    entries = np.array(values, dtype=object)
+    try:
+        return entries.astype(float)
+    except (TypeError, ValueError):
+        wrong = [x for x in entries.ravel() if not hasattr(x, "__mul__") or isinstance(x, (str, list, tuple))]
+        if wrong:
+            raise InvalidInput(f"GearTrain: {wrong[0]!r} is no number and no symbol") from None
+        return entries
+
+
 @dataclass(frozen=True)
 class GearTrain:
     """Shafts and the meshes between them; every edit gives a new train.
@@ -199,14 +211,14 @@ class GearTrain:
             raise NotPossible(f'GearTrain: "{b}" stands still when "{a}" turns')
         return 1 / value
 
-    def speeds(self, inputs: Mapping[str, float]) -> dict[str, float]:
-        """Speeds of every shaft for those of the inputs."""
-        rows = np.array(self.matrix(inputs), dtype=float)
-        return dict(zip(self.shafts, rows @ np.array(list(inputs.values()), dtype=float), strict=True))
+    def speeds(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        """Speeds of every shaft for those of the inputs: numbers, or symbols where wheels or speeds are symbols."""
+        rows = _numbers(self.matrix(inputs))
+        return dict(zip(self.shafts, rows @ _numbers(list(inputs.values())), strict=True))
 
     def torques(
-        self, outputs: Mapping[str, float], inputs: Iterable[str], speeds: Mapping[str, float] | None = None
-    ) -> dict[str, float]:
+        self, outputs: Mapping[str, Any], inputs: Iterable[str], speeds: Mapping[str, float] | None = None
+    ) -> dict[str, Any]:
         """Torques that the inputs must give so that the outputs deliver theirs [N m].
 
         Without losses by virtual work, T_in = R' T_out. With losses the direction of power through each mesh matters:
@@ -217,8 +229,8 @@ class GearTrain:
         if lossless or speeds is None:
             if not lossless:
                 raise InvalidInput("GearTrain: torques of a train with losses need speeds={input: speed}")
-            R = np.array(self.matrix(names, outputs), dtype=float)
-            return dict(zip(names, R.T @ np.array(list(outputs.values()), dtype=float), strict=True))
+            R = _numbers(self.matrix(names, outputs))
+            return dict(zip(names, R.T @ _numbers(list(outputs.values())), strict=True))
         return self._with_losses(outputs, names, speeds)
 
     def _with_losses(
@@ -228,6 +240,8 @@ class GearTrain:
         meshes = [mesh for mesh in self.meshes if isinstance(mesh, Mesh)]
         if len(meshes) < len(self.meshes):
             raise NotPossible("GearTrain: losses belong to meshes; this train has sums of an element")
+        if any(_numbers([mesh.coefficient_a, mesh.coefficient_b]).dtype == object for mesh in meshes):
+            raise NotPossible("GearTrain: losses need wheels of numbers: which way power flows decides; put them in")
         w = self.speeds({name: speeds[name] for name in inputs})
         forward = [True] * len(meshes)
         shafts = list(self.shafts)
@@ -269,8 +283,8 @@ class GearTrain:
 
     def reflected_inertia(self, inertias: Mapping[str, float], inputs: Iterable[str]) -> np.ndarray:
         """(m, m) [kg m^2] that the inputs feel of inertias on shafts: R' diag(J) R."""
-        R = np.array(self.matrix(inputs, inertias), dtype=float)
-        return R.T @ np.diag(np.array(list(inertias.values()), dtype=float)) @ R
+        R = _numbers(self.matrix(inputs, inertias))
+        return R.T @ np.diag(_numbers(list(inertias.values()))) @ R
 
     def differential(self, name: str, joints: Mapping[str, str], motors: Iterable[str]) -> Differential:
         """The element of a robot: joint -> shaft whose angle it is; motors: shafts that are driven."""

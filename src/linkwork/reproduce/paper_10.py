@@ -78,8 +78,15 @@ def wanted(t: np.ndarray) -> np.ndarray:
     return np.array(f.map(len(t))(t)).T
 
 
-def run(law: Any, discretisation: str, offset: Any = (0.0, 0.0), duration: float = DURATION) -> Any:
-    """The closed loop with what the law does not know."""
+def run(
+    law: Any,
+    discretisation: str,
+    offset: Any = (0.0, 0.0),
+    duration: float = DURATION,
+    payload: float = 0.4536,
+    friction: Any = (0.05, 0.03),
+) -> Any:
+    """The closed loop with what the law does not know: payload [kg] and dry friction [N m]."""
     robot = arm()
     controller = SlidingMode(Surface(SLOPE), law, exercise, model=robot, discretisation=discretisation)
     return simulate(
@@ -88,8 +95,8 @@ def run(law: Any, discretisation: str, offset: Any = (0.0, 0.0), duration: float
         duration=duration,
         step=STEP,
         control=Sampled(controller, PERIOD),
-        payload=Payload("2", 0.4536, com=(L2, 0.0, 0.0)),
-        friction=Coulomb([0.05, 0.03], width=0.01),
+        payload=Payload("2", payload, com=(L2, 0.0, 0.0)),
+        friction=Coulomb(friction, width=0.01),
         energy_tolerance=np.inf,
     )
 
@@ -150,6 +157,10 @@ def _scalar() -> list[Case]:
         for start, x in zip(starts, numbers, strict=True)
     ]
     cases.append(Case("crossover", 6.85136, crossover(chosen["power-exponential"], chosen["ERL"]), 1e-5, "rad/s"))
+    varphi = float(chosen["power-exponential"].exponent)
+    cases.append(
+        Case("crossover by criterion (27)", 3.160494, (1 - varphi) ** (-1 / varphi), 1e-6, "rad/s", "too small")
+    )
     cases.append(Case("time of equal jumps", 2.549510, chosen["nSMERL"].parity, 1e-6, "s"))
     bands = {0.25: 0.00269363, 0.5: 0.02190350, 1.0: 0.10553683, 2.0: 0.33815751}
     unit = laws(1.0)["power-exponential"]

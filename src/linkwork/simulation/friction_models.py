@@ -114,6 +114,8 @@ class LuGre(FrictionModel):
             bristle_damping=bristle_damping,
             damping=damping,
         )
+        if (self.numbers["level"] == 0).any():
+            raise InvalidInput("LuGre: level is 0, expected numbers above 0: bristles without it bend for ever")
 
     def force(self, p: Mapping[str, Any], v: Any, z: Any) -> tuple[Any, Any]:
         ratio = v / p["speed"]

@@ -24,6 +24,8 @@ KINDS = {
     "energy": "sum",
 }
 """What is reduced, and how; integrals hold each row's value for one step."""
+OF_EACH = ("absolute_error", "timed_error", "max_error", "peak")
+"""Figures that each axis or joint has of its own; the others are of a whole run."""
 
 
 class Metrics:

@@ -19,7 +19,7 @@ from linkwork.simulation.controllers import Bound, Controller, as_controller, no
 from linkwork.simulation.events import Crossing, Event, Events
 from linkwork.simulation.foreseen import foresee
 from linkwork.simulation.friction import Friction, friction_of
-from linkwork.simulation.metrics import Metrics
+from linkwork.simulation.metrics import OF_EACH, Metrics
 from linkwork.simulation.plant import Plant
 from linkwork.simulation.plants import Mechanism, plant_of
 from linkwork.simulation.raw import Raw
@@ -212,7 +212,7 @@ def _result(
         where=where,
         why=why,
         foreseen=foreseen,
-        metrics={name: _figure(x, shaped) for name, x in raw.metrics.items()},
+        metrics={name: _figure(name, x, shaped) for name, x in raw.metrics.items()},
     )
     if raw.failure and failures == "raise":
         sample, words = min(raw.failure.items())
@@ -222,9 +222,9 @@ def _result(
     return result
 
 
-def _figure(x: np.ndarray, shaped: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """(..., n), or (...,) where a run has one number."""
-    return shaped(x[:, 0] if x.shape[1] == 1 else x)
+def _figure(name: str, x: np.ndarray, shaped: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """(..., n) of figures of axes or joints, also of one; (...,) of those of a whole run."""
+    return shaped(x if name in OF_EACH else x[:, 0])
 
 
 def _judge_step(raw: Raw, columns: dict[str, np.ndarray], h: float, tolerance: float) -> None:

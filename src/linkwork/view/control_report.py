@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from linkwork import __version__
-from linkwork.control.judge import judge
+from linkwork.control.judge import judge, target_rows
 from linkwork.control.linear import closed_loop
 from linkwork.control.sliding import SlidingMode
 from linkwork.errors import InvalidInput, LinkworkError, NotPossible
@@ -38,12 +38,14 @@ def write_control_report(
     path: str | Path,
     laws: Mapping[str, Any] | None = None,
     title: str = "",
+    payload: Any = None,
 ) -> Path:
     """Write a page (.html) about runs of one robot, whole or not at all; it opens without a network.
 
     runs     {law: the result of lw.simulate}, each one motion, over the same rows
     target   as for control.judge: a configuration, rows (T, nq), or a function of time
     laws     {law: its controller}: their linear loops about the end of each run are told too, where they have one
+    payload  what the robot carries in these loops, as in the runs
     """
     named = dict(runs)
     if not named or any(run.q.ndim != 2 for run in named.values()):
@@ -52,7 +54,7 @@ def write_control_report(
     figures = {name: judge(run, target) for name, run in named.items()}
     parts = [f"<h1>{escape(title)}</h1>", _summary(named, figures), _joints(robot, figures)]
     if laws is not None:
-        parts.append(_loops(robot, named, laws))
+        parts.append(_loops(robot, named, laws, payload))
     parts += _curves(robot, named, target)
     parts.append(f"<footer>linkwork {escape(__version__)}; SI units, angles in radians</footer>")
     write_atomically(path, page_html(title, "".join(parts)))
@@ -83,14 +85,16 @@ def _number(x: Any) -> Any:
     return float(x) if np.isfinite(x) else ""
 
 
-def _loops(robot: Robot, runs: Mapping[str, Any], laws: Mapping[str, Any]) -> str:
-    """Radius and margins of every law's linear loop where its run ended; a law without one says why."""
+def _loops(robot: Robot, runs: Mapping[str, Any], laws: Mapping[str, Any], payload: Any) -> str:
+    """Radius and margins of every law's linear loop where its run ended; a law without them says why."""
     parts: list[str] = []
     for name, law in laws.items():
         try:
             if isinstance(getattr(law, "controller", law), SlidingMode):
                 raise NotPossible("a law that switches has none")
-            loop = closed_loop(robot, law, runs[name].q[-1])
+            loop = closed_loop(robot, law, runs[name].q[-1], payload=payload)
+            if not loop.stable:
+                raise NotPossible(f"it is UNSTABLE, largest eigenvalue {loop.radius:.6f}, and has no margins")
             rows = []
             for joint in robot.joints:
                 margins = loop.loop_gain(joint).margins()
@@ -100,7 +104,7 @@ def _loops(robot: Robot, runs: Mapping[str, Any], laws: Mapping[str, Any]) -> st
             told = f"largest eigenvalue of its samples {loop.radius:.6f}"
             parts.append(f"<h3>{escape(name)}</h3><p>{told}</p>{table(f'loops-{len(parts)}', header, rows)}")
         except LinkworkError as error:
-            parts.append(f"<h3>{escape(name)}</h3><p>No linear loop: {escape(str(error))}.</p>")
+            parts.append(f"<h3>{escape(name)}</h3><p>Linear loop: {escape(str(error))}.</p>")
     return "<h2>Loops, linear about the end</h2>" + "".join(parts)
 
 
@@ -109,17 +113,10 @@ def _curves(robot: Robot, runs: Mapping[str, Any], target: Any) -> list[str]:
     parts = []
     time = max((run.time for run in runs.values()), key=lambda instants: instants[-1])
     for what, unit in (("error", "rad, m"), ("force", "N m, N")):
-        rows = {name: run.tau if what == "force" else _wanted(target, run) - run.q for name, run in runs.items()}
+        rows = {name: run.tau if what == "force" else target_rows(target, run) - run.q for name, run in runs.items()}
         charts = []
         for k, joint in enumerate(robot.joints):
             curves = {name: np.interp(time, runs[name].time, x[:, k], right=np.nan) for name, x in rows.items()}
             charts.append(Chart(f"{joint}: {what}", unit, curves, time))
         parts.append(charts_html(f"{what.capitalize()} of every joint", charts))
     return parts
-
-
-def _wanted(target: Any, run: Any) -> np.ndarray:
-    if callable(target):
-        return np.array([np.ravel(np.asarray(target(t), dtype=float)) for t in run.time])
-    rows = np.asarray(target, dtype=float)
-    return np.broadcast_to(rows, run.q.shape)
