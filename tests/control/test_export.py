@@ -86,6 +86,12 @@ def test_exported_c_equals_the_step_over_ten_thousand_samples(name, tmp_path) ->
     rows = np.loadtxt(tmp_path / f"{name}_vectors.csv", delimiter=",", skiprows=1)
     again = stepped(function, rows[:, :2], rows[:, 2:4], law.period, reference)
     np.testing.assert_allclose(again, rows[:, 4:], rtol=1e-14)
+    before, held = bytes(state), tau.copy()
+    bad = np.array([0.5, np.nan])
+    for measured in ((bad.ctypes.data, v.ctypes.data), (q.ctypes.data, bad.ctypes.data)):
+        assert step(ctypes.byref(state), 0.0, *measured, None, result) == 1  # refused, and nothing of it is kept
+    assert bytes(state) == before
+    np.testing.assert_array_equal(tau, held)
     if len(reference):  # another target, while it runs
         init(ctypes.byref(state))
         other = np.array(reference) + 0.05
@@ -150,4 +156,5 @@ def test_refusals_name_the_number(call, words: str, tmp_path) -> None:
 def test_the_file_names_its_law_its_period_and_its_units(tmp_path) -> None:
     law = Sampled(GravityCompensation() + PD(1.0, 1.0, GOAL), 1e-3, limit=5.0)
     text = export_c(law, arm(), tmp_path / "held.c").with_suffix(".h").read_text()
+    assert "/* q in the order of theta1, theta2; v and tau in that of theta1, theta2 */" in text
     assert text.startswith("/* Saturated(GravityCompensation + PD), sampled every 0.001 s; q, v [rad, m; rad/s, m/s]")

@@ -105,6 +105,17 @@ def test_an_arm_holds_by_fed_forward_gravity_and_follows() -> None:
     np.testing.assert_array_equal(many.q[0], run.q[:21])
 
 
+def test_fed_gravity_holds_an_arm_from_the_first_sample() -> None:
+    """Without it the integral of the velocity loop must learn the weight, and the arm sags meanwhile."""
+    q, sags = np.array([0.3, 0.8]), []
+    for fed in (GravityCompensation(), None):
+        servo = JointCascade(loops(), MOTOR, q, 100.0, 48.0, fed)
+        options = {"control": servo.control, "drives": servo.drives, "friction": False, "energy_tolerance": np.inf}
+        run = simulate(arm(), q, duration=0.03, step=50e-6, sample=1e-3, **options)
+        sags.append(np.abs(run.q - q).max())
+    assert sags[0] < 0.1 * sags[1]
+
+
 def test_refusals_name_what_is_wrong(block) -> None:
     servo = JointCascade(loops(), MOTOR, [0.1], N)
     with pytest.raises(InvalidInput, match="commands volts"):

@@ -90,6 +90,9 @@ def test_an_adaptive_law_learns_a_payload_that_its_model_does_not_know():
     assert np.abs(learning.q - wanted)[late].max() < 0.1 * np.abs(fixed.q - wanted)[late].max()
     exact = run(Adaptive(rate=0.0, target=swing, **gains), start, **options)
     assert np.abs(exact.q - wanted).max() < 1e-7
+    off = {"q": [0.8, 0.7], **options, "duration": 0.3}
+    still = run(Adaptive(rate=0.0, target=swing, model=arm(), **gains), **off)  # it learns nothing: the passive law
+    np.testing.assert_allclose(still.q, run(Passivity(target=swing, model=arm(), **gains), **off).q, atol=1e-11)
 
 
 def test_lqr_is_that_of_python_control_and_costs_what_it_says():
@@ -155,6 +158,17 @@ def test_a_lower_level_does_not_touch_a_higher_one():
     J = arm().jacobian(found.q[-1], "hand")[0]
     pull = Q + [1.0, 0.5] - found.q[-1]  # what the posture still wants is only what the higher level forbids
     assert abs(J[0] * pull[1] - J[1] * pull[0]) < 1e-2 * np.linalg.norm(J) * np.linalg.norm(pull)
+
+
+def test_levels_that_agree_are_both_met():
+    """x above y: the lower level adds only what the higher one leaves, so that both errors fade as if alone."""
+    goal = Q + [0.2, -0.3]
+    rows = [(1, 0, 0), (0, 1, 0)]
+    along = [tasks.FrameTask("hand", arm().pose(goal, "hand"), position_cost=c, rotation_cost=0.0) for c in rows]
+    found = run(OperationalSpace([Level(along[0], 100.0), Level(along[1], 100.0)]), duration=0.4)
+    e = (arm().pose(goal, "hand") - arm().pose(found.q, "hand"))[:, :2, 3]
+    t = found.time[:, None]
+    np.testing.assert_allclose(e, e[0] * (1 + 10 * t) * np.exp(-10 * t), atol=1e-6)
 
 
 def test_an_admittance_gives_way_like_its_mass_on_a_spring():

@@ -32,7 +32,8 @@ STARTS = [0.1, 1.0, 5.0, 20.0]
 def laws(k: float, phi: float, alpha: float, p: float, varphi: float) -> list:
     powered = PowerExponential(k, phi, alpha, p, varphi)
     plain = [ConstantRate(k), ExponentialReaching(k, phi, alpha, p), PowerRate(k, varphi), powered]
-    return [*plain, Decaying(powered), BoundaryLayer(ConstantRate(k), 0.05)]
+    layers = [BoundaryLayer(law, 0.05) for law in plain[:2]]
+    return [*plain, Decaying(powered), *layers]
 
 
 PARAMETERS = (
@@ -188,6 +189,14 @@ def test_the_band_holds_the_disturbance(k, phi, alpha, p, varphi, part) -> None:
     assert ConstantRate(k).band(d) == 0.0
     assert ConstantRate(k).band(1.01 * k) == np.inf
     assert BoundaryLayer(ConstantRate(k), 0.05).band(d) == pytest.approx(0.05 * part)
+
+
+def test_the_time_to_a_boundary_layer_is_that_of_the_way_outside_it() -> None:
+    for law in (ConstantRate(2.0), ERL):
+        layered = BoundaryLayer(law, 0.05)
+        outside = quad(lambda x, law=law: 1 / abs(float(law.rate(x))), 0.05, 1.3, epsabs=1e-12)[0]
+        assert layered.reaching_time(1.3) == pytest.approx(outside, rel=1e-9)
+        assert layered.reaching_time(0.04) == 0.0
 
 
 def test_super_twisting_time_against_integration_in_regular_variables() -> None:

@@ -22,7 +22,7 @@ from linkwork.control import (
     judge,
 )
 from linkwork.control.commands import control, stability
-from linkwork.errors import InvalidInput, NotPossible
+from linkwork.errors import InvalidInput, NotPossible, SimulationStopped
 from linkwork.simulation import PD, GravityCompensation, Sampled, simulate
 from linkwork.view import write_control_report
 
@@ -127,6 +127,20 @@ def test_the_command_follows_a_file_and_writes_a_page(tmp_path: Path) -> None:
         write_control_report(arm(), {}, [0.0, 0.0], page)
 
 
+def test_a_law_that_is_lost_does_not_take_the_others_along(tmp_path: Path) -> None:
+    options = {"q": "0.3 0.8", "kp": 20.0, "kd": 60.0, "offset": 0.01, "duration": 0.2}
+    page = tmp_path / "laws.html"
+    answer = control("rehabilitation-arm", "pd,computed-torque", report=page, **options)
+    told = 'damping 60 N m s/rad of "theta2" is unstable at 1 ms'
+    assert "is lost: PD" in answer.shown[0] and told in answer.shown[0]
+    assert "not finite" in answer.facts["laws"]["pd"]["lost"]
+    assert answer.facts["laws"]["computed-torque"]["max_error"].max() < 0.02
+    assert "pd: lost: PD: damping 60" in page.read_text()
+    law = Sampled(PD(20.0, 60.0, [0.3, 0.8]), 1e-3)
+    with pytest.raises(SimulationStopped, match=f"it was foreseen: PD: {told}"):
+        simulate(arm(), [0.31, 0.81], duration=0.2, step=1e-3, control=law, energy_tolerance=np.inf)
+
+
 def test_a_page_has_margins_of_stable_loops_with_their_payload_alone(tmp_path: Path) -> None:
     goal = np.array([0.3, 0.8])
     laws = {"calm": Sampled(PD(20.0, 2.0, goal), 1e-3), "wild": Sampled(PD(20.0, 60.0, goal), 1e-3)}
@@ -149,10 +163,21 @@ def test_the_command_tells_the_margins_of_a_robot_before_it_moves() -> None:
     law = Sampled(GravityCompensation(arm()) + PD(20.0, 2.0, [0.3, 0.8]), 1e-3, 1e-3)
     loop = closed_loop(arm(), law, [0.3, 0.8], payload=lw.Payload("hand", 0.4))
     options = {"kp": 20.0, "q": "0.3 0.8", "delay": 1, "payload": 0.4}
+    options["law"] = "pd"
     answer = stability("rehabilitation-arm", kd=2.0, **options)
     assert answer.facts["radius"] == pytest.approx(loop.radius, rel=1e-9)
     margin = loop.loop_gain("theta2").margins().gain
     assert answer.facts["margins"]["theta2"]["gain"] == pytest.approx(margin, rel=1e-6)
-    assert "UNSTABLE" in str(stability("rehabilitation-arm", kd=60.0, **options).shown[-1])
+    verdict = str(stability("rehabilitation-arm", kd=60.0, **options).shown[-1])
+    assert "UNSTABLE" in verdict and 'PD: damping 60 N m s/rad of "theta2" is unstable at 1 ms' in verdict
+    own = stability("rehabilitation-arm", kd="2 1.5", **options).facts["radius"]
+    each = Sampled(GravityCompensation(arm()) + PD(20.0, [2.0, 1.5], [0.3, 0.8]), 1e-3, 1e-3)
+    assert own == pytest.approx(closed_loop(arm(), each, [0.3, 0.8], payload=lw.Payload("hand", 0.4)).radius, rel=1e-9)
+    inertia = np.diag(arm().mass_matrix([0.3, 0.8]))
+    scaled = Sampled(GravityCompensation(arm()) + PD(90.0 * inertia, 9.0 * inertia, [0.3, 0.8]), 1e-3)
+    answer = stability("rehabilitation-arm", law="pd-inertia", kp="90", kd="9", q="0.3 0.8")
+    assert answer.facts["radius"] == pytest.approx(closed_loop(arm(), scaled, [0.3, 0.8]).radius, rel=1e-9)
+    with pytest.raises(InvalidInput, match="--kp is '1 2 3', expected a number, or 2: one a joint"):
+        stability("rehabilitation-arm", kp="1 2 3")
     with pytest.raises(InvalidInput, match="18 kg come without a stiffness"):
         stability("18")

@@ -31,19 +31,43 @@ from linkwork.control import tune as tuned
 from linkwork.errors import InvalidInput
 from linkwork.simulation import PD, ComputedTorque, GravityCompensation, Metrics, PerStep, Sampled
 from linkwork.simulation.controllers import Controller
+from linkwork.simulation.foreseen import foreseen_gains
+from linkwork.simulation.plants import plant_of
 
-LAWS = ("pd", "computed-torque", "sliding", "sliding-exponential", "sliding-power")
-SMOOTH = ("pd", "computed-torque")
+LAWS = ("pd", "pd-inertia", "computed-torque", "sliding", "sliding-exponential", "sliding-power")
+SMOOTH = ("pd", "pd-inertia", "computed-torque")
 """Laws that have a linear loop, and so margins."""
+FIRST = "computed-torque"
+"""The law that no option asks for: its gains suit joints of every size."""
 SHOWN = ("rms", "max_error", "steady_error", "overshoot", "settling", "peak", "variation")
 
 Weight = Annotated[float, typer.Option("--payload", help="Mass at the last frame that the law does not know [kg].")]
+Stiffness = Annotated[
+    str,
+    typer.Option(
+        help="One number, or one a joint: stiffness [N m/rad] of pd, 1/s^2 of pd-inertia and computed-torque, slope "
+        "[1/s] of sliding."
+    ),
+]
+Damping = Annotated[
+    str,
+    typer.Option(
+        help="One number, or one a joint: damping [N m s/rad] of pd, 1/s of pd-inertia and computed-torque, gain "
+        "[rad/s^2] of sliding."
+    ),
+]
 
 
-def _law(name: str, goal: Any, kp: float, kd: float, model: lw.Robot) -> Controller:
-    """The law of a name; for sliding modes kp is the slope [1/s] and kd the gain [rad/s^2]."""
+def _law(name: str, goal: Any, at: np.ndarray, kp: Any, kd: Any, model: lw.Robot) -> Controller:
+    """The law of a name; for sliding modes kp is the slope [1/s] and kd the gain [rad/s^2].
+
+    at   configuration whose inertias scale the gains of pd-inertia
+    """
     if name == "pd":
         return GravityCompensation(model) + PD(kp, kd, goal)
+    if name == "pd-inertia":
+        inertia = np.diag(model.mass_matrix(at))
+        return GravityCompensation(model) + PD(kp * inertia, kd * inertia, goal)
     if name == "computed-torque":
         return ComputedTorque(kp, kd, goal, model)
     laws = {
@@ -63,7 +87,7 @@ def _carried(robot: lw.Robot, mass: float) -> lw.Payload | None:
 
 def control(
     robot: RobotName,
-    law: Annotated[str, typer.Option(help=f"One of {', '.join(LAWS)}; several with commas are compared.")] = "pd",
+    law: Annotated[str, typer.Option(help=f"One of {', '.join(LAWS)}; several with commas are compared.")] = FIRST,
     q: Configuration = None,
     motion: Annotated[
         str | None,
@@ -72,8 +96,8 @@ def control(
         ),
     ] = None,
     offset: Annotated[float, typer.Option(help="Every joint starts this far off its goal [rad, m].")] = 0.1,
-    kp: Annotated[float, typer.Option(help="Stiffness, 1/s^2 for computed torque, slope [1/s] for sliding.")] = 100.0,
-    kd: Annotated[float, typer.Option(help="Damping, 1/s for computed torque, gain [rad/s^2] for sliding.")] = 20.0,
+    kp: Stiffness = "100",
+    kd: Damping = "20",
     period: Annotated[float, typer.Option(help="Sample time of the law [s].")] = 1e-3,
     delay: Annotated[float, typer.Option(help="From measuring to acting [s].")] = 0.0,
     duration: Annotated[
@@ -91,6 +115,7 @@ def control(
     """
     names = [choice(word.strip(), LAWS, "control: --law") for word in law.split(",")]
     loaded = lw.load(robot)
+    gains = _gains(loaded, kp, "control: --kp"), _gains(loaded, kd, "control: --kd")
     if loaded.nq != loaded.nv:
         raise InvalidInput(f'control: robot "{loaded.name}" has quaternions; the command is for arms with plain joints')
     if motion is not None and q is not None:
@@ -103,7 +128,7 @@ def control(
         goal, speed = rows[0], target.velocity[0]
     figures_by_law, runs, laws, carried = {}, {}, {}, _carried(loaded, payload)
     for name in names:
-        controller = Sampled(_law(name, target, kp, kd, loaded), period, delay)
+        controller = Sampled(_law(name, target, goal, *gains, loaded), period, delay)
         runs[name] = lw.simulate(
             loaded,
             goal + offset,
@@ -113,21 +138,44 @@ def control(
             control=controller,
             payload=carried,
             energy_tolerance=np.inf,
+            failures="keep",
         )
-        figures_by_law[name] = judge(runs[name], rows)
-        laws[name] = controller if motion is None else Sampled(_law(name, rows[-1], kp, kd, loaded), period, delay)
+        if bool(runs[name].success):
+            figures_by_law[name] = judge(runs[name], rows)
+        ends = _law(name, rows[-1], goal, *gains, loaded) if motion is not None else None
+        laws[name] = controller if ends is None else Sampled(ends, period, delay)
     shown: list[Table | str] = []
-    for name, figures in figures_by_law.items():
+    for name, run in runs.items():
+        if name not in figures_by_law:
+            shown.append(f"{loaded.name} under {name} is lost: {run.foreseen or run.reason}")
+            continue
+        figures = figures_by_law[name]
         columns = [key for key in SHOWN if key in figures]
-        cells = [[joint, *[tidy(figures[key])[k] for key in columns]] for k, joint in enumerate(loaded.joints)]
+        numbers = [["never" if np.isnan(x) else x for x in tidy(figures[key])] for key in columns]
+        cells = [[joint, *[column[k] for column in numbers]] for k, joint in enumerate(loaded.joints)]
         shown.append(Table(f"{loaded.name} under {name}, every {period:g} s", ("joint", *columns), cells))
         shown.append(f"ISE {figures['squared_error']:.4g}, effort {figures['effort']:.4g}")
+    if figures_by_law:
+        shown.append("errors in rad or m, forces in N m or N, their variation a second, settling in s")
     written = []
     if report is not None:
         from linkwork.view.control_report import write_control_report
 
         written.append(write_control_report(loaded, runs, rows, report, laws, payload=carried))
-    return Answer({"robot": loaded.name, "laws": figures_by_law}, shown, written)
+    lost = {name: {"lost": str(run.reason)} for name, run in runs.items() if name not in figures_by_law}
+    return Answer({"robot": loaded.name, "laws": figures_by_law | lost}, shown, written)
+
+
+def _gains(robot: lw.Robot, text: Any, who: str) -> Any:
+    """One number for all joints, or one a joint (nv,)."""
+    words = str(text).replace(",", " ").split()
+    try:
+        numbers = np.array([float(word) for word in words])
+    except ValueError:
+        numbers = np.zeros(0)
+    if len(numbers) not in (1, robot.nv):
+        raise InvalidInput(f"{who} is {text!r}, expected a number, or {robot.nv}: one a joint")
+    return numbers if len(numbers) > 1 else float(numbers[0])
 
 
 def _followed(robot: lw.Robot, motion: str, duration: float | None, step: float) -> tuple[float, np.ndarray, PerStep]:
@@ -158,7 +206,7 @@ def _spline(rows: Mapping[str, np.ndarray]) -> Callable[[np.ndarray], tuple[np.n
 
 def tune(
     robot: RobotName,
-    law: Annotated[str, typer.Option(help=f"One of {', '.join(LAWS)}.")] = "pd",
+    law: Annotated[str, typer.Option(help=f"One of {', '.join(LAWS)}.")] = FIRST,
     q: Configuration = None,
     offset: Annotated[float, typer.Option(help="Every joint starts this far off its goal [rad, m].")] = 0.1,
     kp: Annotated[str, typer.Option(help="Bounds LOW,HIGH of kp.")] = "1,1000",
@@ -183,7 +231,7 @@ def tune(
     bounds = {"kp": _bounds(kp, "--kp"), "kd": _bounds(kd, "--kd")}
     tried = tuned(
         loaded,
-        lambda kp, kd: Sampled(_law(law, goal, kp, kd, loaded), period),
+        lambda kp, kd: Sampled(_law(law, goal, goal, kp, kd, loaded), period),
         bounds,
         goal + offset,
         Metrics(goal),
@@ -210,10 +258,10 @@ def stability(
     stiffness: Annotated[float | None, typer.Argument(help="Stiffness [N/m] that holds the mass.")] = None,
     damping: Annotated[float, typer.Option(help="Damping on the differenced error of the mass [N s/m].")] = 0.0,
     half_damping: Annotated[float, typer.Option(help="Half-order damping of the mass [N s^1/2/m].")] = 0.0,
-    law: Annotated[str, typer.Option(help=f"Law of the robot: one of {', '.join(SMOOTH)}.")] = "pd",
+    law: Annotated[str, typer.Option(help=f"Law of the robot: one of {', '.join(SMOOTH)}.")] = FIRST,
     q: Configuration = None,
-    kp: Annotated[float, typer.Option(help="Stiffness of the law, 1/s^2 for computed torque.")] = 100.0,
-    kd: Annotated[float, typer.Option(help="Damping of the law, 1/s for computed torque.")] = 20.0,
+    kp: Stiffness = "100",
+    kd: Damping = "20",
     period: Annotated[float, typer.Option(help="Sample time [s].")] = 1e-3,
     delay: Annotated[int, typer.Option(help="Whole periods from measuring to acting.")] = 0,
     payload: Weight = 0.0,
@@ -229,7 +277,9 @@ def stability(
         robot = lw.load(subject)
         choice(law, SMOOTH, "stability: --law")
         goal = configuration(robot, q)
-        return _margins(robot, law, Sampled(_law(law, goal, kp, kd, robot), period, delay * period), goal, payload)
+        gains = _gains(robot, kp, "stability: --kp"), _gains(robot, kd, "stability: --kd")
+        control = Sampled(_law(law, goal, goal, *gains, robot), period, delay * period)
+        return _margins(robot, law, control, goal, payload)
     if stiffness is None:
         raise InvalidInput(f"stability: {mass:g} kg come without a stiffness; say both, or name a robot")
     verdict = sampled_stability(mass, stiffness, damping, half_damping, period, delay=delay)
@@ -250,6 +300,9 @@ def _margins(robot: lw.Robot, law: str, control: Sampled, goal: np.ndarray, mass
     stable = bool(loop.radius < 1)
     told = f"{robot.name} under {law} every {control.period:g} s"
     verdict = f"{told} is {'stable' if stable else 'UNSTABLE'}: spectral radius {loop.radius:.5f}"
+    plant = plant_of(robot, _carried(robot, mass))
+    cause = foreseen_gains(plant, control.bound(plant), goal)
+    verdict += f"; {cause}" if cause else ""
     facts = {
         "robot": robot.name,
         "radius": float(loop.radius),

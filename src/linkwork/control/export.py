@@ -105,10 +105,11 @@ def export_c(
     body = re.sub(r"\blaw(?=\(|_)", f"{name}_law", generated.dump())
     sizes = (function.sz_arg(), function.sz_res(), function.sz_iw(), function.sz_w())
     about = f"{_named(law)}, sampled every {T:g} s; q, v [rad, m; rad/s, m/s], tau [N m, N]"
-    write_atomically(
-        place.with_suffix(".h"),
-        _HEADER.format(name=name, NAME=name.upper(), about=about, nq=nq, nv=nv, nr=len(reference), kept=max(kept, 1)),
-    )
+    plant = plant_of(robot)
+    told = {"q_names": ", ".join(plant.q_names), "v_names": ", ".join(plant.v_names)}
+    sized = {"nq": nq, "nv": nv, "nr": len(reference), "kept": max(kept, 1)}
+    header = _HEADER.format(name=name, NAME=name.upper(), about=about, **told, **sized)
+    write_atomically(place.with_suffix(".h"), header)
     write_atomically(
         place,
         _SOURCE.format(
@@ -121,6 +122,9 @@ def export_c(
             res=sizes[1],
             iw=max(sizes[2], 1),
             w=max(sizes[3], 1),
+            nq=nq,
+            nv=nv,
+            given=len(reference),
             nr=max(len(reference), 1),
             wanted=", ".join(f"{x:.17g}" for x in reference) or "0.0",
         ),
@@ -166,6 +170,7 @@ def _vectors(function: casadi.Function, period: float, count: int, reference: np
 
 
 _HEADER = """/* {about} */
+/* q in the order of {q_names}; v and tau in that of {v_names} */
 #ifndef {NAME}_H
 #define {NAME}_H
 
@@ -180,7 +185,8 @@ typedef struct {{
 void {name}_init({name}_state *state);
 
 /* One sample: measured q and v at time t [s] since the start; reference is the target ({NAME}_NR numbers), or 0 for the
-   one that is written in; tau is held until the next sample. Gives 0, or 1 on failure. */
+   one that is written in; tau is held until the next sample. Gives 0, or 1 where a number of q, v or reference is not
+   finite: such a sample is not remembered, and tau stays as it was. */
 int {name}_step({name}_state *state, double t, const double *q, const double *v, const double *reference, double *tau);
 
 #endif
@@ -205,6 +211,9 @@ int {name}_step({name}_state *state, double t, const double *q, const double *v,
   int iw[{iw}];
   double w[{w}], next[{size}];
   int k;
+  for (k = 0; k < {nq}; ++k) if (!(q[k] - q[k] == 0.0)) return 1;
+  for (k = 0; k < {nv}; ++k) if (!(v[k] - v[k] == 0.0)) return 1;
+  for (k = 0; reference && k < {given}; ++k) if (!(reference[k] - reference[k] == 0.0)) return 1;
   arg[0] = &t;
   arg[1] = q;
   arg[2] = v;

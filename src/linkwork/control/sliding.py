@@ -122,8 +122,8 @@ class SlidingMode(Controller):
             jump = np.broadcast_to(self.law.jump(self.law.numbers, 0.0), needed.shape)
             shaken = h * jump if self.discretisation == "explicit" else 0.0 * jump
             words += [
-                f"explicit sampling every {1e3 * h:g} ms with a jump of {jump[k]:.4g} rad/s^2 leaves a band of "
-                f'{shaken[k]:.4g} rad/s, wider than {band:g}; use discretisation="implicit" or a shorter period'
+                f"joint {k + 1}: explicit sampling every {1e3 * h:g} ms with a jump of {jump[k]:.4g} rad/s^2 leaves a "
+                f'band of {shaken[k]:.4g} rad/s, wider than {band:g}; use discretisation="implicit" or a shorter period'
                 for k in range(len(needed))
                 if shaken[k] > band
             ]

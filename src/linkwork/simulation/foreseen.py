@@ -29,13 +29,14 @@ TRIALS = 20
 
 def foresee(plant: Plant, bound: Bound, q: np.ndarray, start: float, duration: float, step: float) -> str:
     """Words about a run from q (nq,), also in the log: gains of sampled laws (batches are a search), targets."""
-    told = [_unstable(plant, bound, q), foreseen_target(plant, bound, q, start, duration, step)]
+    told = [foreseen_gains(plant, bound, q), foreseen_target(plant, bound, q, start, duration, step)]
     for words in filter(None, told):
         log.warning("simulate: %s", words)
     return "; ".join(filter(None, told))
 
 
-def _unstable(plant: Plant, bound: Bound, q: np.ndarray) -> str:
+def foreseen_gains(plant: Plant, bound: Bound, q: np.ndarray) -> str:
+    """Which gain of a sampled law is unstable at q (nq,), with its limit, in words; else nothing."""
     for sampler in bound.samplers():
         period, delay, _ = sampler.timing
         if words := sampler.inner.foresee(plant, q, period, delay):

@@ -218,7 +218,9 @@ def _result(
         sample, words = min(raw.failure.items())
         many = f" ({len(raw.failure)} of {len(raw.q)} samples)" if len(raw.q) > 1 else ""
         at = f" of sample {tuple(map(int, np.unravel_index(sample, batch)))}" if batch else ""
-        raise SimulationStopped(f"simulate{at}: {words}{many}; the rows until then are in the error's .partial", result)
+        known = f"; it was foreseen: {foreseen}" if foreseen else ""
+        rows = "the rows until then are in the error's .partial"
+        raise SimulationStopped(f"simulate{at}: {words}{many}{known}; {rows}", result)
     return result
 
 

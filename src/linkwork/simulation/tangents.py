@@ -56,17 +56,16 @@ def tangent_figures(
         x, dx = casadi.vertcat(*inputs), casadi.vertcat(*tangents)
         return {f"d_{name}": casadi.jtimes(SX(value), x, dx) for name, value in values.items()}
 
-    def advance(k: SX, h: SX, final: SX, **symbols: SX) -> dict[str, SX]:
+    def advance(k: SX, h: SX, **symbols: SX) -> dict[str, SX]:
         state, p = {name: symbols[name] for name in sizes}, {name: symbols[name] for name in parameters}
         carried, t = plant.carrying(p), k * h
         out = loop.step(carried, state, p, k, t, h)
-        weight = casadi.if_else(k < final, h, 0.0)
-        row = metrics.row(carried, t, state["q"], state["v"], out.pop("tau"), p, weight, t)
+        row = metrics.row(carried, t, state["q"], state["v"], out.pop("tau"), p, h, t)
         row = {name: x for name, x in row.items() if name.removeprefix("metric_") in SUMS}
         return {**out, **row, **derived({**out, **row}, symbols)}
 
     def staged(stage: Any) -> Any:
-        def run(k: SX, h: SX, final: SX, **symbols: SX) -> dict[str, SX]:
+        def run(k: SX, h: SX, **symbols: SX) -> dict[str, SX]:
             state, p = {name: symbols[name] for name in sizes}, {name: symbols[name] for name in parameters}
             due, update = stage(plant.carrying(p), state, p, k, k * h, h)
             changed = update()
@@ -79,7 +78,7 @@ def tangent_figures(
         None,
         [advance],
         {**sizes, **{f"d_{name}": size for name, size in sizes.items()}},
-        {"h": (), "final": (), **parameters, **{f"d_{name}": parameters[name] for name in moving}},
+        {"h": (), **parameters, **{f"d_{name}": parameters[name] for name in moving}},
         name=f"gradient {plant.who}",
         stages=[staged(stage) for stage in loop.stages()],
         reduce=reduce,
@@ -95,7 +94,7 @@ def tangent_figures(
     for name in moving:
         shape = parameters[name]
         first[f"d_{name}"] = np.array([np.broadcast_to(d.get(name, np.zeros(shape)), shape) for d in directions])
-    done = scan(**first, h=step, final=float(steps), steps=steps)
+    done = scan(**first, h=step, steps=steps)
     if done.failed.any():
         raise NotPossible("figure_gradient: the run does not stay finite with these gains")
 

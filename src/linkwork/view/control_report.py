@@ -42,7 +42,8 @@ def write_control_report(
 ) -> Path:
     """Write a page (.html) about runs of one robot, whole or not at all; it opens without a network.
 
-    runs     {law: the result of lw.simulate}, each one motion, over the same rows
+    runs     {law: the result of lw.simulate}, each one motion, over the same rows; one that stopped (failures="keep")
+             is told of, without figures
     target   as for control.judge: a configuration, rows (T, nq), or a function of time
     laws     {law: its controller}: their linear loops about the end of each run are told too, where they have one
     payload  what the robot carries in these loops, as in the runs
@@ -51,23 +52,27 @@ def write_control_report(
     if not named or any(run.q.ndim != 2 for run in named.values()):
         raise InvalidInput("write_control_report: expected runs of one motion each, {name: lw.simulate(...)}")
     title = title or f"{robot.name}: {', '.join(named)}"
-    figures = {name: judge(run, target) for name, run in named.items()}
-    parts = [f"<h1>{escape(title)}</h1>", _summary(named, figures), _joints(robot, figures)]
+    whole = {name: run for name, run in named.items() if bool(run.success)}
+    figures = {name: judge(run, target) for name, run in whole.items()}
+    parts = [f"<h1>{escape(title)}</h1>", _summary(named, figures)]
+    parts += [_joints(robot, figures)] if whole else []
     if laws is not None:
-        parts.append(_loops(robot, named, laws, payload))
-    parts += _curves(robot, named, target)
+        parts.append(_loops(robot, whole, {name: laws[name] for name in whole if name in laws}, payload))
+    parts += _curves(robot, whole, target) if whole else []
     parts.append(f"<footer>linkwork {escape(__version__)}; SI units, angles in radians</footer>")
     write_atomically(path, page_html(title, "".join(parts)))
     return Path(path)
 
 
 def _summary(runs: Mapping[str, Any], figures: Mapping[str, Mapping[str, np.ndarray]]) -> str:
-    """One row a law, and what its run foresaw."""
+    """One row a law whose run is whole, and what was foreseen or became of each."""
     header = ("law", "squared error", "effort", "energy [J]", "ran in")
     keys = ("squared_error", "effort", "energy")
-    rows = [(name, *[float(figures[name][key]) for key in keys], run.where) for name, run in runs.items()]
-    told = "".join(f"<p>{escape(name)}: {escape(run.foreseen)}</p>" for name, run in runs.items() if run.foreseen)
-    return f"<h2>Laws</h2>{table('laws', header, rows)}{told}"
+    rows = [(name, *[float(x[key]) for key in keys], runs[name].where) for name, x in figures.items()]
+    told = {name: run.foreseen for name, run in runs.items() if run.foreseen}
+    told |= {name: f"lost: {run.foreseen or run.reason}" for name, run in runs.items() if name not in figures}
+    words = "".join(f"<p>{escape(name)}: {escape(text)}</p>" for name, text in told.items())
+    return f"<h2>Laws</h2>{table('laws', header, rows)}{words}"
 
 
 def _joints(robot: Robot, figures: Mapping[str, Mapping[str, np.ndarray]]) -> str:
@@ -99,7 +104,7 @@ def _loops(robot: Robot, runs: Mapping[str, Any], laws: Mapping[str, Any], paylo
             for joint in robot.joints:
                 margins = loop.loop_gain(joint).margins()
                 numbers = (margins.gain, np.rad2deg(margins.phase), 1e3 * margins.delay)
-                rows.append((joint, *[_number(x) for x in numbers]))
+                rows.append((joint, *["any" if x == np.inf else _number(x) for x in numbers]))
             header = ("joint", "gain margin [-]", "phase margin [deg]", "delay margin [ms]")
             told = f"largest eigenvalue of its samples {loop.radius:.6f}"
             parts.append(f"<h3>{escape(name)}</h3><p>{told}</p>{table(f'loops-{len(parts)}', header, rows)}")
