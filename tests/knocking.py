@@ -18,8 +18,9 @@ import random
 import signal
 import threading
 import time
+import types
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,7 @@ import casadi
 import numpy as np
 
 import linkwork as lw
+from linkwork.doors import DIRECT
 from linkwork.errors import LinkworkError
 from tests.knocking_objects import examples
 
@@ -39,6 +41,10 @@ UNSAFE = frozenset(
     }
 )
 """What writes files, opens a server or changes the process; their doors are tested beside them."""
+BASES = frozenset({"lw.control.ReachingLaw", "lw.trajectory.Motion"})
+"""Classes that are made by their children alone."""
+SPOKEN = ("__call__",)
+"""Methods that people call without their names; brackets speak as those of Python and numpy do."""
 SECONDS = 4.0
 """Of processor time for one call."""
 
@@ -95,32 +101,53 @@ class Door:
     parameters: tuple[inspect.Parameter, ...]
 
 
-def doors(robot: lw.Robot, methods: bool = True) -> list[Door]:
-    """Functions and classes of lw and of every room, the methods of a robot and of every other public class."""
-    found: dict[str, Any] = {f"lw.{name}": getattr(lw, name) for name in lw.__all__ if not name.startswith("_")}
+def public(robot: lw.Robot) -> dict[str, Any]:
+    """Name -> functions and classes of lw, of every room and of the modules that rooms show, and a robot's methods."""
+    named: dict[str, Any] = {f"lw.{name}": getattr(lw, name) for name in lw.__all__ if not name.startswith("_")}
     for info in pkgutil.iter_modules(lw.__path__):
         if info.ispkg and info.name not in ASIDE:
             room = importlib.import_module(f"linkwork.{info.name}")
             for name in getattr(room, "__all__", ()):
-                found.setdefault(f"lw.{info.name}.{name}", getattr(room, name))
+                named.setdefault(f"lw.{info.name}.{name}", getattr(room, name))
+    for name, module in list(named.items()):
+        for inside in getattr(module, "__all__", ()) if isinstance(module, types.ModuleType) else ():
+            named[f"{name}.{inside}"] = getattr(module, inside)
     for name in dir(robot):
         if not name.startswith("_") and callable(getattr(robot, name)):
-            found[f"lw.Robot.{name}"] = getattr(robot, name)
+            named[f"lw.Robot.{name}"] = getattr(robot, name)
+    return named
+
+
+def methods_of(kind: type) -> Iterator[str]:
+    """Names of the methods of a public class that people call, those of its class alone left out."""
+    for name in dir(kind):
+        static = inspect.getattr_static(kind, name)
+        if getattr(static, "__module__", "") == "collections.abc":  # index, count, ... as Python's own lists have
+            continue
+        if name in getattr(kind, "__dataclass_fields__", ()):  # a function that is kept
+            continue
+        if inspect.isfunction(static) and (not name.startswith("_") or name in SPOKEN):
+            yield name
+
+
+def doors(robot: lw.Robot, methods: bool = True) -> list[Door]:
+    """Everything public that can be called, with the methods of an object of every public class."""
+    named = public(robot)
     made = examples(robot) if methods else {}
-    for name, kind in list(found.items()):
+    for name, kind in list(named.items()):
         if not isinstance(kind, type) or kind is lw.Robot or name in UNSAFE or issubclass(kind, BaseException):
             continue
-        for method in (each for each in dir(kind) if not each.startswith("_")):
+        for method in dir(kind):
             static = inspect.getattr_static(kind, method)
-            if getattr(static, "__module__", "") == "collections.abc":  # index, count, ... as Python's own lists have
-                continue
-            if isinstance(static, (staticmethod, classmethod)):
-                found[f"{name}.{method}"] = getattr(kind, method)
-            elif inspect.isfunction(static) and kind in made:
-                found[f"{name}.{method}"] = getattr(made[kind], method)
+            if isinstance(static, (staticmethod, classmethod)) and not method.startswith("_"):
+                named[f"{name}.{method}"] = getattr(kind, method)
+        if kind in made and DIRECT not in vars(kind):
+            named |= {f"{name}.{method}": getattr(made[kind], method) for method in methods_of(kind)}
     listed = []
-    for name, call in sorted(found.items()):
-        if name in UNSAFE or not callable(call) or (isinstance(call, type) and issubclass(call, BaseException)):
+    for name, call in sorted(named.items()):
+        if name in UNSAFE or not callable(call) or getattr(call, "_is_protocol", False):
+            continue
+        if isinstance(call, type) and issubclass(call, BaseException):
             continue
         with contextlib.suppress(TypeError, ValueError):
             listed.append(Door(name, call, tuple(inspect.signature(call).parameters.values())))
@@ -158,20 +185,30 @@ HUGE: dict[str, tuple[Any, ...]] = {"int": (10**12,), "float": (1e12, 1e-12)}
 """Numbers that a parameter of that annotation takes, and that may stand for work without end."""
 
 
-def answered(door: Door, good: dict[str, Any]) -> tuple[list[inspect.Parameter], dict[str, Any]] | None:
-    """The parameters of a door and arguments with which it answers; None where none are known."""
+Answered = tuple[list[inspect.Parameter], dict[str, Any]]
+_answered: dict[str, Answered] = {}
+
+
+def answered(door: Door, good: dict[str, Any]) -> Answered:
+    """The parameters of a door and arguments with which it answers, both empty where none are known; asked once."""
+    if door.name not in _answered:
+        _answered[door.name] = _tried(door, good)
+    return _answered[door.name]
+
+
+def _tried(door: Door, good: dict[str, Any]) -> Answered:
     known = [p for p in door.parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
     needed = [p.name for p in known if p.default is p.empty]
     for filling in FILLINGS:
         right = {name: good.get(name, filling) for name in needed}
         if _is_answered(door, right):
             return known, right
-    return None
+    return [], {}
 
 
 def with_huge(door: Door, good: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Calls that would be answered, but for one number that asks for work without end."""
-    known, right = answered(door, good) or ([], {})
+    known, right = answered(door, good)
     for p in known:
         values = [x for kind, some in HUGE.items() if kind in str(p.annotation).split(" | ") for x in some]
         for value in values:
@@ -180,18 +217,44 @@ def with_huge(door: Door, good: dict[str, Any]) -> Iterator[tuple[str, dict[str,
 
 def with_nan(door: Door, good: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Calls that would be answered, but for one number that is none: the parameter's name, and the arguments."""
-    known, right = answered(door, good) or ([], {})
+    known, right = answered(door, good)
     for p in known:
-        if "float" not in str(p.annotation) and "ArrayLike" not in str(p.annotation):
-            continue
-        value = right.get(p.name, p.default)
-        spoilt: Any = float("nan")
-        if isinstance(value, (list, tuple, np.ndarray)) and np.size(value):
-            if np.asarray(value).dtype.kind not in "fiu":
-                continue
-            spoilt = np.array(value, dtype=float)
-            spoilt.flat[-1] = np.nan
-        yield p.name, {**right, p.name: spoilt}
+        spoilt = _spoilt(right.get(p.name, p.default), str(p.annotation))
+        if spoilt is not None:
+            yield p.name, {**right, p.name: spoilt}
+
+
+def _spoilt(value: Any, annotation: str) -> Any:
+    """A number that is none in the place of one of an argument's; None where it has no numbers."""
+    if isinstance(value, Mapping) and "str]" not in annotation:
+        numbers = [name for name, x in value.items() if isinstance(x, (int, float)) and not isinstance(x, bool)]
+        return {**value, numbers[-1]: math.nan} if numbers else None
+    if isinstance(value, (list, tuple, np.ndarray)) and np.size(value):
+        if _kind(value) not in "fiu":
+            return None
+        spoilt = np.array(value, dtype=float)
+        spoilt.flat[-1] = np.nan
+        return spoilt
+    is_number = isinstance(value, float) or "float" in annotation or "ArrayLike" in annotation
+    return np.float64(math.nan) if is_number and "Mapping" not in annotation else None
+
+
+def _kind(value: Any) -> str:
+    """The kind of an array's numbers; of what is no array that of objects."""
+    try:
+        return np.asarray(value).dtype.kind
+    except ValueError:
+        return "O"
+
+
+def with_no_flag(door: Door, good: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Calls that would be answered, but for a flag that is neither True nor False."""
+    if not any(str(p.annotation) == "bool" for p in door.parameters):
+        return
+    known, right = answered(door, good)
+    for p in known:
+        if str(p.annotation) == "bool":
+            yield p.name, {**right, p.name: "no"}
 
 
 def _is_answered(door: Door, options: dict[str, Any]) -> bool:

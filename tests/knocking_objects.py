@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import casadi
@@ -16,11 +17,18 @@ POSITIONS = np.array([0j, 1 + 1j, 2 + 1j, 3 + 2j, 3 + 1j])
 ANGLES = np.array([0.0, 0.3, 0.5, 0.9, 1.2])
 BALL = collision.Sphere((0.0, 0.0, 0.0), 0.1)
 AXES = ("x", "y", "z")
+LEVER = Path(__file__).parent / "cli" / "lever.robot.yaml"
 
 
 @functools.cache
 def arm() -> lw.Robot:
     return lw.load("ur5e")
+
+
+@functools.cache
+def lever() -> lw.Robot:
+    """One hinge with a spring, a motor and a motion."""
+    return lw.load(str(LEVER))
 
 
 @functools.cache
@@ -69,10 +77,13 @@ def pendulum() -> lw.System:
     return lw.System("swing", gravity=(0.0, -9.81)).with_body("bob", 1.0, bob)
 
 
+@functools.cache
 def examples(robot: lw.Robot) -> dict[type, Any]:
     """An object of each public class whose methods are knocked at; a class that is missing here is tested unmade."""
     makers = (
         _of_the_library,
+        _of_a_lever,
+        _of_trajectories,
         _of_collision,
         _of_planning,
         _of_avoidance,
@@ -105,6 +116,42 @@ def _of_the_library() -> list[Any]:
         arm().inverse_kinematics_all(pose, arm().frames[-1]),
         lw.polynomials.Complex(1.0, 2.0),
         lw.polynomials.System(lambda x, p: [x[0] * x[0] - p[0]], 1, 1, "square root"),
+        lw.polynomials.Starts([1.0], [[1.0]], 0, 1, 1),
+        *(lw.lagrange.PlanarJoint(), lw.lagrange.SpatialJoint()),
+        arm().singularity(q, arm().frames[-1]),
+        arm().inverse_kinematics(pose, arm().frames[-1]),
+        lw.model.build_tree(arm().model),
+        lw.model.Shape("sphere", (0.1,)),
+    ]
+
+
+def _of_a_lever() -> list[Any]:
+    """Motions, loads and members need a description that has them."""
+    at = lever().neutral()
+    assembly = lw.load("four-bar").assemble(lw.load("four-bar").home)
+    return [
+        lever().motions["lift"],
+        lever().analyse("lift", steps=5),
+        lever().members(at),
+        lw.view.Playback(lever(), "lift"),
+        *(assembly, lw.load("four-bar").mobility()),
+        studies.sweep(
+            lw.load(str(LEVER), live=["pull"]), "lift", {"pull": [90.0, 100.0]}, {"actuator.hinge": "peak"}, 5
+        ),
+    ]
+
+
+def _of_trajectories() -> list[Any]:
+    start = np.array([0.0, -1.2, 1.5, -1.0, -1.4, 0.2])
+    frame = arm().frames[-1]
+    poses = arm().pose(np.stack([start, start + 0.02]), frame)
+    law = lw.trajectory.trapezoid([0.0], [1.0], 1.0, 1.0)
+    return [
+        lw.trajectory.line(arm(), frame, poses, 0.2, q0=start, step=0.02),
+        lw.trajectory.jerk_limited([0.0], [1.0], 1.0, 2.0, 10.0),
+        lw.trajectory.Follower(arm(), start, 10.0, velocity=1.0, acceleration=2.0),
+        lw.trajectory.path_coefficients(arm(), lw.trajectory.Path.line(start, start + 0.1), [0.0, 0.5]),
+        law.then(lw.trajectory.trapezoid([1.0], [0.0], 1.0, 1.0), pause=0.1),
     ]
 
 
@@ -132,13 +179,21 @@ def _of_planning() -> list[Any]:
         planning.Replanner(model(), np.full(6, 0.3), obstacles()),
         planning.Roadmap.build(model(), obstacles(), nodes=20),
         planning.KinematicGraph.build(planar(), planar().bodies[-1], 0.5, 0.3, ranges=[(-1.0, 1.0)]),
+        planning.Moving([BALL], (0.1, 0.0, 0.0)),
+        planning.plan_in_time(model(), np.zeros(6), np.full(6, 0.1), obstacles(), nodes=20, time_limit=1.0),
     ]
 
 
 def _of_avoidance() -> list[Any]:
     elbow, slow = avoidance.Elbow(seven(), "tool", (0.0, 1.0, 0.0)), avoidance.CriticallyDampedFilter(1.0, 1e-3)
     posture = lw.tasks.PostureTask(np.zeros(6))
-    return [slow, elbow, avoidance.NullSpaceAvoidance(model(), [posture], obstacles(), q0=np.zeros(6))]
+    solids = avoidance.SolidVolume(seven(), [avoidance.Solid("Pe", 0.1)])
+    around = avoidance.ElbowAvoidance(elbow, avoidance.SafetyVolume(0.05, 0.1), slow)
+    step = around.step(seven().pose(np.full(7, 0.4), "tool"), np.full((1, 3), 2.0))
+    return [
+        *(slow, elbow, solids, around, avoidance.Steps.of([step])),
+        avoidance.NullSpaceAvoidance(model(), [posture], obstacles(), q0=np.zeros(6)),
+    ]
 
 
 def _laws() -> list[Any]:
@@ -157,6 +212,19 @@ def _laws() -> list[Any]:
         control.FractionalImpedance(tool, three, three, three, place, axes=AXES),
         control.TaskSpring(tool, three, place, axes=AXES),
         control.DisturbanceObserver(control.PDPlus(six, six, target), 1.0),
+        control.Admittance(tool, three, three, three, np.zeros(3), place, target, 100.0, 10.0, axes=AXES),
+        control.OperationalSpace(control.Level([lw.tasks.FrameTask(tool, place)])),
+        *_observers(simulation.PD(1.0, 1.0, target)),
+    ]
+
+
+def _observers(law: Any) -> list[Any]:
+    """Laws that keep samples of the past, and a law sample by sample."""
+    return [
+        control.ContactReaction(law, simulation.GravityCompensation(), 10.0, 5.0),
+        control.ExtendedState(law, 10.0, 1.0),
+        control.LevantVelocity(law, 10.0),
+        control.Stepper(simulation.Sampled(law, 1e-3), arm()),
     ]
 
 
@@ -174,9 +242,22 @@ def _filters() -> list[Any]:
 
 def _drives() -> list[Any]:
     motor = control.DCMotor(0.1, 1.0, 1e-3, 1e-4)
+    gripper = control.RotaryGripper.from_robot()
+    cascade = control.Cascade(position=control.PositionLoop())
+    rest = np.zeros(planar().nq)
+    figures, short = simulation.Metrics(rest), {"duration": 0.01, "step": 1e-3, "samples": 4}
     return [
-        *(motor, control.planetary(20, 40), control.PMSM(0.1, 4, 1.0, 1e-3, 1e-3, 1e-4), control.Inverter(48.0)),
+        *(
+            motor,
+            control.planetary(20, 40).ground("ring"),
+            control.PMSM(0.1, 4, 1.0, 1e-3, 1e-3, 1e-4),
+            control.Inverter(48.0),
+        ),
         *(control.JointDrives(motor), control.Thermal(1.0, 100.0), control.GripperDrives()),
+        *(gripper, control.GripSequence(gripper, 0.2)),
+        control.JointCascade(cascade, motor, np.zeros(6)),
+        control.tune(planar(), lambda kp: simulation.PD(kp, 1.0, rest), {"kp": (0.5, 2.0)}, rest, figures, **short),
+        control.spin(control.PMSM(0.1, 4, 1.0, 1e-3, 1e-3, 1e-4), duration=1e-3),
     ]
 
 
@@ -210,7 +291,14 @@ def _of_studies() -> list[Any]:
 
 def _of_synthesis() -> list[Any]:
     four = linkages()
-    return [task(), four, four[0], synthesis.plates(four[0], 0.2, 0.05), synthesis.poles(task())]
+    fewer = synthesis.PlanarTask(POSITIONS[:4], ANGLES[:4])
+    return [
+        *(task(), four, four[0], synthesis.plates(four[0], 0.2, 0.05), synthesis.poles(task())),
+        *(synthesis.compatibility(fewer), synthesis.burmester(fewer, 20), synthesis.solution_map(fewer, 8)),
+        *(synthesis.dyads(task()), synthesis.four_bars(task()), synthesis.sensitivity(four[0], task())),
+        synthesis.FunctionTask([0.0, 0.3, 0.6], [0.0, 0.2, 0.5]),
+        synthesis.fit(task(), starts=8),
+    ]
 
 
 def usual(robot: lw.Robot) -> dict[str, Any]:
@@ -305,6 +393,9 @@ def _controlled() -> dict[str, Any]:
         "period": 1e-3,
         "values": [0.5, 1.0],
         "run": lw.simulate(planar(), duration=0.01, step=1e-3),
+        "inputs": {"sun": 1.0},
+        "inertias": {"arm": 1.0},
+        "outputs": {"arm": 1.0},
     }
 
 
@@ -349,5 +440,7 @@ def _linked() -> dict[str, Any]:
         "inputs": [0.0, 0.3, 0.6],
         "outputs": [0.0, 0.2, 0.5],
         "alpha": ANGLES[1:],
+        "sensitivity": synthesis.sensitivity(first, task()),
+        "criteria": {"size": 1.0, "ratio": 2.0},
         "bodies": 6,
     }

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -36,6 +37,10 @@ def raised():
     pose = lw.load("ur5e").pose(np.zeros(6), "tool0")
     pose[2, 3] += 0.5
     return pose
+
+
+def square_root():
+    return lw.polynomials.System(lambda x, p: [x[0] * x[0] - p[0]], 1, 1, "square root")
 
 
 def gradient(duration, **more):
@@ -68,6 +73,12 @@ STATED = {
     "spin": lambda n: lw.control.spin(lw.control.PMSM(0.1, 4, 1.0, 1e-3, 1e-3, 1e-4), duration=float(n)),
     "figure_gradient": lambda n: gradient(float(n)),
     "fit_capsules": lambda n: lw.collision.fit_capsules(lw.collision.Box((1, 1, 1)), count=n),
+    "line": lambda n: lw.trajectory.line(lw.load("ur5e"), "tool0", raised(), 1.0 / n),
+    "restarts": lambda n: lw.load("ur5e").inverse_kinematics(raised(), "tool0", restarts=n),
+    "sweeps": lambda n: lw.load("ur5e").inverse_kinematics(raised(), "tool0", method="recursive", sweeps=n),
+    "free_share": lambda n: lw.studies.free_share(balls(), samples=n),
+    "shorten": lambda n: lw.planning.shorten(balls(), np.stack([np.zeros(6), np.full(6, 0.3)]), tries=n),
+    "monodromy": lambda n: square_root().monodromy([1.0], [1.0], 0, idle=n),
     "function_generator": lambda n: lw.synthesis.function_generator([0, 0.2, 0.5], [0, 0.3, 0.4], starts=n),
 }
 
@@ -93,9 +104,43 @@ def test_a_duration_whose_instants_are_one_is_refused(duration, start):
 
 def test_rows_that_no_memory_holds_are_refused():
     robot, law = lw.load("ur5e"), lambda t, q, v: [float(x) for x in v]
-    for options in ({}, {"control": law, "record": False}, {"method": "dop853", "step": None, "sample": 1e-2}):
+    for options in ({}, {"control": law, "duration": 9e5}, {"method": "dop853", "step": None, "sample": 1e-2}):
         with pytest.raises(InvalidInput, match=r"simulate: .* rows.* (need .* GB|at most 1e\+08).* set "):
-            lw.simulate(robot, duration=1e7, **({"step": 1e-3} | options))
+            lw.simulate(robot, **({"duration": 1e7, "step": 1e-3} | options))
+    with pytest.raises(
+        InvalidInput, match=r"1e\+10 steps, expected at most 1e\+09; a law .* runs in Python; set step="
+    ):
+        lw.simulate(robot, duration=1e7, step=1e-3, control=law, record=False)
+
+
+def test_a_law_in_python_keeps_the_rows_that_are_wanted():
+    """It kept every step: a run of 1e7 steps filled 3 GB before its first one, deaf for Ctrl-C."""
+    robot, rest = lw.load("rehabilitation-arm"), np.zeros(2)
+    python = lambda t, q, v: [float(x) for x in -5.0 * np.asarray(v, dtype=float)]
+    options = {"q": rest, "v": [0.5, -0.5], "duration": 0.5, "step": 1e-3, "control": python}
+    whole = lw.simulate(robot, **options)
+    for less in ({"sample": 0.1}, {"record": False}):
+        few = lw.simulate(robot, **options, **less)
+        every = 500 if "record" in less else 100
+        np.testing.assert_array_equal(few.q, whole.q[::every])
+        np.testing.assert_array_equal(few.tau, whole.tau[::every])
+        np.testing.assert_array_equal(few.time, whole.time[::every])
+
+    class Enough(Exception):
+        pass
+
+    def ends(t, q, v):
+        if float(t) > 0.01:
+            raise Enough
+        return [0.0, 0.0]
+
+    tracemalloc.start()
+    try:
+        with pytest.raises(Enough):
+            lw.simulate(robot, duration=1e4, step=1e-3, control=ends, record=False)
+        assert tracemalloc.get_traced_memory()[1] < 50e6  # bytes; 1e7 steps of 22 numbers are 1.8e9
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_limit_of_time_ends_loops_in_machine_code_and_in_python():
@@ -158,9 +203,66 @@ def test_large_batches_of_machines_with_loops_look_at_the_clock(monkeypatch):
     np.testing.assert_array_equal(parts.reason, whole.reason)
 
 
+def looks_of(monkeypatch, module, name, size):
+    """A list that grows with every look at the clock, while rounds of a module are that small."""
+    looks = []
+    monkeypatch.setattr(module, name, size)
+    monkeypatch.setattr(deadlines, "check", lambda: looks.append(1))
+    return looks
+
+
+def test_maps_of_many_gains_look_at_the_clock(monkeypatch):
+    """stability_map of 2e6 gain sets heard Ctrl-C after 2.7 s."""
+    from linkwork.control import linear
+
+    robot, rest = lw.load("rehabilitation-arm"), np.zeros(2)
+    kp = np.linspace(1.0, 50.0, 20)[:, None]
+    laws = [lw.simulation.PD(kp, 1.0, rest), lw.simulation.Sampled(lw.simulation.PD(kp, 1.0, rest), 1e-2)]
+    whole = [lw.control.stability_map(robot, law, rest) for law in laws]
+    looks = looks_of(monkeypatch, linear, "ROUND", 3)
+    for law, expected in zip(laws, whole, strict=True):
+        looks.clear()
+        np.testing.assert_allclose(lw.control.stability_map(robot, law, rest), expected, rtol=1e-12)
+        assert len(looks) >= 7
+
+
+def test_long_lines_look_at_the_clock(monkeypatch):
+    """A line at 1e-7 m/s heard Ctrl-C after 6.6 s: all its Jacobians were inverted at once."""
+    from linkwork.trajectory import line_rates
+
+    robot = lw.load("ur5e")
+    start = np.array([0.0, -1.2, 1.5, -1.0, -1.4, 0.2])
+    poses = robot.pose(np.stack([start, start + 0.1]), "tool0")
+    whole = lw.trajectory.line(robot, "tool0", poses, 0.2, q0=start)
+    assert len(whole.time) > 400
+    looks = looks_of(monkeypatch, line_rates, "ROUND", 100)
+    parts = lw.trajectory.line(robot, "tool0", poses, 0.2, q0=start)
+    assert len(looks) >= 2 * len(whole.time) // 100
+    np.testing.assert_array_equal(parts.q, whole.q)
+    np.testing.assert_allclose(parts.v, whole.v, atol=1e-9)
+    np.testing.assert_allclose(parts.a, whole.a, atol=1e-5)
+    np.testing.assert_array_equal(parts.singular, whole.singular)
+
+
+def test_maps_of_linkages_look_at_the_clock(monkeypatch):
+    """solution_map heard its limit of time at its end."""
+    from linkwork.synthesis import solution_maps
+
+    whole = lw.synthesis.solution_map(task(), samples=24)
+    looks = looks_of(monkeypatch, solution_maps, "_ROUND", 50)
+    parts = lw.synthesis.solution_map(task(), samples=24)
+    assert len(looks) >= whole.valid.sum() // 50
+    for name in ("valid", "kind", "circuit", "branch", "order", "transmission_min"):
+        np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))
+
+
 CHAIN = [-6 - 4j, -4 + 3j, 1 + 1j]
 FIVE = (np.array([0j, 1 + 1j, 2 + 1j, 3 + 2j, 3 + 1j]), np.array([0.0, 0.3, 0.5, 0.9, 1.2]))
 LIMITED = {
+    "inverse_kinematics": lambda s: lw.load("ur5e").inverse_kinematics(raised(), "tool0", time_limit=s),
+    "cartesian": lambda s: lw.planning.cartesian(balls(), raised(), "tool0", np.zeros(6), time_limit=s),
+    "free_share": lambda s: lw.studies.free_share(balls(), samples=20, time_limit=s),
+    "square root: monodromy": lambda s: square_root().monodromy([1.0], [1.0], 0, time_limit=s),
     "optimise": lambda s: lw.planning.optimise(balls(), np.stack([np.zeros(6), np.full(6, 0.3)]), time_limit=s),
     "fit_spheres": lambda s: lw.collision.fit_spheres(lw.collision.Box((1, 1, 1)), 0.2, time_limit=s),
     "fit_capsules": lambda s: lw.collision.fit_capsules(lw.collision.Box((1, 1, 1)), time_limit=s),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
+from linkwork.errors import UnknownName
 
 
 def test_names_counts_and_the_published_ones():
@@ -22,5 +23,6 @@ def test_names_counts_and_the_published_ones():
     assert kernels.published["christoffel"][:2] == (2120, 2177)
     assert 0 < kernels["christoffel"].operations < kernels.published["christoffel"].operations == 4297
     assert f"christoffel: {kernels['christoffel'].operations} operations (4297 by [Safeea2019]" in repr(kernels)
-    with pytest.raises(KeyError):
+    with pytest.raises(UnknownName, match='no kernel "posse" yet; did you mean "pose"'):
         kernels["posse"]
+    assert "posse" not in kernels and kernels.get("posse") is None and "pose" in kernels

@@ -18,11 +18,30 @@ import pytest
 
 import linkwork as lw
 from linkwork import rooms
-from linkwork.doors import MARK
+from linkwork.doors import DIRECT, MARK
 from linkwork.errors import InvalidInput, LinkworkError
-from tests.knocking import ASIDE, Raises, Shy, doors, draw, kinds, knock, quiet, with_huge, with_nan
-from tests.knocking_objects import by_room, usual
+from linkwork.formats.tabular import Tabular
+from tests.knocking import (
+    ASIDE,
+    BASES,
+    UNSAFE,
+    Raises,
+    Shy,
+    doors,
+    draw,
+    kinds,
+    knock,
+    methods_of,
+    public,
+    quiet,
+    with_huge,
+    with_nan,
+    with_no_flag,
+)
+from tests.knocking_objects import by_room, examples, linkages, usual
 
+ALGEBRA = frozenset({"lw.model.Placement.at", "lw.control.GearTrain.matrix"})
+"""Of descriptions, over symbols as well, whose numbers `validated` looks at; and names that stand in a mapping."""
 TIMES = int(os.environ.get("LINKWORK_FUZZ", "3"))
 
 
@@ -82,7 +101,7 @@ def test_a_number_that_is_none_is_never_answered(tmp_path, monkeypatch):
     answered, asked = [], 0
     with quiet(), np.errstate(all="ignore"):
         for one in all_doors():
-            if isinstance(one.call, type):
+            if isinstance(one.call, type) or one.name in ALGEBRA:
                 continue
             for name, options in with_nan(one, right()(one.name)):
                 asked += 1
@@ -90,6 +109,20 @@ def test_a_number_that_is_none_is_never_answered(tmp_path, monkeypatch):
                     answered.append(f"{one.name}: {name}")
     assert not answered, answered
     assert asked > 100
+
+
+def test_a_flag_is_true_or_false_and_nothing_else():
+    answered, asked = [], 0
+    with quiet(), np.errstate(all="ignore"):
+        for one in all_doors():
+            if isinstance(one.call, type):
+                continue
+            for name, options in with_no_flag(one, right()(one.name)):
+                asked += 1
+                if knock(one, [], options, refused=False) == "":
+                    answered.append(f"{one.name}: {name}")
+    assert not answered, answered
+    assert asked > 15
 
 
 @pytest.mark.skipif("LINKWORK_FUZZ" not in os.environ, reason="a minute: `make fuzz`")
@@ -107,16 +140,30 @@ def test_no_number_asks_for_work_without_end(tmp_path, monkeypatch):
     assert asked > 300
 
 
+def test_the_methods_of_every_public_class_are_knocked_at():
+    """A class without an example would have its making knocked at alone."""
+    made = examples(robot())
+    aside = (*UNSAFE, *BASES)
+    missing = [
+        f"{name}: {', '.join(methods_of(kind))}"
+        for name, kind in public(robot()).items()
+        if isinstance(kind, type) and name not in aside and not issubclass(kind, (lw.Robot, BaseException))
+        if not getattr(kind, "_is_protocol", False) and DIRECT not in vars(kind)
+        if kind not in made and set(methods_of(kind)) - set(methods_of(Tabular))
+    ]
+    assert not missing, "tests/knocking_objects.py has no object of\n" + "\n".join(missing)
+
+
 def test_every_room_opens_its_doors():
     bare = []
     for name in rooms.rooms():
         if name in ASIDE:
             continue
         room = rooms.room(name)
-        for public in room.__all__:
-            value = getattr(room, public)
+        for label in room.__all__:
+            value = getattr(room, label)
             if callable(value) and not isinstance(value, type) and not hasattr(value, MARK):
-                bare.append(f"lw.{name}.{public}")
+                bare.append(f"lw.{name}.{label}")
     assert not bare, f"end the room's __init__.py with open_doors(__name__): {bare}"
 
 
@@ -164,3 +211,40 @@ def test_our_own_faults_are_not_blamed_on_the_caller():
 def test_nan_is_not_answered(call):
     with pytest.raises(LinkworkError):
         call(lw.load("ur5e"))
+
+
+def test_what_is_wrong_with_a_call_is_said_by_tasks_too():
+    from linkwork.errors import WrongCall
+
+    with pytest.raises(
+        WrongCall, match='FrameTask: there is no argument "orientation_cost"; did you mean "rotation_cost"'
+    ):
+        lw.tasks.FrameTask("tool0", np.eye(4), orientation_cost=1.0)
+    for task in (lw.tasks.PostureTask, lw.tasks.CenterOfMassTask):
+        with pytest.raises(WrongCall, match='there is no argument "weight"'):
+            task(np.zeros(3), weight=1.0)
+        with pytest.raises(InvalidInput, match="target contains nan"):
+            task([0.0, np.nan, 0.0])
+
+
+def test_numbers_by_name_are_finite():
+    train = lw.control.planetary(20, 40).ground("ring")
+    for call in (
+        lambda x: train.speeds({"sun": x}),
+        lambda x: train.torques({"arm": x}, ["sun"]),
+        lambda x: train.efficiency("arm", 1.0, {"sun": x}),
+        lambda x: train.reflected_inertia({"arm": x}, ["sun"]),
+        lambda x: lw.synthesis.rank(linkages(), {"size": x}),
+    ):
+        call(1.0)
+        for x in (np.nan, np.inf, "1"):
+            with pytest.raises(InvalidInput):
+                call(x)
+
+
+@pytest.mark.parametrize("method", ["jacobian", "pose"])
+def test_what_cannot_be_shown_is_refused_too(method):
+    call = getattr(robot(), method)
+    arguments = [good()["q"], good()["frame"]][: 2 if method == "jacobian" else 1]
+    with pytest.raises(LinkworkError, match="an object of type Shy"):
+        call(*arguments, Shy())

@@ -87,6 +87,7 @@ BESIDE = {
     ("poses", "arguments"),
     ("quantities", "subject"),
     ("configurations", "subject"),
+    ("kernel_counts", "results"),
     ("kernel_counts", "subject"),
     ("results", "formats"),
     ("quantities", "results"),

@@ -17,7 +17,7 @@ from linkwork import rooms
 from linkwork.collision.certify import Certificate
 from linkwork.collision.clearance import Clearance
 from linkwork.collision.pair_clearances import PairClearances
-from linkwork.errors import InvalidInput
+from linkwork.errors import InvalidInput, UnknownName
 from linkwork.formats.tabular import Tabular
 from tests.test_layers import MAY_IMPORT
 
@@ -285,3 +285,22 @@ def test_every_result_has_a_table_and_says_itself_in_words_of_its_own():
             assert cls._rows in {part.name for part in fields(cls)}, cls
         written = cls.__repr__ is not object.__repr__ and not hasattr(cls.__repr__, "__wrapped__")
         assert written or not is_dataclass(cls) or cls.__name__.startswith("_"), f"{cls}: its repr may be pages long"
+
+
+def test_asking_for_a_name_is_no_error_and_taking_it_tells_the_nearest():
+    """`in` raised UnknownName: Python's own Mapping waits for a KeyError."""
+    machine = lw.load("four-bar")
+    spun = lw.control.spin(lw.control.PMSM(0.1, 4, 1.0, 1e-3, 1e-3, 1e-4), duration=1e-3)
+    named = {"turm": machine.motions, "crannk": machine.points(machine.home), "bar": machine.members(machine.home)}
+    for wrong, mapping in named.items():
+        first = next(iter(mapping))
+        assert first in mapping and wrong not in mapping and 7 not in mapping
+        assert mapping.get(wrong) is None and mapping.get(wrong, 3) == 3 and mapping.get(first) is not None
+        with pytest.raises(UnknownName, match=wrong):
+            mapping[wrong]
+    with pytest.raises(UnknownName, match='no column "sped"; did you mean "speed"'):
+        spun["sped"]
+    ball = lw.collision.Sphere((0.0, 0.0, 0.0), 0.1)
+    model = lw.collision.CollisionModel(machine, {body: [ball] for body in machine.bodies[:2]})
+    with pytest.raises(UnknownName, match="expected two names"):
+        lw.collision.pairs(model, samples=10)[0]

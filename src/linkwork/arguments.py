@@ -71,6 +71,11 @@ def mapping(x: Any, who: str) -> dict[str, Any]:
     return dict(x)
 
 
+def numbers_by_name(x: Any, who: str) -> dict[str, float]:
+    """Finite numbers by name; None is none of them."""
+    return {name: number(value, f"{who}[{name!r}]") for name, value in mapping(x, who).items()}
+
+
 def name_list(x: Any, who: str) -> tuple[str, ...]:
     """Several names; one alone is taken for a list of one."""
     if isinstance(x, str):

@@ -86,6 +86,8 @@ def limits(subject: Subject) -> JointLimits:
 
 def random(subject: Subject, n: int | None, seed: int | None) -> np.ndarray:
     count = 1 if n is None else whole(n, "random: n", 0, "a whole number of samples or None")
+    if count > _ROUND:
+        deadlines.check_memory(8.0 * count * subject.nq, f"random: {count:.3g} samples", "set n=")
     generator = np.random.default_rng(seed)
     bounds = limits(subject)
     q = np.empty((count, subject.nq))

@@ -90,10 +90,10 @@ def wait(lock: threading.Lock) -> None:
         check()
 
 
-def check_steps(steps: float, who: str) -> None:
-    """Refuse a run of more steps than anybody waits for."""
-    if not steps <= MOST_STEPS:
-        raise InvalidInput(f"{who}: {steps:.3g} steps, expected at most {MOST_STEPS:.0e}; set step= or duration=")
+def check_steps(steps: float, who: str, most: int = MOST_STEPS, why: str = "") -> None:
+    """Refuse a run of more steps than anybody waits for; `why` says what makes them slow."""
+    if not steps <= most:
+        raise InvalidInput(f"{who}: {steps:.3g} steps, expected at most {most:.0e}{why}; set step= or duration=")
 
 
 def check_memory(size: float, what: str, cure: str) -> None:

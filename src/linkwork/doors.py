@@ -21,12 +21,15 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from linkwork.arguments import as_doubles, shown
+from linkwork.arguments import as_doubles, flag, shown
 from linkwork.errors import InvalidFile, InvalidInput, LinkworkError, WrongCall, did_you_mean
 from linkwork.interrupts import heard
 
 Kind = TypeVar("Kind", bound=type)
+Flags = tuple[tuple[str, int], ...]
+"""(name, place among the arguments) of parameters; one that has no place stands behind all that can come."""
 MARK = "__linkwork_door__"
+_FLOATS = frozenset({float, np.float64, np.float32, np.float16})
 QUICK = 1e-3
 """Seconds; a call that took less the last time has no interrupt to remember."""
 _SIZES = (
@@ -40,7 +43,8 @@ _NO_SINGLE_NUMBER = frozenset(
 )
 """Words of annotations of arguments that are no single number, or whose numbers are asked for inside."""
 DIRECT = "__linkwork_direct__"
-"""Attribute of a class whose methods refuse arguments in machine code: a door would cost more than they do."""
+"""Attribute of a class whose methods refuse arguments in machine code, or are called by a solver in every step: a door
+would cost more than they do."""
 _WORDS = {
     float: "a number",
     int: "a whole number",
@@ -57,9 +61,16 @@ _WORDS = {
 
 
 def open_doors(room: str) -> None:
-    """Put a door around every public function of a room, the making of its public classes and their methods."""
+    """Put a door around every public function of a room, the making of its public classes and their methods.
+
+    A public name that is a module of ours with public names of its own has them opened there.
+    """
     for name in sys.modules[room].__all__:
-        open_door(room, name)
+        inside = vars(sys.modules[room]).get(name)
+        if isinstance(inside, types.ModuleType) and hasattr(inside, "__all__"):
+            open_doors(inside.__name__)
+        else:
+            open_door(room, name)
 
 
 def open_door(room: str, name: str) -> None:
@@ -70,8 +81,8 @@ def open_door(room: str, name: str) -> None:
         guarded = door(value, name)
         guarded.__module__, guarded.__qualname__ = room, name  # where it is found again, as pickle does
         setattr(module, name, guarded)
-    elif isinstance(value, type) and not issubclass(value, BaseException):
-        with_door(value, methods=True)
+    elif isinstance(value, type) and not issubclass(value, BaseException) and not getattr(value, "_is_protocol", False):
+        with_door(value, methods=DIRECT not in vars(value))
         for base in value.__mro__[1:]:  # methods that it has from classes of ours
             ours = base.__module__.startswith("linkwork") and not getattr(base, "_is_protocol", False)
             if ours and DIRECT not in vars(base):
@@ -98,9 +109,10 @@ def door(function: Callable[..., Any], who: str, numbers: bool = True) -> Callab
     """The function with a door around it.
 
     A single number that is none is refused here, for whoever forgets to ask; `numbers=False` lets it through: results
-    of ours are made of what was found, and nan says that there was nothing.
+    of ours are made of what was found, and nan says that there was nothing. A flag that is none is refused as well.
     """
 
+    flags = _flags(function)
     is_quick = False  # what took no time the last time is not listened to: a handler of signals costs microseconds
     first, last = (
         0,
@@ -112,12 +124,14 @@ def door(function: Callable[..., Any], who: str, numbers: bool = True) -> Callab
         nonlocal is_quick, first, last
         if last:
             for value in args[first:last]:
-                if value.__class__ is float and value != value:
+                if value.__class__ in _FLOATS and value != value:
                     raise _no_number(function, who, args, options)
         if options and numbers:
             for value in options.values():
-                if value.__class__ is float and value != value:
+                if value.__class__ in _FLOATS and value != value:
                     raise _no_number(function, who, args, options)
+        if flags:
+            _check_flags(flags, who, args, options)
         began = perf_counter()
         try:
             if is_quick:
@@ -162,8 +176,28 @@ def _no_number(function: Callable[..., Any], who: str, args: tuple[Any, ...], op
         arguments = inspect.signature(function).bind(*args, **options).arguments
     except TypeError:
         arguments = options  # an argument is missing or unknown, too
-    named = [name for name, value in arguments.items() if value.__class__ is float and value != value]
+    named = [name for name, value in arguments.items() if value.__class__ in _FLOATS and value != value]
     return InvalidInput(f"{who}: {named[0] if named else 'an argument'} is nan, expected a finite number")
+
+
+def _flags(function: Callable[..., Any]) -> Flags:
+    """The parameters of a function that are annotated as True or False."""
+    annotated = getattr(function, "__annotations__", {})
+    names = [name for name, hint in annotated.items() if hint in ("bool", bool) and name != "return"]
+    if not names:
+        return ()
+    code = inspect.unwrap(function).__code__
+    placed = code.co_varnames[: code.co_argcount]
+    return tuple((name, placed.index(name) if name in placed else sys.maxsize) for name in names)
+
+
+def _check_flags(flags: Flags, who: str, args: tuple[Any, ...], options: Mapping[str, Any]) -> None:
+    """Refuse what would be taken for True or False and is neither."""
+    for name, place in flags:
+        if name in options:
+            flag(options[name], f"{who}: {name}")
+        elif place < len(args):
+            flag(args[place], f"{who}: {name}")
 
 
 def blamed(

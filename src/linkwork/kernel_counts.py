@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from linkwork.engine.kernel import Kernel
+from linkwork.errors import UnknownName, did_you_mean
 from linkwork.recursions.christoffel_paper import table_2
+from linkwork.results import ByName
 from linkwork.subject import Subject
 
 
@@ -22,7 +24,7 @@ class Published(NamedTuple):
         return self.multiplications + self.additions
 
 
-class Kernels(Mapping[str, Kernel]):
+class Kernels(ByName[Kernel]):
     """Kernels by the name of what they compute: `robot.kernels["inverse_dynamics"].operations`.
 
     Several of one name (poses of two frames, say) are numbered from the second on. An operation is one addition,
@@ -41,6 +43,8 @@ class Kernels(Mapping[str, Kernel]):
         self.published = {"christoffel": Published(*table_2(subject.nv), "[Safeea2019] table 2, additions corrected")}
 
     def __getitem__(self, name: str) -> Kernel:
+        if name not in self._kernels:
+            raise UnknownName(f'there is no kernel "{name}" yet{did_you_mean(name, self._kernels)}')
         return self._kernels[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -12,6 +12,7 @@ from linkwork.errors import UnknownName, did_you_mean
 from linkwork.formats.tabular import Tabular, table_of
 
 T = TypeVar("T", bound=type)
+Item = TypeVar("Item")
 FEW = 8
 """Arrays and lists of at most so many entries are shown as they are, larger ones by their size."""
 WORDS = 60
@@ -85,7 +86,21 @@ def _homogeneous(R: np.ndarray, p: np.ndarray) -> np.ndarray:
     return T
 
 
-class Points(Tabular, Mapping[str, Mapping[str, np.ndarray]]):
+class ByName(Mapping[str, Item]):
+    """A mapping by name: brackets tell the nearest name where there is none of that, `in` and `get` only ask.
+
+    (Python's own Mapping takes a KeyError for no, which would say nothing.)
+    """
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and any(name == known for known in self)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """What has this name, or else the default."""
+        return self[name] if name in self else default
+
+
+class Points(Tabular, ByName[Mapping[str, np.ndarray]]):
     """points["body"]["name"] (..., 3) in world axes [m]."""
 
     def __init__(self, names: Mapping[str, tuple[str, ...]], positions: np.ndarray) -> None:

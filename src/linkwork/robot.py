@@ -292,7 +292,7 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
         what a solution leaves free; free (k,): values of the free parameter of a seven-axis arm (its meaning is
         solutions.free_name; by default that of q0). See inverse/analytic.
         """
-        from linkwork.inverse.analytic import inverse_kinematics_all as all_solutions
+        from linkwork.inverse.analytic.solve import inverse_kinematics_all as all_solutions
 
         return all_solutions(self.subject, target, frame, q0, free)
 
@@ -307,7 +307,8 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
         """Configurations that bring a frame to its target: (..., 4, 4), or positions (..., 3). See inverse/solve.py.
 
         Several frames at once take a list of targets. q0: where to start. Methods: "auto", "numeric", "analytic",
-        "recursive", "pseudo_inverse"; each lists its options there (task, axes, limits, tolerance, prefer, track, ...).
+        "recursive", "pseudo_inverse"; each lists its options there (task, axes, limits, tolerance, prefer, track, ...),
+        and all have time_limit [s].
         """
         from linkwork.inverse.solve import inverse_kinematics as solve_inverse_kinematics
 

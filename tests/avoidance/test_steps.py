@@ -122,6 +122,15 @@ def test_many_points_find_room_and_change_nothing() -> None:
     np.testing.assert_array_equal(first.q, same.q)
 
 
+def test_radii_of_points_may_be_an_array() -> None:
+    """`radius == 0.0` has no truth where there are several."""
+    points = arm()[0].pose(Q, "tool")[:3, 3] + np.array([[0.3, 0.2, 0.1], [-0.2, 0.3, 0.2]])
+    radii, by_list, by_array = [0.03, 0.05], avoidance(), avoidance()
+    for pose in poses(3):
+        expected = by_list.step(pose, points, radii)
+        np.testing.assert_array_equal(by_array.step(pose, points, np.array(radii)).q, expected.q)
+
+
 def test_what_is_refused_changes_nothing() -> None:
     keep, plain, points = avoidance(), avoidance(), np.asarray(moving_obstacles("points", 3)[1])
     with pytest.raises(InvalidInput, match="reach"):

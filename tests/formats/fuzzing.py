@@ -332,18 +332,21 @@ def attacked(folder: Path, kind: str, ending: str, seed: int, peers: bool = Fals
     file = folder / f"input{ending}"
     file.write_bytes(text.encode("utf-8", "surrogatepass"))
     label = f"{kind} {ending} seed {seed}"
-    start = time.thread_time()  # of this thread alone: how busy the machine is does not count
-    with watched() as opened, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            robot = read_srdf(file) if ending == ".srdf" else lw.load(file)
-            outcome = "robot"
-        except LinkworkError as error:
-            outcome = type(error).__name__
-        except Exception as error:
-            raise AssertionError(f"{label}: {type(error).__name__}: {error}") from error
-    taken = time.thread_time() - start
     allowed_seconds = LEAST + SLOWEST * len(text) / 1e6
+    for _ in range(2):  # a first time may also import what reads such a file
+        start = time.thread_time()  # of this thread alone: how busy the machine is does not count
+        with watched() as opened, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                robot = read_srdf(file) if ending == ".srdf" else lw.load(file)
+                outcome = "robot"
+            except LinkworkError as error:
+                outcome = type(error).__name__
+            except Exception as error:
+                raise AssertionError(f"{label}: {type(error).__name__}: {error}") from error
+        taken = time.thread_time() - start
+        if taken < allowed_seconds:
+            break
     assert taken < allowed_seconds, f"{label}: {taken:.1f} s for {len(text)} characters"
     allowed = tuple(os.path.realpath(each) for each in (folder, FOLDER.parent, sys.prefix, sys.base_prefix))
     strange = [name for name in opened if not os.path.realpath(name).startswith(allowed)]

@@ -44,5 +44,5 @@ def test_the_free_share_of_a_stick_beside_a_wall(tmp_path):
     assert np.isnan(without.workspace) and without.configurations.shape == ()
     with pytest.raises(InvalidInput, match="expected a CollisionModel"):
         lw.studies.free_share(robot)
-    with pytest.raises(InvalidInput, match="expected a length and a whole number"):
+    with pytest.raises(InvalidInput, match="expected a length above 0"):
         lw.studies.free_share(model, cell=0.0)

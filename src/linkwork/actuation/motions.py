@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,7 @@ from linkwork.arguments import as_doubles, choice, shown
 from linkwork.configurations import neutral, places
 from linkwork.errors import InvalidInput, InvalidModel, UnknownName, did_you_mean
 from linkwork.model.motions import DescribedMotion, Track
+from linkwork.results import ByName
 from linkwork.subject import Subject
 
 
@@ -124,7 +125,7 @@ class SampledMotion:
                 raise InvalidModel(f'motion "{self.name}": joint "{track.name}" is decided by a loop, not by a motion')
 
 
-class Motions(Mapping[str, SampledMotion]):
+class Motions(ByName[SampledMotion]):
     """The motions a robot's description names."""
 
     def __init__(self, subject: Subject) -> None:

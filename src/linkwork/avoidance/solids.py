@@ -99,7 +99,7 @@ class SolidVolume:
 
     def room_at(self, elbow: Elbow, pose: ArrayLike, arm_angle: float, obstacles: Any) -> float:
         """The least distance [m] of any obstacle with the elbow at an arm angle."""
-        q = self._posture(elbow, pose)(np.array([arm_angle]))[0]
+        q = self._posture(elbow, pose)(np.array([number(arm_angle, "room_at: arm_angle")]))[0]
         return float(self.model.clearance(q, shapes_of(obstacles)).distance)
 
     def _posture(self, elbow: Elbow, pose: ArrayLike) -> Any:

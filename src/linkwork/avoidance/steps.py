@@ -148,7 +148,8 @@ class ElbowAvoidance:
         T = pose if type(pose) is np.ndarray else as_doubles(pose, f"{STEP}: pose")
         if T.shape != (4, 4) or T.dtype is not DOUBLES:
             T = self._pose(T)
-        if type(points) is np.ndarray and points.dtype is DOUBLES and points.shape[1:] == (3,) and radius == 0.0:
+        plain = type(points) is np.ndarray and points.dtype is DOUBLES and points.shape[1:] == (3,)
+        if plain and type(radius) is float and radius == 0.0:
             row = self._memory.one(T, points)
         else:
             row = self._memory.many(T[None], [around(points, radius, STEP)])[0]

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwork.arguments import shown
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.formats.files import write_atomically
 from linkwork.formats.tabular import Tabular
@@ -60,6 +61,8 @@ class Pairs(Tabular):
         return {frozenset((row.first, row.second)): row for row in self.rows}
 
     def __getitem__(self, names: tuple[str, str]) -> Pair:
+        if not isinstance(names, tuple) or len(names) != 2:
+            raise UnknownName(f"pairs[{shown(names)}], expected two names: pairs[first, second]")
         row = self._by_names.get(frozenset(names))
         if row is None:
             raise UnknownName(f'there is no pair "{names[0]}", "{names[1]}"')

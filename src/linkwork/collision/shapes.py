@@ -16,11 +16,11 @@ from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.arguments import as_doubles, number
+from linkwork.arguments import as_doubles, number, shown
 from linkwork.collision.placing import Pose, length, placed, vector
 from linkwork.errors import InvalidInput
 from linkwork.formats.mesh_file import read_mesh
-from linkwork.model.number import Vector
+from linkwork.model.number import ZERO, Vector
 from linkwork.model.placement import HERE, Placement
 from linkwork.results import short_repr
 
@@ -279,7 +279,7 @@ class _Triangles:
         return like(self, pose=T @ self.pose)
 
     def shifted(self, by: Vector) -> Any:
-        return self.moved(Placement(position=by))
+        return self.moved(Placement(position=_sum(ZERO, by)))
 
     def grown(self, by: float) -> Any:
         return replace(self, margin=_more(self.margin, by, type(self).__name__))  # type: ignore[type-var]
@@ -394,7 +394,10 @@ def _middle(a: Vector, b: Vector) -> Vector:
 
 
 def _sum(a: Vector, b: Vector) -> Vector:
-    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
+    x, y, z = b
+    if not math.isfinite(x + y + z):
+        raise InvalidInput(f"shifted: by is {shown(b)}, expected three finite numbers")
+    return a[0] + x, a[1] + y, a[2] + z
 
 
 _Shape = TypeVar("_Shape")

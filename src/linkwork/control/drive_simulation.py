@@ -18,7 +18,7 @@ from linkwork.control.checks import positive, positive_array
 from linkwork.control.drives import Cascade, Inverter, Thermal
 from linkwork.control.motors import PMSM
 from linkwork.engine.scan import Scan, keyed_scan
-from linkwork.errors import InvalidInput, NotPossible
+from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
 from linkwork.simulation.signals import Source
@@ -41,6 +41,8 @@ class Spin(Tabular):
     columns: Mapping[str, np.ndarray]
 
     def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self.columns:
+            raise UnknownName(f'spin: there is no column "{name}"{did_you_mean(name, self.columns)}')
         return self.columns[name]
 
     def _table(self) -> dict[str, np.ndarray]:

@@ -18,7 +18,7 @@ from linkwork.control.checks import positive, positive_array
 from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.formats.tabular import Tabular
-from linkwork.results import short_repr
+from linkwork.results import ByName, short_repr
 from linkwork.simulation.algebra import clipped
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ COLUMNS = ("force", "turn", "current1", "current2")
 
 @short_repr
 @dataclass(frozen=True)
-class GripRun(Tabular, Mapping[str, np.ndarray]):
+class GripRun(Tabular, ByName[np.ndarray]):
     """Rows over time: force [N], turn [rad], current1, current2 [A]; (..., T).
 
     sag, peak   [N] largest fall and rise of the force from its set-point;  end: turn at the end less what was asked

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from linkwork import deadlines
 from linkwork.arguments import as_doubles, finite_doubles
 from linkwork.control.linear_mechanism import Loads, mechanism_of
-from linkwork.control.loop_maps import LoopTrace
+from linkwork.control.loop_maps import ROUND, LoopTrace
 from linkwork.control.state_space import StateSpace, pole_table
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.formats.tabular import Tabular
@@ -153,15 +154,28 @@ def stability_map(
         shape = np.broadcast_shapes(rows.shape[:-1], traced.sets)
     except ValueError:
         raise InvalidInput(f"stability_map: q {rows.shape[:-1]} and gains {traced.sets} do not broadcast") from None
-    still, radii = np.zeros(plant.nv), np.empty(shape)
-    every = np.broadcast_to(rows, (*shape, plant.nq)).reshape(-1, plant.nq)
-    sets = np.broadcast_to(np.arange(max(traced.count, 1)).reshape(traced.sets), shape).ravel()
+    radii = np.empty(shape)
+    sets = np.broadcast_to(np.arange(traced.gains.shape[1]).reshape(traced.sets), shape).ravel()
     flat = radii.reshape(-1)
-    places, owner = np.unique(every, axis=0, return_inverse=True)
-    for k, place in enumerate(places):
-        asked = np.flatnonzero(np.ravel(owner) == k)
-        flat[asked] = traced.maps(place, still).radii()[sets[asked] if traced.sets else 0]
+    for place, asked in _by_place(rows, shape):
+        needed, which = np.unique(sets[asked], return_inverse=True)
+        parts = deadlines.rounds(len(needed), ROUND)
+        some = [traced.maps(place, np.zeros(plant.nv), chosen=needed[part]).radii() for part in parts]
+        flat[asked] = np.concatenate(some)[which]
     return radii
+
+
+def _by_place(rows: np.ndarray, shape: tuple[int, ...]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Every configuration of rows (..., nq) once, with the places of an array of `shape` that ask for it."""
+    every = rows.reshape(-1, rows.shape[-1])
+    numbers: dict[bytes, int] = {}
+    owner = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in every], dtype=np.int64)
+    wide = np.broadcast_to(owner.reshape(rows.shape[:-1]), shape).ravel()
+    order = np.argsort(wide, kind="stable")
+    ends = np.searchsorted(wide[order], np.arange(len(numbers) + 1))
+    for k, row in enumerate(numbers):
+        if ends[k] < ends[k + 1]:
+            yield np.frombuffer(row), order[ends[k] : ends[k + 1]]
 
 
 def root_locus(

@@ -10,7 +10,6 @@ import casadi
 import numpy as np
 from casadi import SX
 
-from linkwork import deadlines
 from linkwork.control.linear_mechanism import Loads, mechanism_of
 from linkwork.control.matrix_exponential import matrix_exponential
 from linkwork.control.state_space import StateSpace
@@ -25,7 +24,8 @@ TICK = 1e-9
 """Times are whole numbers of this [s] when common steps are sought."""
 MOST_STEPS = 20_000
 """Steps of a common period that are multiplied out."""
-_ROUND = 10_000  # gain sets whose poles are found without a look at the clock
+ROUND = 10_000
+"""Gain sets whose poles are found without a look at the clock."""
 
 
 class LoopTrace:
@@ -66,7 +66,14 @@ class LoopTrace:
         except ValueError:
             raise InvalidInput(f"closed_loop: shapes {shapes} of the gains do not broadcast") from None
         self.count = math.prod(self.sets) if self.sets else 0
+        self.gains = self._columns()
         self.loads = Loads.numbers(plant)
+
+    def _columns(self) -> np.ndarray:
+        """Every gain set as a column (gains, sets)."""
+        count = math.prod(self.sets)
+        rows = [np.broadcast_to(x, (*self.sets, x.shape[-1])) for x in self.bound.parameters.values()]
+        return np.concatenate([np.zeros((0, count)), *(x.reshape(count, x.shape[-1]).T for x in rows)])
 
     def _structure(self) -> tuple[Any, ...]:
         laws = [type(part).__qualname__ for part in _every(self.bound)]
@@ -126,13 +133,11 @@ class LoopTrace:
             jacobians = [casadi.densify(casadi.jacobian(f, x)) for f in values]
             self._samples.append(casadi.Function("sample", inputs, [*values, *jacobians], {"cse": True}))
 
-    def maps(self, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> LoopMaps:
-        """The linear maps about (q, v), of every gain set."""
-        mechanism, count = self.mechanism, max(self.count, 1)
-        gains = [
-            np.broadcast_to(x, (*self.sets, x.shape[-1])).reshape(count, -1).T for x in self.bound.parameters.values()
-        ]
-        numbers = np.concatenate([np.zeros((0, count)), *gains])
+    def maps(self, q: np.ndarray, v: np.ndarray, t: float = 0.0, chosen: np.ndarray | None = None) -> LoopMaps:
+        """The linear maps about (q, v), of every gain set, or of those with the chosen numbers."""
+        mechanism = self.mechanism
+        numbers = self.gains if chosen is None else self.gains[:, chosen]
+        count = numbers.shape[1]
         run = (numbers, np.array([s.timing[0] for s in self.samplers]), self.loads)
         nominal = self._nominal(q, v, t, run, count)
         A, B = mechanism.matrices(q, v, mechanism.holding(q, v, self.loads), self.loads)
@@ -233,11 +238,9 @@ class LoopMaps:
 
     def radii(self) -> np.ndarray:
         """Spectral radius (sets,) a common period; exp(largest real part) where nothing is sampled."""
-        maps = self._essential(self.whole())
-        poles = np.concatenate([np.linalg.eigvals(maps[some]) for some in deadlines.rounds(len(maps), _ROUND)])
-        if self.trace.samplers:
-            return np.abs(poles).max(axis=-1)
-        return np.exp(poles.real.max(axis=-1))
+        poles = np.linalg.eigvals(self._essential(self.whole()))
+        radii = np.abs(poles).max(axis=-1) if self.trace.samplers else np.exp(poles.real.max(axis=-1))
+        return np.broadcast_to(radii, (self.count,))  # sets that are one continuous law have one map
 
     def _essential(self, whole: np.ndarray) -> np.ndarray:
         """Without states that a period forgets, columns of zeros: eigenvalues cost the cube of the size."""

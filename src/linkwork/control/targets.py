@@ -51,10 +51,12 @@ def _rows(target: Any, times: np.ndarray) -> np.ndarray:
         assert function is not None
         return np.array([np.ravel(function(np.asarray(t))[0]) for t in times])
     rows = pose_numbers(target, "check_target: target")
+    if not np.isfinite(rows).all():
+        raise InvalidInput("check_target: target is not finite")
     if rows.ndim == 1:
         return np.broadcast_to(rows, (len(times), len(rows)))
-    if rows.shape[0] != len(times) or not np.isfinite(rows).all():
-        raise InvalidInput(f"check_target: target has shape {rows.shape}, expected finite rows ({len(times)}, n)")
+    if rows.shape[0] != len(times):
+        raise InvalidInput(f"check_target: target has shape {rows.shape}, expected rows ({len(times)}, n)")
     return rows.reshape(len(times), -1)  # poses (T, 4, 4) become rows of sixteen
 
 

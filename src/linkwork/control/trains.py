@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.arguments import choice
+from linkwork.arguments import choice, number
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
 from linkwork.model.elements import Differential, Gear
 
@@ -94,12 +94,17 @@ def _numbers(values: Any) -> np.ndarray:
     """Exact entries as doubles; as they are where one of them is a symbol."""
     entries = np.array(values, dtype=object)
     try:
-        return entries.astype(float)
+        numbers = None if any(isinstance(x, str) for x in entries.ravel()) else entries.astype(float)
     except (TypeError, ValueError):
+        numbers = None
+    if numbers is None:
         wrong = [x for x in entries.ravel() if not hasattr(x, "__mul__") or isinstance(x, (str, list, tuple))]
         if wrong:
-            raise InvalidInput(f"GearTrain: {wrong[0]!r} is no number and no symbol") from None
+            raise InvalidInput(f"GearTrain: {wrong[0]!r} is no number and no symbol")
         return entries
+    if not np.isfinite(numbers).all():
+        raise InvalidInput(f"GearTrain: {numbers[~np.isfinite(numbers)][0]} is no speed, torque or inertia")
+    return numbers
 
 
 @dataclass(frozen=True)
@@ -224,6 +229,7 @@ class GearTrain:
         Without losses by virtual work, T_in = R' T_out. With losses the direction of power through each mesh matters:
         `speeds` of the inputs are needed then, and each mesh loses in the direction in which its power flows.
         """
+        _numbers(list(outputs.values()))  # which refuses what is no number
         names = [self._known(name) for name in inputs]
         lossless = all(mesh.efficiency == 1.0 for mesh in self.meshes)
         if lossless or speeds is None:
@@ -242,6 +248,9 @@ class GearTrain:
             raise NotPossible("GearTrain: losses belong to meshes; this train has sums of an element")
         if any(_numbers([mesh.coefficient_a, mesh.coefficient_b]).dtype == object for mesh in meshes):
             raise NotPossible("GearTrain: losses need wheels of numbers: which way power flows decides; put them in")
+        missing = [name for name in inputs if name not in speeds]
+        if missing:
+            raise InvalidInput(f"GearTrain: speeds has none of {missing[0]}, expected one of every input")
         w = self.speeds({name: speeds[name] for name in inputs})
         forward = [True] * len(meshes)
         shafts = list(self.shafts)
@@ -275,8 +284,9 @@ class GearTrain:
 
     def efficiency(self, output: str, torque: float, inputs: Mapping[str, float]) -> float:
         """Power delivered over power put in, for speeds of the inputs; self-locking trains give 0."""
-        power_out = torque * self.speeds(inputs)[output]
-        torques = self.torques({output: torque}, inputs, inputs)
+        delivered = number(torque, "efficiency: torque")
+        power_out = delivered * self.speeds(inputs)[self._known(output)]
+        torques = self.torques({output: delivered}, inputs, inputs)
         power_in = sum(torques[name] * speed for name, speed in inputs.items())
         ratio = power_out / power_in if power_in else 0.0
         return float(ratio if power_out > 0 else 1.0 / ratio if ratio > 0 else 0.0)

@@ -48,6 +48,8 @@ class Tuned(Tabular, rows="score"):
 
         Allowed is what is stable and keeps the constraints.
         """
+        if not names:
+            raise InvalidInput(f"pareto: no figure is named, expected some of {', '.join(self.figures)}")
         columns = np.stack([self._column(name) for name in names], axis=-1)
         order = np.lexsort(columns.T[::-1])
         kept: list[int] = []

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwork import arguments, configurations
+from linkwork import configurations
 from linkwork.arguments import as_doubles, choice
 from linkwork.errors import InvalidInput
 from linkwork.inverse.mechanism import limits_of
@@ -149,8 +149,3 @@ def interval(who: str, dt: Any) -> float | None:
     if not 0 < (seconds := _plain(dt)) < math.inf:
         raise InvalidInput(f"{who}: dt is {dt!r}, expected a positive time [s]")
     return seconds
-
-
-def whole(who: str, label: str, n: Any, least: int) -> int:
-    """A whole number of at least `least`."""
-    return arguments.whole(n, f"{who}: {label}", least)

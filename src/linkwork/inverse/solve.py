@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwork import deadlines
 from linkwork.arguments import as_doubles, choice, number
 from linkwork.errors import InvalidInput, NotPossible, did_you_mean
 from linkwork.inverse.mechanism import limits_of
@@ -25,7 +26,6 @@ from linkwork.inverse.options import (
     speeds_of,
     start_of,
     tolerances,
-    whole,
 )
 from linkwork.inverse.pseudo_inverse import OBJECTIVES, PseudoInverseSettings, follow
 from linkwork.inverse.recursive import JointStep, Run, order_of, step_of
@@ -36,6 +36,7 @@ from linkwork.inverse.track import track as track_path
 from linkwork.subject import Subject
 
 WHO = "inverse_kinematics"
+MOST_RESTARTS, MOST_SWEEPS = 10**6, 10**9
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,10 @@ class Asked:
 def inverse_kinematics(
     subject: Subject, target: Any, frame: Any, q0: Any, method: str, options: Mapping[str, Any]
 ) -> InverseKinematics:
-    """One call for every method; a plain single target takes the shortest way."""
+    """One call for every method; a plain single target takes the shortest way.
+
+    Every method has the option time_limit: seconds after which it ends with NotPossible.
+    """
     if not options and type(frame) is str and type(target) is np.ndarray and method == "auto":
         plain = plain_of(subject, frame, target.shape)
         start = None if q0 is None else configuration_of(WHO, subject, "q0", q0)
@@ -70,14 +74,16 @@ def inverse_kinematics(
             answer = plain(target, start)
             return answer if answer.success else _decided(Asked(WHO, subject, target, frame, start), answer, options)
     solve = METHODS[choice(method, tuple(METHODS), f"{WHO}: method")]
-    known = list(inspect.signature(solve).parameters)[1:]
+    known = [*list(inspect.signature(solve).parameters)[1:], "time_limit"]
     for name in options:
         if name not in known:
             raise InvalidInput(
                 f'{WHO}: method "{method}" has no option {name!r}{did_you_mean(name, known)}; it has {known}'
             )
     asked = Asked(WHO, subject, target, frame, q0)
-    answer = solve(asked, **options)
+    options = dict(options)
+    with deadlines.time_limit(options.pop("time_limit", None), WHO):
+        answer = solve(asked, **options)
     if method != "auto" or np.all(answer.success):
         return answer
     return _decided(asked, answer, options)
@@ -156,7 +162,7 @@ def numeric(
     settings = SearchSettings(
         limits=None if limits is True else limits_of(who, subject, limits),
         tolerance=tolerances(who, tolerance),
-        restarts=whole(who, "restarts", restarts, 0),
+        restarts=deadlines.counted(restarts, f"{who}: restarts", 0, MOST_RESTARTS),
         prefer=preferred(who, subject, prefer, start, solver),
     )
     usual = task is axes is weights is prefer is None and limits is True
@@ -216,7 +222,7 @@ def recursive(
         limits=bounds,
         speeds=speeds_of(who, subject, velocity_limits, interval(who, dt)),
         tolerance=tolerances(who, tolerance),
-        sweeps=whole(who, "sweeps", sweeps, 1),
+        sweeps=deadlines.counted(sweeps, f"{who}: sweeps", 1, MOST_SWEEPS),
         kick=not_negative(who, "kick", kick),
     )
     start = start_of(who, subject, asked.q0, bounds, solver, flag(who, "clip_start", clip_start))

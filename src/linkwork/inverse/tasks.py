@@ -18,13 +18,23 @@ import numpy as np
 from casadi import DM, SX
 
 from linkwork import configurations, quantities
-from linkwork.arguments import as_doubles, finite, mapping
+from linkwork.arguments import as_doubles, finite, finite_doubles, mapping
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.model.tree import Tree
 from linkwork.recursions.jacobians import jacobian
 from linkwork.recursions.poses import frame_pose
 from linkwork.spatial.vector import rotation_vector
 from linkwork.subject import Subject
+
+__all__ = [
+    "CenterOfMassTask",
+    "FrameTask",
+    "JointCouplingTask",
+    "PostureTask",
+    "RelativeFrameTask",
+    "Task",
+    "TaskScene",
+]
 
 Cost = float | Sequence[float]
 _IDENTITY = np.eye(3)
@@ -62,6 +72,8 @@ class Task(Protocol):
 class _PoseTask:
     """What tasks that bring a frame to a pose have in common."""
 
+    __linkwork_direct__ = True  # its methods are the solver's; see doors.DIRECT
+
     frame: str
     target: Any
     position_cost: Cost
@@ -77,6 +89,8 @@ class _PoseTask:
 @dataclass(frozen=True, eq=False)
 class FrameTask(_PoseTask):
     """A frame at a pose of the world: target (4, 4)."""
+
+    __linkwork_direct__ = True  # its methods are the solver's; see doors.DIRECT
 
     frame: str
     target: Any
@@ -103,6 +117,8 @@ class FrameTask(_PoseTask):
 @dataclass(frozen=True, eq=False)
 class RelativeFrameTask(_PoseTask):
     """A frame at a pose seen from another frame: target (4, 4) = T_root_frame."""
+
+    __linkwork_direct__ = True  # its methods are the solver's; see doors.DIRECT
 
     frame: str
     root: str
@@ -137,10 +153,15 @@ class RelativeFrameTask(_PoseTask):
 class PostureTask:
     """Joints near a configuration: target (nq,). Ball and floating joints have no part in it."""
 
+    __linkwork_direct__ = True  # its methods are the solver's; see doors.DIRECT
+
     target: Any
     cost: Cost = 1e-3
     gain: float = 1.0
     damping: float = 0.0
+
+    def __post_init__(self) -> None:
+        finite_doubles(self.target, "posture task: target")
 
     @property
     def key(self) -> tuple:
@@ -164,10 +185,15 @@ class PostureTask:
 class CenterOfMassTask:
     """The centre of mass at a point: target (3,) [m]."""
 
+    __linkwork_direct__ = True  # its methods are the solver's; see doors.DIRECT
+
     target: Any
     cost: Cost = 1.0
     gain: float = 1.0
     damping: float = 0.0
+
+    def __post_init__(self) -> None:
+        finite_doubles(self.target, "centre of mass task: target")
 
     @property
     def key(self) -> tuple:
@@ -188,6 +214,8 @@ class CenterOfMassTask:
 @dataclass(frozen=True, eq=False)
 class JointCouplingTask:
     """Joints in a fixed relation: the sum of ratio times coordinate over `ratios` equals `value`."""
+
+    __linkwork_direct__ = True  # its methods are the solver's; see doors.DIRECT
 
     ratios: Mapping[str, float]
     value: float = 0.0

@@ -24,7 +24,7 @@ from linkwork.model.element_checks import about
 from linkwork.model.elements import Bar, Damper, LinearActuator, LoopClosure, Slider, Spring
 from linkwork.quantities import Inputs
 from linkwork.recursions.joints import transforms
-from linkwork.results import FEW, short_repr
+from linkwork.results import FEW, ByName, short_repr
 from linkwork.subject import Subject
 
 KINDS = (LinearActuator, Spring, Damper, Bar, Slider, LoopClosure)
@@ -47,7 +47,7 @@ class Member(Tabular, rows="length"):
         return (self.second - self.first) / self.length[..., None]
 
 
-class Members(Tabular, Mapping[str, Member]):
+class Members(Tabular, ByName[Member]):
     """Every member by name."""
 
     def __init__(self, names: tuple[str, ...], ends: np.ndarray, lengths: np.ndarray, rates: np.ndarray) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork import configurations, quantities
+from linkwork import configurations, deadlines, quantities
 from linkwork.arguments import as_doubles, number
 from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidInput
@@ -50,6 +50,7 @@ class CartesianPath(Tabular, rows="q", within=1):
         return self.fraction == 1.0
 
 
+@deadlines.limited
 def cartesian(
     model: CollisionModel,
     poses: ArrayLike,
@@ -61,11 +62,14 @@ def cartesian(
     axes: Sequence[str] | None = None,
     tolerance: Any = 1e-6,
     step: float = 1.0 / 32.0,
+    *,
+    time_limit: float | None = None,
 ) -> CartesianPath:
     """A frame straight from where it is at q0 through poses (4, 4) or (m, 4, 4).
 
     spacing, turn   largest distance [m] and turn [rad] between points that are solved for
     axes            which of x y z rx ry rz count, in axes of the target; a tool that may spin leaves out "rz"
+    time_limit      seconds after which it ends with NotPossible; None: as long as it takes
     Each point begins from the one before (inverse/track.py), so that no branch is changed on the way. Where that stops
     and the robot has more joints than `axes` count, all postures of its free axes are tried (free_axis.py).
     """

@@ -55,8 +55,9 @@ class Moving:
 
     def at(self, t: float, margin: float = 0.0) -> list[Any]:
         """The shapes at a time [s], grown by a margin [m]."""
-        x, y, z = (t * v for v in self.velocity)
-        return [shape.shifted((x, y, z)).grown(margin) for shape in self.shapes]
+        time, wide = number(t, "at: t"), number(margin, "at: margin")
+        x, y, z = (time * v for v in self.velocity)
+        return [shape.shifted((x, y, z)).grown(wide) for shape in self.shapes]
 
     @property
     def speed(self) -> float:

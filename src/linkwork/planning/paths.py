@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from linkwork import deadlines
 from linkwork.arguments import finite_rows
 from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidInput, NotPossible
@@ -25,6 +26,8 @@ from linkwork.planning.questions import (
 )
 from linkwork.trajectory.path import Path
 
+MOST_TRIES = 10**9
+
 
 def shorten(
     model: CollisionModel,
@@ -38,6 +41,7 @@ def shorten(
 
     seed    another one tries other shortcuts;  tries: how many
     """
+    most = deadlines.counted(tries, "shorten: tries", 0, MOST_TRIES)
     rows, around = free_path(model, path, obstacles, "shorten", step)
     space = space_of(model, None, None, "shorten")
     asked = Question(
@@ -49,7 +53,7 @@ def shorten(
         settings_of(step, 1.0),
         shift_of(seed, space),
     )
-    return shortened(asked, asked.settings, rows, int(tries))
+    return shortened(asked, asked.settings, rows, most)
 
 
 def smooth(

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwork import deadlines
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.polynomials.fingerprints import Symmetry, fingerprint
 from linkwork.polynomials.starts import Starts
@@ -41,6 +42,7 @@ def explore(
     known, marks = x, fingerprint(x, p, symmetry)
     loops = since = 0
     while since < idle:
+        deadlines.check()
         if loops == most_loops:
             raise NotPossible(f"{system.name}: after {loops} loops still new solutions; {len(known)} so far")
         corners = spread * (random.normal(size=(2, len(p))) + 1j * random.normal(size=(2, len(p))))

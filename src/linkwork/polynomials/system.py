@@ -10,6 +10,7 @@ from typing import Any
 import casadi
 import numpy as np
 
+from linkwork import deadlines
 from linkwork.engine import keys, machine
 from linkwork.engine.kernel import Kernel, Signature
 from linkwork.engine.scan import Scan
@@ -21,6 +22,7 @@ from linkwork.polynomials.starts import Starts
 from linkwork.results import short_repr
 
 MOST_STEPS = 40_000
+MOST_LOOPS = 10**6
 FIRST_STEP = 0.05
 TIGHTER = (1.0, 0.2, 5.0, 1e-2)
 """Goals of the step length [of the usual one]: paths that failed or met another are tracked again with the next; the
@@ -159,11 +161,26 @@ class System:
         return ends[0], arrived[0]
 
     def monodromy(
-        self, x: Any, p: Any, seed: int, symmetry: Symmetry | None = None, idle: int = 5, most_loops: int = 400
+        self,
+        x: Any,
+        p: Any,
+        seed: int,
+        symmetry: Symmetry | None = None,
+        idle: int = 5,
+        most_loops: int = 400,
+        *,
+        time_limit: float | None = None,
     ) -> Starts:
-        """All solutions at a generic p (m,) that loops of the parameters join to x (n,) or (k, n); monodromy.py."""
+        """All solutions at a generic p (m,) that loops of the parameters join to x (n,) or (k, n); monodromy.py.
+
+        idle         loops in a row that bring nothing new, after which the set counts as complete
+        time_limit   seconds after which it ends with NotPossible; None: as long as it takes
+        """
+        least = deadlines.counted(idle, f"{self.name}: monodromy: idle", 1, MOST_LOOPS)
+        most = deadlines.counted(most_loops, f"{self.name}: monodromy: most_loops", 1, MOST_LOOPS)
         known = np.atleast_2d(np.asarray(x, dtype=complex))
-        return monodromy.explore(self, known, self._parameters(p), seed, symmetry, idle, most_loops)
+        with deadlines.time_limit(time_limit, f"{self.name}: monodromy"):
+            return monodromy.explore(self, known, self._parameters(p), seed, symmetry, least, most)
 
     def _follow(
         self, goal: np.ndarray, start: np.ndarray, x: np.ndarray, attempt: int

@@ -312,6 +312,7 @@ def _referred(name: str, reference: str) -> str:
     if isinstance(reference, str) and reference == _WORLD:
         return name
     if not isinstance(reference, str) or reference != "body":
-        pinocchio = " (Pinocchio's LOCAL_WORLD_ALIGNED and LOCAL)" if "LOCAL" in str(reference).upper() else ""
-        raise InvalidInput(f"{name}: reference is {shown(reference)}, expected 'world' or 'body'{pinocchio}")
+        told = shown(reference)
+        pinocchio = " (Pinocchio's LOCAL_WORLD_ALIGNED and LOCAL)" if "LOCAL" in told.upper() else ""
+        raise InvalidInput(f"{name}: reference is {told}, expected 'world' or 'body'{pinocchio}")
     return f"{name}_body"

@@ -69,7 +69,7 @@ def run(
             break
     if watch:
         find_crossings(loop, raw, kept, h)
-        _thin(raw, every)
+        raw.thin(every)
     return raw
 
 
@@ -168,11 +168,6 @@ def _pieces(total: int, keep: int, tick: Tick | None) -> list[int]:
         return [total]
     size = max(keep, total // 100 // keep * keep)
     return [min(size, total - at) for at in range(0, total, size)]
-
-
-def _thin(raw: Raw, every: int) -> None:
-    raw.time = raw.time[::every]
-    raw.q, raw.v, raw.tau, raw.works = (x[:, ::every] for x in (raw.q, raw.v, raw.tau, raw.works))
 
 
 def built(owner: Keeper) -> dict[str, Scan]:

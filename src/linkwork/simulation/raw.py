@@ -35,6 +35,11 @@ class Raw:
 
         return Raw(time, rows(nq), rows(nv), rows(nv), rows(works), np.full(samples, time[-1]))
 
+    def thin(self, every: int) -> None:
+        """Keep every so many rows."""
+        self.time = self.time[::every]
+        self.q, self.v, self.tau, self.works = (x[:, ::every] for x in (self.q, self.v, self.tau, self.works))
+
 
 def shown(x: np.ndarray) -> str:
     """A state in a sentence."""

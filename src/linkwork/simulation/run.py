@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork import deadlines
-from linkwork.arguments import as_doubles, choice, mapping, number
-from linkwork.errors import InvalidInput, NotPossible, SimulationStopped
+from linkwork.arguments import as_doubles, choice, mapping, number, shown
+from linkwork.errors import InvalidInput, LinkworkError, NotPossible, SimulationStopped
 from linkwork.model.payload import Payload
 from linkwork.progress import counted
 from linkwork.simulation import accounts, adaptive, fixed, stepwise
@@ -35,6 +35,8 @@ Item = TypeVar("Item", EndStop, Event)
 DEFAULT_STEP = 1e-3
 LEAST_TOLERANCE = 1e-14
 MOST_ROWS = 10**8
+MOST_IN_PYTHON = 10**9
+"""Steps of a law or event that cannot be compiled: a day of work and more."""
 SHORTEST = 1e-100
 """Duration [s] below which squares of steps are no numbers any more."""
 _WHOLE = 1e-6  # a duration may miss a whole number of steps by this part of a step: decimals are not binary
@@ -145,7 +147,9 @@ def simulate(
         why = loop.python
         where = "Python" if why else "machine code"
         runner = stepwise.run if why else fixed.run
-        whole = bool(why or watched)  # then every step is kept, not every row alone
+        if why:
+            deadlines.check_steps(steps * len(q0), "simulate", MOST_IN_PYTHON, "; a law or event runs in Python")
+        whole = bool(watched)  # then every step is kept, not every row alone
         _check_memory(plant, len(q0) * ((steps if whole else steps // every) + 1), whole)
         total = (steps + 1) * (len(q0) if why else 1)
         with counted(progress, "simulating", total) as tick, deadlines.time_limit(time_limit, "simulate"):
@@ -400,7 +404,7 @@ def _times(duration: float, sample: float | None, start: float) -> np.ndarray:
 def _check_memory(plant: Plant, rows: int, whole: bool) -> None:
     """Refuse rows that no memory holds: states, forces and works, and as much again as columns of the result."""
     size = 8.0 * rows * 4 * (plant.nq + 2 * plant.nv + len(WORKS))
-    why = "; laws in Python and events keep every step" if whole else ""
+    why = "; events keep every step" if whole else ""
     deadlines.check_memory(size, f"simulate: {rows:.3g} rows", f"set step=, sample= or record=False{why}")
 
 
@@ -421,12 +425,14 @@ def _listed(items: Any, kind: type[Item], name: str) -> tuple[Item, ...]:
 
 
 def _positive(name: str, time: Any, endless: bool = False) -> float:
+    if endless and isinstance(time, float) and time == math.inf:
+        return time
     try:
-        value = float(time)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"simulate: {name} is {time!r}, expected a positive number") from None
-    if not value > 0 or (np.isinf(value) and not endless):
-        raise InvalidInput(f"simulate: {name} is {time!r}, expected a positive number")
+        value = number(time, name)
+    except LinkworkError:
+        raise InvalidInput(f"simulate: {name} is {shown(time)}, expected a positive number") from None
+    if not value > 0:
+        raise InvalidInput(f"simulate: {name} is {shown(time)}, expected a positive number")
     return value
 
 

@@ -30,15 +30,16 @@ def run(
     """As `fixed.run`, one sample after the other."""
     plant = NumericPlant(loop.plant)
     watch = bool(loop.events.watched)
-    time = start + h * np.arange(steps + 1)
+    keep = 1 if watch else every
+    time = start + h * (keep * np.arange(steps // keep + 1))
     raw = Raw.empty(len(q), time, plant.nq, plant.nv, len(WORKS))
-    kept = {name: np.full((len(q), steps + 1, n), np.nan) for name, n in loop.sizes.items()}
+    kept = {name: np.full((len(q), steps + 1, n), np.nan) for name, n in loop.sizes.items()} if watch else {}
     for sample in range(len(q)):
         state = {name: np.zeros(n) for name, n in loop.sizes.items()}
         state["q"], state["v"] = q[sample].copy(), v[sample].copy()
         for k in range(steps + 1):
             deadlines.check()
-            t, told = time[k], ""
+            t, told = start + h * k, ""
             # stages that are due, then the step
             try:
                 p = numbers_of(loop, sample, len(q), k)
@@ -52,14 +53,13 @@ def run(
             if finite and loop.metrics is not None and k < steps:
                 row = loop.metrics.row(plant.carrying(p), t, state["q"], state["v"], done["tau"], p, h, t - start)
                 _add_figures(raw, row, sample)
-            # the row of this instant
-            before = {**state, "tau": done["tau"] if finite else np.full(plant.nv, np.nan)}
-            if watch and finite:
-                before["g"] = done["g"]
-            for name, rows in (("q", raw.q), ("v", raw.v), ("tau", raw.tau), ("w", raw.works)):
-                rows[sample, k] = before[name]
-            for name, rows in kept.items():
-                rows[sample, k] = before[name]
+            # the row of this instant, where one is wanted
+            if k % keep == 0:
+                before = {**state, "tau": done["tau"] if finite else np.full(plant.nv, np.nan)}
+                if watch and finite:
+                    before["g"] = done["g"]
+                for name, rows in (("q", raw.q), ("v", raw.v), ("tau", raw.tau), ("w", raw.works), *kept.items()):
+                    rows[sample, k // keep] = before[name]
             # where it ends, or goes on
             if not finite:
                 if k < steps:
@@ -74,8 +74,7 @@ def run(
                 tick(1)
     if watch:
         find_crossings(loop, raw, kept, h)
-    raw.time = raw.time[::every]
-    raw.q, raw.v, raw.tau, raw.works = (x[:, ::every] for x in (raw.q, raw.v, raw.tau, raw.works))
+        raw.thin(every)
     return raw
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwork import configurations
-from linkwork.arguments import mapping, number
+from linkwork import configurations, deadlines
+from linkwork.arguments import broadcast, finite_doubles, mapping, number
 from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidInput
 from linkwork.formats.tabular import Tabular
@@ -17,6 +17,8 @@ from linkwork.quantities import evaluate
 from linkwork.results import short_repr
 
 PORTION = 2_000_000  # configurations x designs a call
+MOST_SAMPLES = 10**8
+_VARIABLES = "free_share: variables"
 
 
 @short_repr
@@ -35,6 +37,7 @@ class FreeShare(Tabular, rows="configurations"):
     free: np.ndarray
 
 
+@deadlines.limited
 def free_share(
     model: CollisionModel,
     obstacles: Obstacles | None = None,
@@ -43,28 +46,32 @@ def free_share(
     variables: Mapping[str, Any] | None = None,
     samples: int = 2000,
     seed: int = 0,
+    *,
+    time_limit: float | None = None,
 ) -> FreeShare:
     """The share of configurations, and of the workspace of a frame, that is free of collisions.
 
     frame       whose workspace is counted, in cells of side `cell` [m]
     variables   values (...) of live variables, one a design, broadcast; nothing is compiled for another design
     samples     random configurations within the limits, the same for every design
+    time_limit  seconds after which it ends with NotPossible; None: as long as it takes
     """
     if not isinstance(model, CollisionModel):
         raise InvalidInput(f"free_share: model is {model!r}, expected a CollisionModel: lw.collision.model(robot)")
-    size, count = number(cell, "free_share: cell"), number(samples, "free_share: samples")
-    if not size > 0.0 or count < 1 or count != int(count):
-        raise InvalidInput(f"free_share: cell {size:g} m and {count:g} samples, expected a length and a whole number")
+    count = deadlines.counted(samples, "free_share: samples", 1, MOST_SAMPLES)
+    size = number(cell, "free_share: cell")
+    if not size > 0.0:
+        raise InvalidInput(f"free_share: cell is {size:g} m, expected a length above 0")
     subject = model.subject
-    arrays = {name: np.asarray(x, dtype=float) for name, x in mapping(variables, "free_share: variables").items()}
-    batch = np.broadcast_shapes(*(x.shape for x in arrays.values()))
+    named = mapping(variables, _VARIABLES)
+    arrays = {name: finite_doubles(x, f"{_VARIABLES}[{name!r}]") for name, x in named.items()}
+    batch = broadcast({name: x.shape for name, x in arrays.items()}, _VARIABLES)
     designs = {name: np.broadcast_to(x, batch).reshape(-1) for name, x in arrays.items()}
-    q = configurations.random(subject, int(count), seed)
+    q = configurations.random(subject, count, seed)
     n = int(np.prod(batch)) if batch else 1
     share, reached, free = np.zeros(n), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
     step = max(1, PORTION // len(q))
-    for begin in range(0, n, step):
-        some = slice(begin, min(begin + step, n))
+    for some in deadlines.rounds(n, step) if n else ():
         values = {name: x[some, None] for name, x in designs.items()} or None
         clear = ~np.atleast_2d(model.collides(q, obstacles, variables=values))
         share[some] = clear.mean(axis=1)
@@ -72,8 +79,8 @@ def free_share(
             pose = evaluate(subject, "pose", {"q": q}, variables=values, frame=frame)
             cells = _numbered(np.broadcast_to(pose[..., :3, 3], (*clear.shape, 3)) / size)
             for k in range(len(clear)):
-                reached[begin + k] = len(np.unique(cells[k]))
-                free[begin + k] = len(np.unique(cells[k][clear[k]]))
+                reached[some.start + k] = len(np.unique(cells[k]))
+                free[some.start + k] = len(np.unique(cells[k][clear[k]]))
     workspace = np.where(reached > 0, free / np.maximum(reached, 1), np.nan)
     return FreeShare(*(x.reshape(batch) for x in (share, workspace, reached, free)))
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.arguments import as_doubles
+from linkwork.arguments import as_doubles, finite_doubles, number
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
@@ -127,7 +127,7 @@ class Compatibility(Tabular, rows="grashof"):
 
     def drawing(self, *beta: float) -> list[np.ndarray]:
         """Corner points of the loops, assembled at beta2 (and beta3 of a triad), as closed polygons."""
-        angles = [float(angle) for angle in self._rotations(beta)]
+        angles = [number(angle, "drawing: beta") for angle in self._rotations(beta)]
         polygons = []
         for D in self.deltas:
             ends = Ring(D).closing(*angles).solve(angles[-1])
@@ -141,7 +141,7 @@ class Compatibility(Tabular, rows="grashof"):
         if len(beta) != wanted:
             names = ", ".join(f"beta{k + 2}" for k in range(wanted))
             raise InvalidInput(f"compatibility: got {len(beta)} rotations, expected {wanted}: {names}")
-        return [as_doubles(angle, f"compatibility: beta{k + 2}") for k, angle in enumerate(beta)]
+        return [finite_doubles(angle, f"compatibility: beta{k + 2}") for k, angle in enumerate(beta)]
 
 
 def compatibility(task: PlanarTask, alpha: Any = None, tail: Any = None) -> Compatibility:

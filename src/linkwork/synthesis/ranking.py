@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from linkwork.arguments import name_list, numbers_by_name
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.formats.tabular import Tabular
 from linkwork.results import short_repr
@@ -52,18 +53,27 @@ def rank(
     linkages = as_linkages(linkages, who)
     if not linkages.batch:
         raise InvalidInput(f"{who}: got one linkage, expected several")
-    weights = dict(criteria) if isinstance(criteria, Mapping) else dict.fromkeys(criteria, 1.0)
+    weights = _weights(criteria, who)
+    values = {name: _values(name, linkages, task, region, who) for name in weights}
+    costs = np.stack([-v if name in LARGER_IS_BETTER else v for name, v in values.items()], axis=-1)
+    places = costs.argsort(axis=0).argsort(axis=0) / max(1, len(costs) - 1)
+    share = np.array([weights[name] for name in values])
+    score = places @ share / share.sum()
+    return Ranking(np.argsort(score, kind="stable"), values, pareto(costs), score)
+
+
+def _weights(criteria: Mapping[str, float] | Iterable[str], who: str) -> dict[str, float]:
+    """Criteria with what each counts."""
+    given = criteria if isinstance(criteria, Mapping) else dict.fromkeys(name_list(criteria, f"{who}: criteria"), 1.0)
+    weights = numbers_by_name(given, f"{who}: criteria")
     if not weights:
         raise InvalidInput(f"{who}: there are no criteria; known are {', '.join(CRITERIA)}")
     for name in weights:
         if name not in CRITERIA:
             raise UnknownName(f'{who}: criterion "{name}" is unknown{did_you_mean(name, CRITERIA)}')
-    values = {name: _values(name, linkages, task, region, who) for name in weights}
-    costs = np.stack([-v if name in LARGER_IS_BETTER else v for name, v in values.items()], axis=-1)
-    places = costs.argsort(axis=0).argsort(axis=0) / max(1, len(costs) - 1)
-    share = np.array([weights[name] for name in values], dtype=float)
-    score = places @ share / share.sum()
-    return Ranking(np.argsort(score, kind="stable"), values, pareto(costs), score)
+    if min(weights.values()) < 0.0 or not sum(weights.values()) > 0.0:
+        raise InvalidInput(f"{who}: criteria count {list(weights.values())}, expected none below 0 and one above")
+    return weights
 
 
 def pareto(costs: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ import numpy as np
 from casadi import SX
 
 from linkwork import deadlines
-from linkwork.arguments import number
+from linkwork.arguments import finite_doubles, number, shown
 from linkwork.engine.kernel import Kernel, Signature
 from linkwork.engine.traced import traced
 from linkwork.errors import InvalidInput
@@ -138,5 +138,10 @@ def _kernel_of(text: str) -> Kernel:
 
 def tolerance_band(sensitivity: Sensitivity, tolerance: Any) -> np.ndarray:
     """(..., n, 3) largest deviations for tolerances (k,) of the dimensions, or one for all [m]."""
-    wide = np.broadcast_to(np.asarray(tolerance, dtype=float), (len(sensitivity.dimensions),))
+    count = len(sensitivity.dimensions)
+    off = finite_doubles(tolerance, "tolerance_band: tolerance")
+    if off.shape not in ((), (count,)) or (off < 0.0).any():
+        told = f"expected one length that is not negative, or {count} of them"
+        raise InvalidInput(f"tolerance_band: tolerance is {shown(tolerance)}, {told}")
+    wide = np.broadcast_to(off, (count,))
     return (np.abs(sensitivity.slope) * wide).sum(axis=-1)

@@ -23,6 +23,7 @@ from linkwork.synthesis.task import PlanarTask
 from linkwork.synthesis.verdicts import check
 
 MOST_SAMPLES = 2000
+_ROUND = 50_000  # linkages that are judged without a look at the clock
 SAME = 1e-6
 """Pivots nearer than this [task sizes] are one: no linkage."""
 COLOURS = {
@@ -130,17 +131,17 @@ def solution_map(task: PlanarTask, samples: int = 120, *, time_limit: float | No
     i, j = np.nonzero(valid)
     tip = np.full(len(i), task.positions[0])
     points = np.stack([ground[i], ground[j], moving[i], moving[j], tip], axis=-1)
-    verdict = check(Linkages(FOUR_BAR["crank"], points), task)
-    spread = lambda values, empty: _spread(valid, values, empty)
+    parts = [check(Linkages(FOUR_BAR["crank"], points[some]), task) for some in deadlines.rounds(len(points), _ROUND)]
+    spread = lambda name, empty: _spread(valid, np.concatenate([getattr(part, name) for part in parts]), empty)
     return SolutionMap(
         task,
         curves,
         valid,
-        spread(verdict.kind, ""),
-        spread(verdict.circuit, False),
-        spread(verdict.branch, False),
-        spread(verdict.order, False),
-        spread(verdict.transmission_min, np.nan),
+        spread("kind", ""),
+        spread("circuit", False),
+        spread("branch", False),
+        spread("order", False),
+        spread("transmission_min", np.nan),
     )
 
 

@@ -15,14 +15,14 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork import configurations, quantities
-from linkwork.actuation.rates import with_rates
-from linkwork.arguments import as_doubles, finite, number
+from linkwork import configurations, deadlines, quantities
+from linkwork.arguments import as_doubles, finite, flag, number
 from linkwork.errors import InvalidInput, NotPossible, WrongCall, did_you_mean
 from linkwork.foreign_poses import matrix_of
 from linkwork.inverse.solve import inverse_kinematics
 from linkwork.loops.assembly import home
 from linkwork.subject import RobotLike, subject_of
+from linkwork.trajectory.line_rates import rates_along, singular_stretches
 from linkwork.trajectory.motion import MEET, STEP, Motion, finite_times
 from linkwork.trajectory.pace import Pace, pace
 from linkwork.trajectory.path import Path
@@ -30,8 +30,9 @@ from linkwork.trajectory.ways import Arc, Piece, cruise_of, moves_of, rounded
 
 RAMP = 0.25
 """Seconds in which a speed is reached where no acceleration is given."""
-SINGULAR = 0.02
-"""A direction in which the frame moves this little for a unit of joint speed (of the largest) is told as singular."""
+MOST_INSTANTS = 10**7
+AN_INSTANT = 1500.0
+"""Bytes: poses, rates and Jacobians, some of them twice."""
 
 
 @dataclass(frozen=True)
@@ -230,7 +231,7 @@ def _lines(
     bounds = _JointBounds.of(who, subject, joint_limits, joint_jerk)
     start = _starts(who, subject, len(batch), q0)
     ways = [_from(subject, frame, poses, q) for poses, q in zip(batch, start, strict=True)]
-    timed = [_timed(poses, limits, radius, jerk_time) for poses in ways]
+    timed = [_timed(who, poses, limits, radius, jerk_time) for poses in ways]
     tracks = _tracked(who, subject, frame, timed, start)
     names = tuple(subject.joints) if subject.nq == subject.nv else ()
     motions = [_followed(subject, frame, parts, q, bounds) for parts, q in zip(timed, tracks, strict=True)]
@@ -247,7 +248,7 @@ class _Stretch:
     change: np.ndarray
 
 
-def _timed(poses: Any, limits: dict[str, float], radius: float, jerk_time: float) -> list[_Stretch]:
+def _timed(who: str, poses: Any, limits: dict[str, float], radius: float, jerk_time: float) -> list[_Stretch]:
     """The way of one line, in stretches between stops; s runs over the cruising time of every piece."""
     moves = [replace(move, cruise=cruise_of(move, limits)) for move in moves_of(poses)]
     groups = rounded(moves, radius) if radius > 0.0 else [[move] for move in moves]
@@ -256,13 +257,23 @@ def _timed(poses: Any, limits: dict[str, float], radius: float, jerk_time: float
         pieces = [piece for piece in group if piece.cruise > 1e-12]
         ends = np.concatenate([[0.0], np.cumsum([piece.cruise for piece in pieces])])
         law = _pace(pieces, limits, jerk_time)
-        count = max(2, math.ceil(law.duration / limits["step"]) + 1)
+        count = _instants(who, law.duration, limits["step"])
         time = np.linspace(0.0, law.duration, count)
         s, sd, sdd = law.at(time)
         T, twist, change = _along(pieces, ends, np.clip(s, 0.0, ends[-1]), sd, sdd)
         beyond = _beyond(twist, change, limits)  # a mean over time can pass a corner faster than the corner allows
         stretches.append(_Stretch(time * beyond, T, twist / beyond, change / beyond**2))
     return stretches
+
+
+def _instants(who: str, duration: float, step: float) -> int:
+    """How many instants a stretch has; refused before the first where no memory holds them."""
+    steps = duration / step
+    cure = "set speed= or step="
+    if not steps < MOST_INSTANTS:
+        raise InvalidInput(f"{who}: {steps:.3g} instants, expected at most {MOST_INSTANTS:.0e}: {cure}")
+    deadlines.check_memory(steps * AN_INSTANT, f"{who}: {steps:.3g} instants", cure)
+    return max(2, math.ceil(steps) + 1)
 
 
 def _followed(
@@ -273,10 +284,10 @@ def _followed(
     for x in stretches:
         rows = q[at : at + len(x.time)]
         at += len(x.time) - 1
-        v, a = _rates(subject, frame, x.time, rows, x.twist, x.change)
+        v, a = rates_along(subject, frame, x.time, rows, x.twist, x.change)
         slowed = bounds.excess(x.time, v, a)
         time, v, a = x.time * slowed, v / slowed, a / slowed**2
-        parts.append(CartesianMotion(time, rows, v, a, x.T, slowed, _singular(subject, frame, rows, time)))
+        parts.append(CartesianMotion(time, rows, v, a, x.T, slowed, singular_stretches(subject, frame, rows, time)))
     return parts[0].extended(parts[1:])
 
 
@@ -319,21 +330,6 @@ def _along(
         twist[rows] = np.concatenate([x.dp * u, x.w * u], axis=1)
         change[rows] = np.concatenate([x.dp * uu + x.ddp * u**2, x.w * uu + x.dw * u**2], axis=1)
     return T, twist, change
-
-
-def _rates(
-    subject: Any, frame: str, time: np.ndarray, q: np.ndarray, twist: np.ndarray, change: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """v and a (n, nv): splines of q, corrected to what the frame does exactly; a free motion keeps the splines' part.
-
-    J v = twist,  J a + Jd v = change
-    """
-    _, v, a = with_rates(subject, {"time": time, "q": q}, ("q", "v", "a"), "line")
-    J = quantities.evaluate(subject, "jacobian", {"q": q}, frame)
-    back = np.linalg.pinv(J, rcond=1e-8)
-    v = v + (back @ (twist - (J @ v[..., None])[..., 0])[..., None])[..., 0]
-    moved = quantities.evaluate(subject, "acceleration", {"q": q, "v": v, "a": a}, frame)
-    return v, a + (back @ (change - moved)[..., None])[..., 0]
 
 
 def _beyond(twist: np.ndarray, change: np.ndarray, limits: dict[str, float]) -> float:
@@ -412,7 +408,7 @@ class _JointBounds:
             jerk = np.broadcast_to(as_doubles(joint_jerk, f"{who}: joint_jerk"), (subject.nv,))
             if not (jerk > 0.0).all():
                 raise InvalidInput(f"{who}: joint_jerk is {joint_jerk}, expected numbers > 0")
-        if not joint_limits:
+        if not flag(joint_limits, f"{who}: joint_limits"):
             return _JointBounds(free, free, jerk)
         limits = configurations.limits(subject)
         most = [np.where(np.asarray(x) > 0.0, x, np.inf) for x in (limits.velocity, limits.acceleration)]
@@ -437,12 +433,3 @@ def _quintic(
     q = q0 + u * (v0 + u * (a0 / 2 + u * (c3 + u * (c4 + u * c5))))
     v = v0 + u * (a0 + u * (3 * c3 + u * (4 * c4 + u * 5 * c5)))
     return q, v, a0 + u * (6 * c3 + u * (12 * c4 + u * 20 * c5))
-
-
-def _singular(subject: Any, frame: str, q: np.ndarray, time: np.ndarray) -> np.ndarray:
-    """Stretches of time in which the smallest singular value of the Jacobian is small beside the largest."""
-    J = quantities.evaluate(subject, "jacobian", {"q": q}, frame)
-    sizes = np.linalg.svd(J, compute_uv=False)
-    near = np.concatenate([[False], sizes[:, -1] < SINGULAR * sizes[:, 0], [False]])
-    edges = np.flatnonzero(near[1:] != near[:-1])
-    return np.array([(time[a], time[b - 1]) for a, b in edges.reshape(-1, 2)]).reshape(-1, 2)

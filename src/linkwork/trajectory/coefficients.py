@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork import quantities
-from linkwork.arguments import as_doubles, choice
+from linkwork.arguments import as_doubles, choice, finite_doubles
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.formats.tabular import Tabular
 from linkwork.model.payload import Payload
@@ -32,7 +32,8 @@ class PathCoefficients(Tabular, rows="m", within=1):
 
     def torque(self, speed: ArrayLike, acceleration: ArrayLike) -> np.ndarray:
         """Joint forces for sd and sdd (..., points)."""
-        sd, sdd = np.asarray(speed, dtype=float)[..., None], np.asarray(acceleration, dtype=float)[..., None]
+        sd, sdd = finite_doubles(speed, "torque: speed"), finite_doubles(acceleration, "torque: acceleration")
+        sd, sdd = sd[..., None], sdd[..., None]
         return self.m * sdd + self.c * sd**2 + self.d
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.arguments import as_doubles
+from linkwork.arguments import as_doubles, number
 from linkwork.errors import InvalidInput, LinkworkError
 from linkwork.loads.analyse import Analysis
 from linkwork.loads.columns import columns_of
@@ -47,7 +47,8 @@ class Playback:
 
     def row(self, t: float) -> int:
         """The frame shown at t [s] after the start."""
-        return int(np.clip(np.searchsorted(self.time, self.time[0] + t - 1e-9), 0, len(self.time) - 1))
+        after = self.time[0] + number(t, "row: t") - 1e-9
+        return int(np.clip(np.searchsorted(self.time, after), 0, len(self.time) - 1))
 
     @cached_property
     def analysis(self) -> Analysis | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.arguments import as_doubles, finite, number
+from linkwork.arguments import as_doubles, finite, finite_doubles, flag, number, shown
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.inverse.analytic import villalobos
 from linkwork.inverse.analytic.polish import jacobian_kernel
@@ -24,14 +24,16 @@ Policy = Callable[[Solutions, np.ndarray], np.ndarray]
 def minimal_displacement(weights: ArrayLike | None = None, circular: bool = True) -> Policy:
     """The smallest weighted distance from the previous q; circular: angles that differ by a turn are the same."""
     who = "minimal_displacement"
+    flag(circular, f"{who}: circular")
+    given = None if weights is None else finite_doubles(weights, f"{who}: weights")
+    if given is not None and not (given >= 0).all():
+        raise InvalidInput(f"{who}: weights is {given.tolist()}, expected numbers that are not negative")
 
     def cost(solutions: Solutions, previous: np.ndarray) -> np.ndarray:
         step = solutions.q - previous[..., None, :]
         if circular:
             step = (step + np.pi) % (2 * np.pi) - np.pi
-        w = np.ones(step.shape[-1]) if weights is None else finite(weights, step.shape[-1:], f"{who}: weights")
-        if not (w >= 0).all():
-            raise InvalidInput(f"{who}: weights is {w.tolist()}, expected numbers that are not negative")
+        w = np.ones(step.shape[-1]) if given is None else finite(given, step.shape[-1:], f"{who}: weights")
         return np.sqrt((w * step**2).sum(axis=-1))
 
     return cost
@@ -52,6 +54,11 @@ def largest_manipulability(robot: RobotLike, frame: str) -> Policy:
 
 def within_limits(lower: ArrayLike, upper: ArrayLike, then: Policy | None = None) -> Policy:
     """Only rows inside the limits (nq,) as they are; among them as `then` says, by default the nearest."""
+    for name, x in (("lower", lower), ("upper", upper)):
+        if np.isnan(as_doubles(x, f"within_limits: {name}")).any():
+            raise InvalidInput(f"within_limits: {name} contains nan, expected limits, infinite where there is none")
+    if then is not None and not callable(then):
+        raise InvalidInput(f"within_limits: then is {shown(then)}, expected a policy such as minimal_displacement()")
     after = then or minimal_displacement(circular=False)
 
     def cost(solutions: Solutions, previous: np.ndarray) -> np.ndarray:
