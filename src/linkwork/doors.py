@@ -160,7 +160,7 @@ def door(function: Callable[..., Any], who: str, numbers: bool = True) -> Callab
 @functools.lru_cache(maxsize=4096)
 def _single_numbers(function: Callable[..., Any]) -> tuple[int, int]:
     """From which place of a call up to which a single number may come, by the annotations: doors look at no others."""
-    places = []
+    places: list[int] = []
     for place, argument in enumerate(inspect.signature(function).parameters.values()):
         if argument.kind is argument.VAR_POSITIONAL:
             return min(places, default=place), sys.maxsize

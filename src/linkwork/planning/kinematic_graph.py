@@ -75,7 +75,7 @@ class KinematicGraph:
         cls,
         robot: RobotLike,
         point: str,
-        joint_resolution: float | Sequence[float],
+        joint_resolution: ArrayLike,
         voxel_size: float,
         ranges: ArrayLike | None = None,
         joints: Sequence[str] | None = None,

@@ -8,7 +8,7 @@ import numpy as np
 
 from linkwork.errors import LinkworkError
 from linkwork.planning import KinematicGraph
-from linkwork.planning.kinematic_graph import COSTS
+from linkwork.planning.node_ways import COSTS
 from linkwork.planning.sampling import moving_joints, whole_configurations
 from linkwork.view import triangles
 from linkwork.view.ghosts import Ghosts

@@ -105,7 +105,7 @@ class Solutions(Tabular):
         if self.valid.ndim < 2 or len(index) != self.valid.ndim - 1 or self.valid[index].ndim != 1:
             wanted = self.valid.ndim - 1
             raise InvalidInput(f"solutions[{index}]: expected {wanted} whole numbers, the place of one target")
-        one = self._rows(lambda x: x[index])
+        one = self._taken(lambda x: x[index])
         return one.kept(one.valid, lambda _: self.explain(index))
 
     def kept(self, keep: np.ndarray, explain: Callable[[tuple[int, ...]], str] | None = None) -> Solutions:
@@ -115,7 +115,7 @@ class Solutions(Tabular):
             came = f"an array {keep.shape} of {keep.dtype}"
             raise InvalidInput(f"kept: keep is {came}, expected {self.valid.shape} of True or False")
         if self.valid.ndim == 1:
-            return replace(self._rows(lambda x: x[keep]), explain=explain or self.explain)
+            return replace(self._taken(lambda x: x[keep]), explain=explain or self.explain)
         return replace(
             self,
             q=np.where(keep[..., None], self.q, np.nan),
@@ -148,7 +148,7 @@ class Solutions(Tabular):
             q.append(grid)
             source += [i] * len(grid)
         rows = np.array(source, dtype=int)
-        return replace(self._rows(lambda x: x[rows]), q=np.concatenate(q))
+        return replace(self._taken(lambda x: x[rows]), q=np.concatenate(q))
 
     def limits(self, lower: ArrayLike, upper: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Limits (nq,) or one number for all, checked."""
@@ -159,7 +159,7 @@ class Solutions(Tabular):
                 raise InvalidInput(f"solutions: {name} limits have shape {x.shape}, expected ({n},) without NaN")
         return np.broadcast_to(low, (n,)), np.broadcast_to(high, (n,))
 
-    def _rows(self, take: Callable[[np.ndarray], np.ndarray]) -> Solutions:
+    def _taken(self, take: Callable[[np.ndarray], np.ndarray]) -> Solutions:
         return replace(
             self,
             q=take(self.q),
