@@ -186,6 +186,17 @@ def test_studies_answer_as_the_library(server):
     assert {row["actuator"]: row["kind"] for row in json.loads(done.stdout)["actuators"]}["act5"] == "linear"
 
 
+def test_motors_are_chosen_for_a_cycle_from_a_file_with_something_in_the_hand(server, tmp_path):
+    arm = lw.load("ur5e")
+    law = lw.trajectory.quintic(arm.home, arm.home + [1.0, 0.3, -0.4, 0.0, 0.0, 0.0], duration=0.8)
+    law.to_csv(tmp_path / "cycle.csv")
+    done = server.run("study", "actuators", "ur5e", "--motion", "cycle.csv", "--payload", "5", "--json", cwd=tmp_path)
+    rows = {row["actuator"]: row for row in json.loads(done.stdout)["actuators"]}
+    (duty,) = [d for d in lw.studies.duties(arm, law, payload=lw.Payload("tool0", 5.0)) if d.name == "elbow_joint"]
+    assert rows["elbow_joint"]["peak"] == pytest.approx(duty.peak, rel=1e-6)
+    assert "give a file: --motion path.csv" in server.run("study", "actuators", "ur5e").stderr
+
+
 def test_the_fastest_motion_uses_a_limit_everywhere(server):
     ends = ("--through", "0 -1 1 0 0 0", "--through", "1 -1.5 0.5 0 0 0")
     found = json.loads(server.run("minimum-time", "ur5e", *ends, "--json").stdout)

@@ -45,3 +45,16 @@ def test_a_file_of_time_alone_is_told(tmp_path):
     (tmp_path / "time.csv").write_text("time\n0\n1\n")
     with pytest.raises(InvalidFile, match='no column beside "time"'):
         lw.load("ur5e").analyse(tmp_path / "time.csv")
+
+
+def test_a_motion_that_knew_no_robot_is_read_by_its_order(tmp_path):
+    arm = lw.load("ur5e")
+    law = lw.trajectory.quintic(arm.home, arm.home + [1.0, 0.3, -0.4, 0.0, 0.0, 0.0], duration=0.5)
+    expected = arm.analyse(law.motion)
+    for motion in (law.to_csv(tmp_path / "law.csv"), law.to_pandas()):
+        np.testing.assert_allclose(
+            arm.analyse(motion)["actuator.elbow_joint"], expected["actuator.elbow_joint"], atol=1e-9
+        )
+    short = law.to_pandas().drop(columns="q[5]")
+    with pytest.raises(UnknownName, match=r'there is no column "q\.wrist_3_joint"'):
+        arm.analyse(short)

@@ -388,3 +388,25 @@ def test_a_sweep_shows_a_bar_where_it_is_asked_to(capsys, monkeypatch):
     loud = sweep(robot, "validation", *given, progress=True)
     assert seen == [{"completed": 3}] and not capsys.readouterr().out  # the bar is drawn beside the results, on stderr
     assert np.array_equal(loud["actuator.act4.peak"], quiet["actuator.act4.peak"])
+
+
+def test_a_sweep_takes_a_motion_as_everybody_says_it():
+    machine = lw.load("four-bar", live=["crank"])
+    designs, column = {"crank": [0.28, 0.3]}, {"actuator.crank": "peak"}
+    time = np.linspace(0.0, 1.0, 41)
+    c = machine.motions["turn"].commands(time)[0]
+    expected = lw.studies.sweep(machine, {"time": time, "c": c}, designs, column)["actuator.crank.peak"]
+    by_name = lw.studies.sweep(machine, {"time": time, "crank": c[:, 0]}, designs, column)["actuator.crank.peak"]
+    np.testing.assert_allclose(by_name, expected, rtol=1e-12)
+    with pytest.raises(InvalidInput, match="depends on its dimensions"):
+        lw.studies.sweep(machine, {"time": time, "q": np.zeros((41, machine.nq))}, designs, column)
+
+
+def test_duties_take_every_motion_that_analyse_takes(tmp_path):
+    arm = lw.load("ur5e")
+    law = lw.trajectory.quintic(arm.home, arm.home + [1.0, 0.3, -0.4, 0.0, 0.0, 0.0], duration=0.8)
+    expected = lw.studies.duties(arm, arm.analyse(law.motion))
+    for motion in (law.motion, law.to_pandas(), law.to_csv(tmp_path / "law.csv"), [law.motion]):
+        for one, other in zip(lw.studies.duties(arm, motion), expected, strict=True):
+            assert one.peak == pytest.approx(other.peak, rel=1e-6)
+    assert lw.studies.duties(arm, law)[2].peak == pytest.approx(expected[2].peak, rel=1e-2)  # its own instants

@@ -53,6 +53,13 @@ def vector(text: str | None, size: int, what: str) -> np.ndarray:
     return np.array([value(word, what) for word in words])
 
 
+def payload_of(robot: lw.Robot, mass: float) -> lw.Payload | None:
+    """A point mass at the last named frame, or at the last body; none where there is no mass."""
+    if not mass:
+        return None
+    return lw.Payload(robot.model.frames[-1].name if robot.model.frames else robot.bodies[-1], mass)
+
+
 def configuration(robot: lw.Robot, text: str | None) -> np.ndarray:
     """q from numbers, which are taken as they are; from joint names, or "random" and "neutral", with loops closed.
 

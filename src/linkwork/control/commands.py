@@ -13,7 +13,7 @@ import typer
 import linkwork as lw
 from linkwork.arguments import choice
 from linkwork.cli.answer import Answer, Table
-from linkwork.cli.arguments import Configuration, RobotName, configuration
+from linkwork.cli.arguments import Configuration, RobotName, configuration, payload_of
 from linkwork.cli.motions import motion_of
 from linkwork.cli.output import tidy
 from linkwork.control import (
@@ -78,13 +78,6 @@ def _law(name: str, goal: Any, at: np.ndarray, kp: Any, kd: Any, model: lw.Robot
     return SlidingMode(Surface(kp), laws[name], goal, model)
 
 
-def _carried(robot: lw.Robot, mass: float) -> lw.Payload | None:
-    """A point mass at the last named frame, or at the last body."""
-    if not mass:
-        return None
-    return lw.Payload(robot.model.frames[-1].name if robot.model.frames else robot.bodies[-1], mass)
-
-
 def control(
     robot: RobotName,
     law: Annotated[str, typer.Option(help=f"One of {', '.join(LAWS)}; several with commas are compared.")] = FIRST,
@@ -126,7 +119,7 @@ def control(
     if motion is not None:
         length, rows, target = _followed(loaded, motion, duration, step)
         goal, speed = rows[0], target.velocity[0]
-    figures_by_law, runs, laws, carried = {}, {}, {}, _carried(loaded, payload)
+    figures_by_law, runs, laws, carried = {}, {}, {}, payload_of(loaded, payload)
     for name in names:
         controller = Sampled(_law(name, target, goal, *gains, loaded), period, delay)
         runs[name] = lw.simulate(
@@ -241,7 +234,7 @@ def tune(
         rounds=rounds,
         duration=duration,
         step=min(1e-3, period),
-        payload=_carried(loaded, payload),
+        payload=payload_of(loaded, payload),
     )
     stable = f"{int(tried.stable.sum())} of {len(tried.stable)} sets are stable"
     front = tried.pareto("squared_error", "effort")[:12]
@@ -290,7 +283,7 @@ def stability(
 
 def _margins(robot: lw.Robot, law: str, control: Sampled, goal: np.ndarray, mass: float) -> Answer:
     """The loop of a robot about a configuration: its spectral radius, and the margins of every joint's loop."""
-    loop = closed_loop(robot, control, goal, payload=_carried(robot, mass))
+    loop = closed_loop(robot, control, goal, payload=payload_of(robot, mass))
     margins = {joint: loop.loop_gain(joint).margins() for joint in loop.joints}
     cells = [
         [joint, *tidy(np.array([m.gain, np.rad2deg(m.phase), 1e3 * m.delay, m.crossover, m.sensitivity]))]
@@ -300,7 +293,7 @@ def _margins(robot: lw.Robot, law: str, control: Sampled, goal: np.ndarray, mass
     stable = bool(loop.radius < 1)
     told = f"{robot.name} under {law} every {control.period:g} s"
     verdict = f"{told} is {'stable' if stable else 'UNSTABLE'}: spectral radius {loop.radius:.5f}"
-    plant = plant_of(robot, _carried(robot, mass))
+    plant = plant_of(robot, payload_of(robot, mass))
     cause = foreseen_gains(plant, control.bound(plant), goal)
     verdict += f"; {cause}" if cause else ""
     facts = {

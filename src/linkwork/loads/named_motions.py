@@ -1,6 +1,7 @@
 """Named motions: columns over time, from a mapping, a table of pandas or a CSV file, as the arrays of a robot.
 
     time, q.JOINT                       all joints; v.JOINT and a.JOINT too, or neither is differentiated
+    time, q[0], q[1], ...               the same in the order of the robot's coordinates, v[k] and a[k] too
     time, COMMAND or command.COMMAND    motors and actuators, such as "crank"; what is left out stays where the robot
                                         stands first
     time, c or q, and rates             arrays of all commands or coordinates, as they are
@@ -36,6 +37,12 @@ def is_table(motion: Any) -> bool:
     return isinstance(motion, Mapping) or (hasattr(motion, "columns") and hasattr(motion, "__getitem__"))
 
 
+def is_motion(motion: Any) -> bool:
+    """Whether something is one motion as `robot.analyse` takes it: a name, a file, a table, a motion, a run."""
+    own = any(hasattr(motion, name) for name in ("sample", "commands", "motion"))
+    return own or isinstance(motion, (str, Path)) or is_table(motion)
+
+
 def arrays_of(subject: Subject, motion: Any, who: str = "analyse: motion") -> Mapping[str, Any]:
     """{"time", "c" | "q", ...} of a table in any of its forms."""
     if is_file(motion):
@@ -47,6 +54,7 @@ def arrays_of(subject: Subject, motion: Any, who: str = "analyse: motion") -> Ma
         columns = {str(name): motion[name] for name in _names(motion)}
     if not is_file(motion) and any(name in columns for name in ("c", "q")):
         return columns
+    columns = _by_name(subject, columns)
     named = {name.removeprefix("command."): values for name, values in columns.items() if name != "time"}
     if is_file(motion) and not named:
         raise InvalidFile(f'{who}: there is no column beside "time", expected q.JOINT of all joints, or commands')
@@ -60,6 +68,18 @@ def arrays_of(subject: Subject, motion: Any, who: str = "analyse: motion") -> Ma
 
 def _names(motion: Any) -> Iterable[Any]:
     return motion if isinstance(motion, Mapping) else motion.columns
+
+
+def _by_name(subject: Subject, columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Columns that motions without a robot write, "q[2]", by the names of this robot's coordinates."""
+    if "q[0]" not in columns:
+        return dict(columns)
+    names = {
+        f"{label}[{k}]": f"{label}.{name}"
+        for label in "qva"
+        for k, name in enumerate(coordinate_names(subject, label == "q"))
+    }
+    return {names.get(name, name): values for name, values in columns.items()}
 
 
 def _check_time(path: str, time: np.ndarray) -> None:

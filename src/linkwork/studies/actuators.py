@@ -16,14 +16,16 @@ from linkwork.errors import InvalidInput, NotPossible
 from linkwork.formats.files import write_atomically
 from linkwork.formats.tabular import Tabular
 from linkwork.loads.analyse import Analysis, analyse
+from linkwork.loads.named_motions import is_motion
 from linkwork.model.elements import LinearActuator
 from linkwork.results import short_repr
 from linkwork.studies.cycles import cycles, lasting_of
 from linkwork.studies.lines import Actuator, catalogue
 from linkwork.studies.sizing import INERTIA_RATIO, Cycle, Option, option, option_table
 from linkwork.subject import RobotLike, Subject, subject_of
+from linkwork.trajectory.motion import Motion
 
-Some = str | SampledMotion | Analysis | Mapping[str, Any] | Iterable[Any]
+Some = str | Path | SampledMotion | Motion | Analysis | Mapping[str, Any] | Iterable[Any]
 """One motion (a name, a motion, arrays, an analysis) or several."""
 
 
@@ -96,7 +98,7 @@ class Selection(Tabular):
 
 
 def duties(robot: RobotLike, motions: Some, steps: int = 1001, payload: Any = None) -> tuple[Duty, ...]:
-    """What every motor and actuator must do over one motion or several: names, motions, arrays, or analyses."""
+    """What every motor and actuator must do over one motion or several, all that `robot.analyse` takes, or analyses."""
     subject = subject_of(robot, "duties")
     done = _analyses(subject, motions, steps, payload)
     return tuple(_duty(subject, name, k, done) for k, name in enumerate(layout_of(subject).names))
@@ -141,7 +143,7 @@ def select(
 
 
 def _analyses(subject: Subject, motions: Some, steps: int, payload: Any) -> list[Analysis]:
-    if isinstance(motions, (str, Mapping, Analysis, SampledMotion)):
+    if isinstance(motions, Analysis) or is_motion(motions):
         motions = [motions]
     if not isinstance(motions, Iterable):
         raise InvalidInput(f"duties: motions is {type(motions).__name__}, expected a motion or several")

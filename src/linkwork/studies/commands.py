@@ -10,7 +10,8 @@ import typer
 
 import linkwork as lw
 from linkwork.cli.answer import Answer, Table
-from linkwork.cli.arguments import RobotName, value
+from linkwork.cli.arguments import RobotName, payload_of, value
+from linkwork.cli.motions import motion_of
 from linkwork.cli.progress import working
 from linkwork.errors import InvalidInput
 from linkwork.formats.files import write_atomically
@@ -92,7 +93,10 @@ def balance(
 
 def actuators(
     robot: RobotName,
-    motion: MotionName = None,
+    motion: Annotated[
+        str | None, typer.Option(help="A named motion, or a CSV file (time, q.JOINT, ...); left out: the first.")
+    ] = None,
+    payload: Annotated[float, typer.Option(help="Mass at the last frame [kg].")] = 0.0,
     margin: Annotated[float, typer.Option(help="On effort and power.")] = 1.5,
     catalogue: Annotated[Path | None, typer.Option(help="A CSV file; left out: generic sizes.")] = None,
     pictures: Annotated[Path | None, typer.Option(help="A folder for the duties in the torque-speed plane.")] = None,
@@ -100,14 +104,16 @@ def actuators(
     """What every actuator must do over a motion, and the smallest motor and gear of a catalogue that can.
 
     Example:  linkwork study actuators charmie --margin 2
+              linkwork study actuators ur5e --motion cycle.csv --payload 5 --pictures duties
     """
     from linkwork.studies.actuators import select
     from linkwork.studies.lines import catalogue as read
 
     loaded = lw.load(robot)
     lines = read(catalogue)
+    _, sampled = motion_of(loaded, motion, "study actuators")
     with working("analysing"):
-        selection = select(loaded, _motion(loaded, motion), lines, margin)
+        selection = select(loaded, sampled, lines, margin, payload=payload_of(loaded, payload))
     rows = [
         (n, s.duty.kind, s.duty.peak, s.duty.rms, s.duty.speed, s.duty.power, s.best.name if s.best else "none")
         for n, s in selection.items()

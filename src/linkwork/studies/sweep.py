@@ -11,6 +11,7 @@ import numpy as np
 from casadi import SX
 
 from linkwork import deadlines
+from linkwork.actuation.coordinates import to_actuators
 from linkwork.actuation.implicit import attempt
 from linkwork.actuation.layout import layout_of
 from linkwork.actuation.motions import Motions, SampledMotion
@@ -19,6 +20,7 @@ from linkwork.arguments import as_doubles, finite, finite_rows, mapping, name_li
 from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.errors import InvalidInput, UnknownName, did_you_mean
 from linkwork.formats.tabular import Tabular
+from linkwork.loads.named_motions import arrays_of, is_file, is_table
 from linkwork.progress import reported
 from linkwork.studies.columns import Columns, motion_of_commands
 from linkwork.subject import RobotLike, Subject, subject_of
@@ -60,7 +62,7 @@ class Sweep(Tabular):
 
 def sweep(
     robot: RobotLike,
-    motion: str | SampledMotion | Mapping[str, Any],
+    motion: Any,
     variables: Mapping[str, Any],
     columns: Mapping[str, str | tuple[str, ...]],
     steps: int = 1000,
@@ -70,8 +72,9 @@ def sweep(
     """Run a motion with every design.
 
     robot      loaded with the varied variables live
-    motion     a name of `robot.motions`, a sampled motion, or commands {"c": (T, nc), "cd", "cdd", "time"}: with
-               time, rates left out are differentiated as `robot.analyse` does; without, these are poses at rest
+    motion     as `robot.analyse` takes it: a name of `robot.motions`, a motion, {"time", "crank"}, a table or a file,
+               or commands {"c": (T, nc), "cd", "cdd", "time"}: with time, rates left out are differentiated; without,
+               these are poses at rest. Coordinates q are taken of robots without struts and loops
     variables  {live variable: (n,)}; others keep their present values
     columns    {column of `analyse`: "peak" | "max" | "min" | "mean" | "rms", or several}; peak is of the absolute value
     progress   True shows a bar (rich) while it runs; a function is called with (designs done, all designs)
@@ -154,13 +157,13 @@ def _designs(subject: Subject, variables: Mapping[str, Any]) -> tuple[dict[str, 
 
 
 def _commands(subject: Subject, motion: Any, steps: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    if isinstance(motion, str):
+    if isinstance(motion, str) and not is_file(motion):
         motion = Motions(subject)[motion]
     if isinstance(motion, SampledMotion):
         count = whole(steps, "sweep: steps", 1, "a whole number of instants")
         return motion.commands(np.linspace(0.0, motion.duration, count))
     layout = layout_of(subject)
-    motion = mapping(motion, "sweep: motion")
+    motion = mapping(_as_commands(subject, motion), "sweep: motion")
     if "c" not in motion:
         raise InvalidInput('sweep: motion has no "c", expected the name of a motion or {"c": (T, nc), "cd", "cdd"}')
     known = ("time", "c", "cd", "cdd")
@@ -176,6 +179,24 @@ def _commands(subject: Subject, motion: Any, steps: int) -> tuple[np.ndarray, np
     zeros = np.zeros((len(c), layout.sizes[1]))
     cd, cdd = (finite(motion.get(name, zeros), zeros.shape, f"sweep: {name}") for name in ("cd", "cdd"))
     return c, cd, cdd
+
+
+def _as_commands(subject: Subject, motion: Any) -> Any:
+    """Whatever `robot.analyse` takes, as commands; coordinates only where they are the commands of every design."""
+    if not is_table(motion) and hasattr(motion, "motion"):
+        motion = motion.motion  # of `lw.trajectory`, or a simulation
+    if (is_file(motion) or is_table(motion)) and not (isinstance(motion, Mapping) and "c" in motion):
+        motion = arrays_of(subject, motion, "sweep: motion")
+    if not isinstance(motion, Mapping) or "q" not in motion or "c" in motion:
+        return motion
+    if subject.model.elements:
+        why = "q of a machine with struts or loops depends on its dimensions"
+        raise InvalidInput(f'sweep: motion has no "c", and {why}; expected commands, by "c" or by their names')
+    if "time" not in motion:
+        return {"c": to_actuators(subject, motion["q"])[0]}
+    q, v, a = with_rates(subject, dict(motion), ("q", "v", "a"), "sweep")
+    c, cd, cdd = to_actuators(subject, q, v, a)
+    return {"time": motion["time"], "c": c, "cd": cd, "cdd": cdd}
 
 
 def _wanted(columns: Mapping[str, str | tuple[str, ...]]) -> list[tuple[str, str]]:
