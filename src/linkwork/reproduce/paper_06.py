@@ -33,6 +33,8 @@ TABLE = {
     (0.5, 0.03): ((6510, 19635), (6505, 19620)),
     (0.5, 0.01): ((57827, 183843), (57753, 183623)),
 }
+VOXELS = {0.1: 292, 0.05: 1088, 0.03: 2928, 0.01: 25516}  # occupied, at 1 and 0.5 deg
+RATIOS = {0.1: 8.2e-4, 0.03: 0.0095, 0.01: 0.0886}  # of edges at 0.5 deg; Table 1 has a tenth of them
 GRID_EDGES = {2.0: 129960, 1.0: 519120, 0.5: 2075040}
 START, GOAL = np.radians([30.0, 60.0]), (-0.5, 0.3, 0.0)
 # cost: free way, way with the disc at (0.05, 0.55) where only means of vertices are tested
@@ -40,6 +42,13 @@ QUERIES = {"task": (1.0927506516, 1.3781162056), "joint": (1.8769575589, 4.03932
 PAPER_COST = {"free": (7.19152e-5, 7.22666e-5), "disc": (1.005901e-3, 3.816093e-3)}
 DISC = (0.05, 0.55, 0.08)
 CORRECTIONS = (
+    "'C_res = 1. and C_res = 0.05.' means T_res = 0.05; eq. 13 lacks a norm, line 26 of Algorithm 1 an intersection",
+    "lines 8-13 give a sample on a face to every voxel that it touches; the rule is attributed to an order of nodes",
+    "lines 27-32 draw nodes again that are in a cluster already, and pop from an empty set for a node alone",
+    "lines 40-44 empty the sets that they look things up in; the random order changes nothing, components are unique",
+    "eq. 15 compares a squared distance with delta, which must be (T_res sqrt(d) / 2)^2 or a goal can be missed",
+    "eq. 9, a plain mean, is wrong for joints that go round, and where it stands is not the mean of the positions",
+    "'any path is feasible': means that are neighbours differ by up to 47 deg in a joint; the ways of nodes are not",
     "Table 1 was computed with joint ranges of -180 .. 180 deg plus one step, which no text says; links 0.5 and 0.4 m",
     "at 0.5 deg the grid has 2 075 040 edges, not 20 570 440; four ratios of Table 1 are ten times too small",
     "3^6 - 1 is 728, not 726; the decoupled wrist has d5 = 0, not d4 = 0",
@@ -52,7 +61,8 @@ CORRECTIONS = (
 def paper() -> Paper:
     """Table 1, the honest table, grid sizes and queries."""
     robot = planar_arm()
-    cases = [*_table(robot), *_queries(build(robot, 1.0, 0.05))]
+    graph = build(robot, 1.0, 0.05)
+    cases = [*_table(robot), *_queries(graph), *_means(graph)]
     where = "`lw.planning.KinematicGraph`"
     return Paper(6, "Corves2022", "Kinematic graph for motion planning", tuple(cases), CORRECTIONS, where)
 
@@ -81,6 +91,12 @@ def _table(robot: Robot) -> list[Case]:
                 Case(f"{who}: vertices", sizes[0], len(graph.vertices), 0, "", note),
                 Case(f"{who}: edges", sizes[1], len(graph.edges), 0, "", note),
             ]
+        if degrees < 2.0:  # the last graph has the ranges as stated
+            cases.append(Case(f"{who}: occupied voxels", VOXELS[voxel], len(graph.voxels), 0))
+        if degrees == 0.5 and voxel in RATIOS:
+            share = printed[1] / GRID_EDGES[degrees]
+            digit = 0.5 * 10.0 ** (math.floor(math.log10(RATIOS[voxel])) - 1)
+            cases.append(Case(f"Table 1, 0.5 deg and {voxel:g} m: ratio of edges", RATIOS[voxel], share, digit))
         if voxel == 0.1:
             count = build(robot, degrees, voxel).grid_edges
             cases.append(Case(f"grid edges at {degrees:g} deg", GRID_EDGES[degrees], count, 0))
@@ -106,6 +122,33 @@ def _queries(graph: KinematicGraph) -> list[Case]:
             Case(f"cost (11) with heuristic (12), {case}", published, misled.cost, 1e-5 * published, "", note),
         ]
     return cases
+
+
+def _means(graph: KinematicGraph) -> list[Case]:
+    """What the means of vertices say and hide: section 3 of the paper takes them for the vertices themselves."""
+    from scipy.spatial import cKDTree
+
+    vertices = graph.vertices
+    nearest = cKDTree(vertices.q).query(graph.nodes)[1]
+    wrong = 100.0 * float(np.mean(nearest != graph.vertex_of_node))
+    hit, mean_hit = colliding(graph.nodes, DISC), colliding(vertices.q, DISC)
+    count = np.bincount(graph.vertex_of_node[hit], minlength=len(vertices))
+    return [
+        Case("nodes whose nearest mean is of another vertex (13)", 37.8, wrong, 0.051, "%"),
+        Case("vertices whose mean collides with the disc", 169, int(mean_hit.sum()), 0),
+        Case("vertices with a node that collides", 227, int((count > 0).sum()), 0),
+        Case("vertices of colliding nodes alone", 110, int((count == vertices.count).sum()), 0),
+        Case("vertices that collide behind a free mean", 58, int(((count > 0) & ~mean_hit).sum()), 0),
+        Case(
+            "median step of a joint between neighbouring means", 7.9, float(np.median(mean_steps(graph))), 0.051, "deg"
+        ),
+    ]
+
+
+def mean_steps(graph: KinematicGraph) -> np.ndarray:
+    """(m,) [deg] the largest step of a joint along each edge, from mean to mean."""
+    a, b = graph.edges.T
+    return np.degrees(np.abs(graph.vertices.q[a] - graph.vertices.q[b]).max(axis=1))
 
 
 def manipulability(vertices: Vertices) -> np.ndarray:

@@ -45,12 +45,15 @@ POSTURES = (
         (-0.117694698, 0.456707184, -0.800367506, -1.286020216, -2.319825936, 1.074701057, 2.124236742),
     ),
 )
-# obstacle, clearance at 0, centre and half width of the arc, nearest free angle, corrected eqs. 18-19
+# obstacle, clearance at 0, centre and half width of the arc, nearest free angle, eqs. 18-19 corrected and as printed
 POINTS = (
-    ((0.15, 0.46, 0.09), -0.039966, 0.297542731, 0.592517260, -0.294974529, -0.320158),
-    ((0.47, 0.44, 0.19), -0.030900, 0.277127766, 0.553925864, -0.276798099, -0.300525),
-    ((0.30, 0.70, 0.15), -0.018495, 0.128445820, 0.272685140, -0.144239320, -0.144239),
+    ((0.15, 0.46, 0.09), -0.039966, 0.297542731, 0.592517260, -0.294974529, -0.320158, 0.272654),
+    ((0.47, 0.44, 0.19), -0.030900, 0.277127766, 0.553925864, -0.276798099, -0.300525, 0.241365),
+    ((0.30, 0.70, 0.15), -0.018495, 0.128445820, 0.272685140, -0.144239320, -0.144239, -0.002100),
 )
+# activation radius [m], rate [1/s]: samples inside the hard volume [%] where the free arc is kept
+KEEPING = {(0.15, 3.33): 23.3, (0.15, 10.0): 21.5, (0.18, 10.0): 0.0}
+OTHER_SCENES = ((False, "xz", -1.0), (True, "xz", 1.0))  # tool up, plane in which the arms swing, sense
 CORRECTIONS = (
     "eq. 8 holds for theta4 < 0 only: the sign -s4 belongs before it",
     "eqs. 18-19 mix axial offsets into turning radius and beta; as printed the elbow can turn towards the obstacle",
@@ -79,7 +82,7 @@ ARMS = (
 def paper() -> Paper:
     """Every number of the acceptance list, and the reference run."""
     elbow = Elbow(load("redundant-7"), "tool", (0.0, 1.0, 0.0))
-    cases = [*_filter(), *_postures(elbow), *_points(elbow), *_runs(elbow)]
+    cases = [*_filter(), *_postures(elbow), *_points(elbow), *_runs(elbow), *_kept(elbow)]
     where = "`lw.avoidance.Elbow`, exact free arcs of the arm angle"
     return Paper(13, "Simas2022", "Collision avoidance of 7-axis arms", tuple(cases), CORRECTIONS, where)
 
@@ -140,7 +143,7 @@ def _postures(elbow: Elbow) -> list[Case]:
 def _points(elbow: Elbow) -> list[Case]:
     T = tool_pose((0.6, 0.2, 0.2))
     cases = []
-    for point, least, center, half, exact, corrected in POINTS:
+    for point, least, center, half, exact, corrected, printed in POINTS:
         at = np.array([point])
         who = f"obstacle at {point}"
         arc = elbow.arcs(T, at, VOLUME)
@@ -152,8 +155,38 @@ def _points(elbow: Elbow) -> list[Case]:
             Case(f"{who}: half width", half, float(arc[1][0]), 1e-9, "rad"),
             Case(f"{who}: nearest free arm angle", exact, free, 1e-9, "rad"),
             Case(f"{who}: eqs. 18-19, corrected", corrected, angle, 1e-6, "rad"),
+            Case(
+                f"{who}: eqs. 18-19, as printed",
+                printed,
+                printed_turn(elbow, T, at[0]),
+                1e-6,
+                "rad",
+                "the wrong way" if printed > 0.0 else "no reaction",
+            ),
         ]
     return cases
+
+
+def printed_turn(elbow: Elbow, T: np.ndarray, point: np.ndarray) -> float:
+    """Eqs. 18-19 and Algorithm 1 to the letter: offsets along the line mixed in, the forearm's radii exchanged, the
+    elbow's distance in the place of its radius."""
+    S, E, W = elbow.points(T)
+    u = (W - S) / np.linalg.norm(W - S)
+    solids = [(np.linalg.norm(point - E) - VOLUME.maximum, E, float(np.linalg.norm(point - E)))]
+    for end, forearm in ((S, False), (W, True)):
+        along = E - end
+        share = float((point - end) @ along / (along @ along))
+        if 0.0 <= share <= 1.0:
+            foot, radius = end + share * along, share * VOLUME.maximum
+            away = np.linalg.norm(point - foot) - radius
+            solids.append((away, foot, (1.0 - share) * VOLUME.maximum if forearm else radius))
+    _, column, allowed = min(solids, key=lambda solid: solid[0])
+    of_point, of_elbow = (S + ((x - S) @ u) * u for x in (point, E))
+    k1, k2 = np.linalg.norm(column - of_point), np.linalg.norm(point - of_point)
+    v1, v2 = E - of_elbow, point - of_elbow
+    gamma = math.acos((k1**2 + k2**2 - allowed**2) / (2.0 * k1 * k2))
+    beta = math.acos(v1 @ v2 / (np.linalg.norm(v1) * np.linalg.norm(v2)))
+    return float(np.sign(np.cross(point - of_point, v1) @ u) * (gamma - beta))
 
 
 @dataclass(frozen=True)
@@ -214,6 +247,36 @@ def _runs(elbow: Elbow) -> list[Case]:
         cases.append(Case(f"largest joint rate, {name} arm angle", published, ours, digit, "rad/s", note))
     jerky = float(np.abs(np.diff(speeds["raw"], axis=0)).max()) / PERIOD
     return [*cases, Case("largest joint acceleration, raw arm angle", 21.7, jerky, 0.051, "rad/s^2", note)]
+
+
+def kept_run(elbow: Elbow, activation: float, rate: float) -> np.ndarray:
+    """Least clearances (n,): the target stays in the free arc where the elbow is, from a larger radius on."""
+    smooth, volume = CriticallyDampedFilter(rate, PERIOD, angle=True), SafetyVolume(0.0, activation)
+    room = np.zeros(SAMPLES)
+    for k in range(SAMPLES):
+        T, points = circle(k / SAMPLES), human_points(k / SAMPLES, 11)
+        wanted = nearest_free(elbow.forbidden(T, points, volume), 0.0, keep=smooth.value)
+        room[k] = elbow.clearance(T, smooth.step(wanted), points, VOLUME).min()
+    return room
+
+
+def _kept(elbow: Elbow) -> list[Case]:
+    """The free arc where the elbow is, through faster filters; exact arcs in other scenes."""
+    cases = []
+    note = "a filtered elbow alone keeps nothing clear for certain: the guard and the hard volume do"
+    for (activation, rate), share in KEEPING.items():
+        inside = 100.0 * float(np.mean(kept_run(elbow, activation, rate) < -1e-6))
+        who = f"arc kept, activation {activation} m, p = {rate} 1/s: samples inside"
+        cases.append(Case(who, share, inside, 0.051 if share else 0.0, "%", note))
+    for up, plane, sign in OTHER_SCENES:
+        room = np.zeros(SAMPLES // 4)
+        for k in range(len(room)):
+            T, points = circle(k / len(room), up), human_points(k / len(room), 11, plane, sign)
+            wanted = nearest_free(elbow.forbidden(T, points, VOLUME))
+            room[k] = elbow.clearance(T, wanted, points, VOLUME).min()
+        who = f"exact arcs without a filter, tool {'up' if up else 'down'}, arms in {plane}"
+        cases.append(Case(f"{who}: samples inside", 0.0, 100.0 * float(np.mean(room < -1e-6)), 0.0, "%"))
+    return cases
 
 
 def figures() -> tuple[Redrawn, ...]:
