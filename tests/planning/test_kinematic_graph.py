@@ -19,7 +19,17 @@ from linkwork.planning import KinematicGraph, split_regional
 from linkwork.planning.joint_grid import JointGrid
 from linkwork.planning.sampling import cells_of
 from linkwork.planning.search import costs_from
-from linkwork.reproduce.paper_06 import GOAL, LENGTHS, START, build, colliding, paper_cost, paper_heuristic, planar_arm
+from linkwork.reproduce.paper_06 import (
+    GOAL,
+    LENGTHS,
+    START,
+    build,
+    colliding,
+    manipulability,
+    paper_cost,
+    paper_heuristic,
+    planar_arm,
+)
 
 
 @cache
@@ -207,6 +217,18 @@ def test_the_way_is_the_cheapest_and_refines_to_grid_steps(cost):
     reached = planar_arm().pose(plan.path[-1], "link2")[:3, 3]
     assert np.abs(reached - GOAL).max() <= 0.025 + 1e-9
     assert plan.path.tobytes() == graph().plan(START, GOAL, cost).path.tobytes()
+
+
+def test_ways_near_singular_places_are_dearer_by_the_dexterity_that_is_lost_there():
+    """c = |dp| (2 - mu(C') / mu_max), mu = l1 l2 |sin q2| of where the step leads."""
+
+    def by_hand(vertices, here, there):
+        mu = manipulability(vertices)
+        apart = np.linalg.norm(vertices.position[there] - vertices.position[here], axis=1)
+        return apart * (2.0 - mu[there] / mu.max())
+
+    expected = graph().vertex_costs(START, by_hand)
+    np.testing.assert_allclose(graph().vertex_costs(START, "manipulability"), expected, rtol=1e-9)
 
 
 # disc: blocked nodes, vertices, edges; cost: graph way, node optimum
@@ -416,6 +438,18 @@ def test_a_goal_of_three_numbers_is_a_position_unless_it_is_said_to_be_a_configu
     assert outside.reason.startswith("goal lies outside the ranges of the graph: joint 1 is -1")
     with pytest.raises(InvalidInput, match="goal_is is 'pose', expected one of"):
         coarse.plan(start, goal, goal_is="pose")
+
+
+def test_with_a_tolerance_vertices_around_the_goal_will_do_too():
+    coarse = build(planar_arm(), 5.0, 0.05)
+    near = np.linalg.norm(coarse.vertices.position - GOAL, axis=1) <= 0.12
+    plain, wide = coarse.plan(START, GOAL), coarse.plan(START, GOAL, tolerance=0.12)
+    assert near[wide.vertices[-1]] and wide.cost < plain.cost
+    costs = coarse.vertex_costs(START)
+    within = np.union1d(np.flatnonzero(near), coarse.vertices_at(GOAL))
+    assert wide.cost == pytest.approx(costs[within].min(), rel=1e-12)
+    hole = coarse.plan(START, (0.0, 0.0, 0.0), tolerance=0.2)  # nothing reaches it, something comes near
+    assert hole.success and not coarse.plan(START, (0.0, 0.0, 0.0)).success
 
 
 def test_holes_are_warned_of_and_steps_are_fitted_to_their_range(caplog):

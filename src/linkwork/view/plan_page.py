@@ -213,13 +213,12 @@ class PlanPage(ObstaclePage):
         if not answer.success:
             self.status.content = f"{answer.reason} ({took})"
             return
-        # while something is dragged the bound of the proof, which is there already; then the better one
-        clear = answer.bound if self.law is None else answer.clearance
+        # of the motion in time as soon as there is one: its corners are rounded and may come nearer than the path
+        clear = answer.bound if self.law is None else self.motion_clearance
         proof = f"proved free, at least {1e3 * clear:.1f} mm clear" if answer.certified else "not proved"
         words = f"length {answer.length:.3f}, {len(answer.path)} waypoints, {proof}, {took}"
         if self.law is not None:
-            rounded = f", at least {1e3 * self.motion_clearance:.1f} mm clear" if answer.certified else ""
-            words += f"; fastest motion {self.law.duration:.2f} s{rounded}"  # its corners are rounded
+            words += f"; fastest motion {self.law.duration:.2f} s"
         self.status.content = words
 
     def _show_law(self) -> None:
