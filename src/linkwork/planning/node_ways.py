@@ -73,8 +73,10 @@ def _proved(
         if graph.obstacles is None or not certify:
             return answer
         model, obstacles = graph.obstacles
-        free = np.asarray(model.certify_motion(path[:-1], path[1:], obstacles).free) if len(path) > 1 else np.ones(0, dtype=bool)
-        if free.all():  # a single node was tested itself
+        if len(path) == 1:
+            return replace(answer, free=True)  # a single node was tested itself
+        free = np.asarray(model.certify_motion(path[:-1], path[1:], obstacles).free)
+        if free.all():
             return replace(answer, free=True)
         steps = without_steps(steps, np.array(cheapest.vertices), ~free)
 

@@ -45,7 +45,7 @@ def joint_grid(
     subject: Subject,
     names: tuple[str, ...],
     columns: tuple[int, ...],
-    resolution: float | Sequence[float],
+    resolution: ArrayLike,
     ranges: ArrayLike | None,
     going_round: bool,
 ) -> JointGrid:
@@ -78,7 +78,7 @@ def joint_grid(
     return JointGrid(tuple(values), tuple(wraps))
 
 
-def _steps(subject: Subject, names: tuple[str, ...], resolution: float | Sequence[float]) -> np.ndarray:
+def _steps(subject: Subject, names: tuple[str, ...], resolution: ArrayLike) -> np.ndarray:
     """(d,) steps of the grid [rad, m]; one number is a length or an angle, not both."""
     given = as_doubles(resolution, "build: joint_resolution")
     if given.shape not in ((), (len(names),)):
