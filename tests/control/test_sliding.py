@@ -7,7 +7,7 @@ import functools
 import casadi
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
+from scipy.integrate import quad, solve_ivp
 from scipy.linalg import expm
 
 import linkwork as lw
@@ -150,6 +150,19 @@ def test_an_integral_waits_where_the_force_is_at_its_limit() -> None:
     assert ((np.abs(far.tau) == [12.0, 1.2]).sum(axis=0) > 40).all()
     assert (far.q - GOAL).max() < 0.3  # 4.7 rad with an integral that does not wait
     assert np.abs(far.q[-1] - GOAL).max() < 1e-3
+
+
+def test_times_on_terminal_surfaces_are_integrals() -> None:
+    """nu = 0 gives the speed at every error; the time is the integral of its reciprocal, in e = x^4 without a pole."""
+    for surface, speed in (
+        (TerminalSurface(8.0, 0.6), lambda e: 8.0 * e**0.6),
+        (NonsingularTerminalSurface(8.0, 1.5), lambda e: (8.0 * e) ** (1 / 1.5)),
+    ):
+        time = quad(lambda x, speed=speed: 4 * x**3 / speed(x**4) if x else 0.0, 0.0, 0.3**0.25, epsabs=1e-12)[0]
+        assert surface.time(0.3) == pytest.approx(time, rel=1e-8)
+        numbers = surface.numbers(1)
+        e = np.array([0.2])
+        np.testing.assert_allclose(surface.value(numbers, e, -speed(e), None, 1), 0.0, atol=1e-12)
 
 
 def test_a_slope_may_be_a_matrix() -> None:

@@ -101,6 +101,22 @@ def test_losses_have_a_direction() -> None:
     assert box.efficiency("arm", 40.0, {"sun": 5.0}) == pytest.approx((1 + 0.97**2 * 72 / 24) / (1 + 72 / 24), rel=1e-9)
 
 
+def test_losses_flow_by_speeds_relative_to_the_carrier() -> None:
+    """Textbook values: ring in and arm out with the sun held; a differential with one side held, 2 / (1 + 1/eta^2)."""
+    box = train_builders.planetary(24, 72, 3, efficiency=0.97).ground("sun")
+    assert box.efficiency("arm", 40.0, {"ring": 5.0}) == pytest.approx((72 + 0.97**2 * 24) / 96, rel=1e-9)
+    reversed_ = train_builders.planetary(24, 72, 3, efficiency=0.97).ground("arm")
+    assert reversed_.efficiency("ring", -40.0, {"sun": 5.0}) == pytest.approx(0.97**2, rel=1e-9)
+    axle = GearTrain().mesh("left", "spider", (1, 1), "bevel", "cage", 0.95)
+    axle = axle.mesh("right", "spider", (1, 1), "bevel", "cage", 0.95, hand=-1).ground("left")
+    assert axle.efficiency("right", 10.0, {"cage": 3.0}) == pytest.approx(2 / (1 + 0.95**-2), rel=1e-9)
+    # a satellite across its carrier turns the body with the force that the cone gives, whatever is lost in the mesh
+    across = GearTrain().mesh("cone", "sector", (2, 3), "bevel", "body", 0.9)
+    torques = across.torques({"sector": 1.0}, ["cone", "body"], {"cone": 2.0, "body": 0.0})
+    assert torques["cone"] == pytest.approx(2 / 3 / 0.9)
+    assert torques["body"] == pytest.approx(-torques["cone"])
+
+
 def test_reflected_inertia_and_elements() -> None:
     pair = GearTrain().mesh("motor", "joint", (1, 100), "belt")
     assert pair.reflected_inertia({"motor": 1e-5, "joint": 0.2}, ["motor"]) == pytest.approx(1e-5 + 0.2 / 100**2)
