@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.spatial.transform import Rotation, Slerp
 import linkwork as lw
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.trajectory import Arc, CartesianMotion, line, minimum_time
+from linkwork.trajectory.ways import moves_of, rounded
 
 Q0 = np.array([0.3, -1.2, 1.6, -1.9, -1.5, 0.2])
 LIMITS = {"speed": 0.3, "acceleration": 1.0, "turn_speed": 1.5, "turn_acceleration": 4.0}
@@ -161,3 +163,24 @@ def test_what_is_refused_in_words():
     for name in ("speed", "acceleration", "turn_speed"):
         with pytest.raises(InvalidInput, match=name):
             line(arm(), "tool0", [A, B], **{**LIMITS, name: 0.0})
+
+
+def test_every_piece_of_a_way_has_the_derivatives_of_its_place():
+    """Straight, along an arc, cut off and rounded: speeds, turns, their rates by differences in the share."""
+    turns = [(0.3, -0.2, 0.5), (-0.4, 0.6, 0.1), (0.9, 0.1, -0.7), (0.2, 0.8, 0.4)]
+    places = [(0.4, 0.1, 0.3), (0.6, 0.3, 0.2), (0.3, 0.5, 0.4), (0.1, 0.2, 0.5)]
+    A, B, C, D = (lw.pose(place, rotation_vector=turn) for place, turn in zip(places, turns, strict=True))
+    moves = moves_of([A, B, C, Arc((0.2, 0.45, 0.5), D)])
+    straight_and_round = rounded([replace(move, cruise=1.0) for move in moves], 0.1)
+    pieces = [*moves, *[piece for group in straight_and_round for piece in group]]
+    assert len(pieces) == 7  # three moves; what is left of two of them, the corner between them, and the arc
+    u, h = np.array([0.2, 0.55, 0.9]), 1e-5
+    for piece in pieces:
+        here, ahead, behind = piece.at(u), piece.at(u + h), piece.at(u - h)
+        spun = (ahead.R - behind.R) / (2 * h) @ np.swapaxes(here.R, -1, -2)
+        turning = np.stack([spun[:, 2, 1], spun[:, 0, 2], spun[:, 1, 0]], axis=-1)
+        rates = {"dp": ("p", here.dp), "ddp": ("dp", here.ddp), "dw": ("w", here.dw)}
+        for name, (of, ours) in rates.items():
+            slope = (getattr(ahead, of) - getattr(behind, of)) / (2 * h)
+            np.testing.assert_allclose(ours, slope, atol=1e-8, err_msg=name)
+        np.testing.assert_allclose(here.w, turning, atol=1e-8)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
+from scipy.integrate import simpson
 
 import linkwork as lw
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.trajectory import Follower, Joined, Path, jerk_limited, line, lines, minimum_time, quintic, trapezoid
+from linkwork.trajectory.pace import pace
 
 A, B, C = np.array([0.0, 0.5]), np.array([1.0, 0.2]), np.array([0.4, -0.6])
 HOME = np.array([0.3, -1.2, 1.6, -1.9, -1.5, 0.2])
@@ -153,3 +156,16 @@ def test_a_follower_turns_back_without_a_jerk_too_large():
     np.testing.assert_allclose(np.diff(q, axis=0), 0.002 * (v[1:] + v[:-1]) / 2, atol=200.0 * 0.002**3)
     with pytest.raises(InvalidInput, match="limits no acceleration"):
         Follower(arm(), HOME, jerk=200.0)
+
+
+def test_a_pace_with_limited_jerk_is_the_moving_mean_of_the_pace_without():
+    """The integrals that it takes differences of, against quadrature: their cubes are small, but not nothing."""
+    smooth = pace(np.array([1.0, 2.0]), np.array([1.0, 0.7]), np.array([2.0, 1.0]), jerk_time=0.3)
+    plain = replace(smooth, mean=0.0)
+    for t in (0.2, 0.6, 2.0, smooth.duration - 0.1):
+        s, sd, sdd = smooth.at(np.array([t]))
+        fine = np.linspace(t - 0.3, t, 200_001)
+        rows = plain.at(fine)
+        assert s[0] == pytest.approx(simpson(rows[0], fine) / 0.3, abs=1e-10)
+        assert sd[0] == pytest.approx(simpson(rows[1], fine) / 0.3, abs=1e-5)
+        assert sdd[0] == pytest.approx((rows[1][-1] - rows[1][0]) / 0.3, abs=1e-9)
