@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad, solve_ivp
+from scipy.optimize import brentq
 from scipy.special import gamma
 
 from linkwork.control import (
@@ -197,6 +198,20 @@ def test_the_time_to_a_boundary_layer_is_that_of_the_way_outside_it() -> None:
         outside = quad(lambda x, law=law: 1 / abs(float(law.rate(x))), 0.05, 1.3, epsabs=1e-12)[0]
         assert layered.reaching_time(1.3) == pytest.approx(outside, rel=1e-9)
         assert layered.reaching_time(0.04) == 0.0
+
+
+@pytest.mark.parametrize("part", [0.2, 0.8, 0.99, 1.01, 3.0])
+def test_implicit_steps_that_end_in_a_boundary_layer_and_just_outside_it(part: float) -> None:
+    """Steps from width + part h |r|(width): below 1 they end inside, where sgn is nu/width; by bracketing."""
+    law, width, h = ExponentialReaching(2.0, 0.1, 20.0, 0.5), 0.05, 0.01
+    nu = width + part * h * abs(float(law.rate(width)))
+
+    def missing(x: float) -> float:
+        return x + h * abs(float(law.rate(x))) * min(x / width, 1.0) - nu
+
+    after = nu + h * float(BoundaryLayer(law, width).discrete_rate(nu, h))
+    assert after == pytest.approx(brentq(missing, 1e-9, nu, xtol=1e-15), rel=1e-9)
+    assert (after < width) is (part < 1)
 
 
 def test_super_twisting_time_against_integration_in_regular_variables() -> None:
