@@ -109,7 +109,7 @@ def test_times_scale_with_the_gain_and_grow_with_the_start(k, phi, alpha, p, var
     assert once[1].reaching_time(nu) <= once[0].reaching_time(nu) * (1 + 1e-12)
 
 
-@settings(max_examples=25)
+@settings(max_examples=8)
 @given(*PARAMETERS, st.floats(0.01, 20))
 def test_bounds_of_the_times(k, phi, alpha, p, varphi, nu) -> None:
     """Eq. 14 of the paper with its Gamma(1 + 1/p); the term that decays in time only hurries."""

@@ -106,7 +106,7 @@ def test_lookup_tables_are_monotone_and_inverted() -> None:
         (lambda: GripForce([0.0, 1.0], [0.0, 3.0]).current(9.0), "outside the table"),
         (lambda: safe_force(1.0, 1.27), "no safe force"),
         (lambda: safe_force(15.2, 1.27, needed=9.0), "9 N are needed, but 8.863 N are safe"),
-        (lambda: gripper().simulate(4.0, np.nan), "turn is nan"),
+        (lambda: gripper().simulate(4.0, np.nan), "turn (is|contains) nan"),
         (lambda: gripper().simulate(4.0, 0.5, stiffness=0.0), "stiffness is 0"),
         (lambda: gripper().simulate(4.0, 0.5, friction=-0.1), "friction is -0.1"),
         (lambda: gripper().simulate(4.0, 0.5, duration=1e9), "steps, expected at most"),
