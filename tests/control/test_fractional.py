@@ -98,10 +98,8 @@ def test_a_nan_sample_never_enters_the_history() -> None:
     for x in (1.0, 2.0):
         disturbed.update(x)
         clean.update(x)
-    with pytest.raises(InvalidInput, match="sample is nan, expected a finite number"):
-        disturbed.update(np.nan)
-    for sample in (np.array(np.nan), np.inf):
-        with pytest.raises(InvalidInput, match="not taken into the history"):
+    for sample in (np.nan, np.array(np.nan), np.inf):
+        with pytest.raises(InvalidInput, match=r"sample is (nan|inf): it is not taken into the history"):
             disturbed.update(sample)
     assert disturbed.update(3.0) == clean.update(3.0)
 
