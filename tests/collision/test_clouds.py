@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import linkwork as lw
 from linkwork.collision import Box, Cloud, CollisionModel, Convex, Obstacles, Sphere
 from linkwork.collision.clusters import CLUSTERS, POINTS, clustered
 from linkwork.errors import InvalidInput
-from tests.collision.scenes import shapes_on, tip_of_gantry
+from tests.collision.scenes import gantry, tip_of_gantry
+from tests.collision.test_certify import sliding
 from tests.collision.test_motions import ends
 
 RNG = np.random.default_rng(3)
@@ -17,12 +17,11 @@ RNG = np.random.default_rng(3)
 
 @pytest.fixture(scope="module")
 def arm() -> CollisionModel:
-    robot = lw.load("ur5e")
-    return CollisionModel(robot, shapes_on(robot, 2, "mixed"), pairs=[])
+    return CollisionModel(gantry(), sliding().shapes, pairs=[])
 
 
 def test_a_cloud_is_its_points(arm: CollisionModel) -> None:
-    points = RNG.uniform(-0.8, 0.8, size=(150, 3)) + [0.3, 0, 0.4]
+    points = RNG.uniform(-0.8, 0.8, size=(150, 3)) * [1, 1, 0.15] + [0.3, 0, 0.2]
     q = arm.robot.random(400, seed=1)
     cloud = Obstacles(
         [Sphere((9, 9, 9), 0.1, "far"), Cloud(points[:100], 0.01, "first"), Cloud(points[100:], 0.02, "b")]

@@ -43,6 +43,18 @@ def test_points_normal_and_distance_agree(pair):
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=ids)
+def test_the_points_lie_on_their_shapes(pair):
+    """Overlapping or apart: a ball without size at each point touches the surface of its shape."""
+    rng = np.random.default_rng(7)
+    a, b = draw(pair[0], rng, 3000), draw(pair[1], rng, 3000)
+    distance, point, other_point, _ = kernel(*pair)(a, b)
+    assert 0.05 < (distance < 0.0).mean() < 0.95
+    for kind, shape, on in ((pair[0], a, point), (pair[1], b, other_point)):
+        from_shape = kernel("sphere", kind)(np.c_[on, np.zeros(len(on))], shape)[0]
+        np.testing.assert_allclose(from_shape, 0.0, rtol=0, atol=2e-9)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=ids)
 def test_moving_apart_along_the_normal_ends_an_overlap(pair):
     """The depth is enough: the first shape moved back by it touches the second."""
     rng = np.random.default_rng(6)

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.collision import Box, Capsule, CollisionModel, Convex, Cylinder, HeightField, Mesh, exact
+from linkwork.collision import Box, Capsule, CollisionModel, Convex, Cylinder, HeightField, Mesh, exact, pairs
+from linkwork.collision.fitting import fitted
+from linkwork.errors import NotPossible
 from tests.collision.placements import directions, draw, gaps
+from tests.collision.scenes import gantry
 
 HERE = (np.eye(3), np.zeros(3))
 
@@ -67,6 +70,32 @@ def test_a_moved_mesh_is_built_once() -> None:
     assert mesh == Mesh(points.copy(), [[0, 1, 2], [2, 3, 4]]) and hash(mesh) == hash(Mesh(points, mesh.faces))
 
 
+@pytest.mark.parametrize("thickness", [0.0, 1e-15, 1e-9])
+def test_flat_hulls_have_an_answer(thickness: float) -> None:
+    """Points in one plane are refused, others measured however thin their hull; coal's Qhull ended the process."""
+    points = np.random.default_rng(3).normal(size=(12, 3)) * [1.0, 1.0, thickness]
+    hull, box = Convex(points, (0, 0, 1)), Box((0.1, 0.1, 0.1))
+    if thickness < 1e-12:
+        with pytest.raises(NotPossible, match="12 points in one plane have no hull with an inside"):
+            exact.nearest(hull, HERE, box, HERE)
+    else:
+        assert exact.nearest(hull, HERE, box, HERE)[0] == pytest.approx(0.95, abs=1e-6)
+
+
+def test_pairs_of_sheets_are_sampled() -> None:
+    """Hulls of meshes are asked first, and a sheet has none."""
+    sheet = Mesh([[0, 0, 0], [0.1, 0, 0], [0.1, 0.1, 0], [0, 0.1, 0]], [[0, 1, 2], [0, 2, 3]])
+    model = CollisionModel(gantry(), {part: [sheet] for part in ("cart", "arm", "tip")}, pairs=[])
+    row = pairs(model, samples=50)["cart", "tip"]
+    assert row.reason == "never" and 0.25 < row.distance < 0.4
+
+
+def test_a_vertex_that_no_triangle_names_is_no_corner() -> None:
+    mesh = Mesh([*CORNERS, [9.0, 9.0, 9.0]], CUBE)
+    hulls, _ = fitted({"block": [mesh]}, "convex", 0.02)
+    assert hulls["block"][0].ball()[1] == mesh.ball()[1] == pytest.approx(np.sqrt(0.75))
+
+
 def triangles(rng: np.random.Generator, n: int) -> np.ndarray:
     """Corners (n, 3, 3), most of which cross the next one's."""
     return rng.normal(size=(n, 3, 3)) * 0.5
@@ -80,6 +109,7 @@ def test_two_triangles_that_cross_are_as_deep_as_their_shadows_say() -> None:
     surfaces = [[Mesh(corners, [[0, 1, 2]]) for corners in several] for several in (a, b)]
     distance, normal = answers(*surfaces)
     assert 60 < (distance < 0.0).sum() < 160
+    edges = 0
     for k, (first, second) in enumerate(zip(*surfaces, strict=True)):
         assert exact.touch(first, HERE, second, HERE) == (distance[k] < 0.0)
         _, point, other_point, n = exact.nearest(first, HERE, second, HERE)
@@ -91,6 +121,19 @@ def test_two_triangles_that_cross_are_as_deep_as_their_shadows_say() -> None:
         shadows = (b[k] @ around.T).min(axis=0) - (a[k] @ around.T).max(axis=0)
         assert shadows.max() <= max(distance[k], -1e-12) + 1e-9
         np.testing.assert_allclose(shadows[-1], distance[k], rtol=0, atol=2e-9)
+        # where an edge meets an edge the points lie on them
+        ahead, behind = a[k] @ n >= (a[k] @ n).max() - 1e-9, b[k] @ n <= (b[k] @ n).min() + 1e-9
+        if distance[k] < 0.0 and ahead.sum() == behind.sum() == 2:
+            edges += 1
+            corners = (a[k][ahead], point), (b[k][behind], other_point)
+            assert all(_beside(*ends, on) < 1e-9 for ends, on in corners)
+    assert edges > 10
+
+
+def _beside(start: np.ndarray, end: np.ndarray, point: np.ndarray) -> float:
+    """How far a point is from the line through two others."""
+    way = (end - start) / np.linalg.norm(end - start)
+    return float(np.linalg.norm(np.cross(point - start, way)))
 
 
 CORNERS = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])

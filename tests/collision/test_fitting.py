@@ -111,29 +111,23 @@ def test_posed_scaled_and_mirrored_meshes_get_the_same_spheres():
     corners = hull_triangles(np.random.default_rng(2).normal(size=(40, 3)) * [0.1, 0.07, 0.04])  # alike on no two sides
     mesh = Mesh(corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3))
     plain = np.array([s.columns() for s in fit_spheres(mesh, 0.02)])
-    R = rotations(np.random.default_rng(5), 1).reshape(3, 3)
-    moved = fit_spheres(Mesh(mesh.vertices @ R.T + [1.0, 2.0, 3.0], mesh.faces), 0.02)
-    back = np.array([[*(R.T @ (np.array(s.center) - [1.0, 2.0, 3.0])), s.radius] for s in moved])
+    A = 4.0 * np.diag([-1.0, 1.0, 1.0]) @ rotations(np.random.default_rng(5), 1).reshape(3, 3)
+    moved = fit_spheres(Mesh(mesh.vertices @ A.T + [1.0, 2.0, 3.0], mesh.faces[:, ::-1]), 0.08)
+    back = np.array([[*np.linalg.solve(A, np.array(s.center) - [1.0, 2.0, 3.0]), s.radius / 4.0] for s in moved])
     np.testing.assert_allclose(back, plain, rtol=0, atol=1e-9)
-    scaled = np.array([s.columns() for s in fit_spheres(Mesh(4.0 * mesh.vertices, mesh.faces), 0.08)])
-    np.testing.assert_allclose(scaled, 4.0 * plain, rtol=0, atol=1e-9)
-    mirror = np.array([-1.0, 1.0, 1.0])
-    mirrored = fit_spheres(Mesh(mesh.vertices * mirror, mesh.faces[:, ::-1]), 0.02)
-    again = np.array([[*(np.array(s.center) * mirror), s.radius] for s in mirrored])
-    np.testing.assert_allclose(again, plain, rtol=0, atol=1e-9)
 
 
 def test_posed_scaled_and_mirrored_meshes_get_the_same_capsules():
     points = np.random.default_rng(2).normal(size=(9, 3)) * [0.1, 0.07, 0.04] + [0.2, 0.0, -0.1]
     faces = np.arange(9).reshape(-1, 3)
     A = np.diag([-1.0, 1.0, 1.0]) @ rotations(np.random.default_rng(5), 1).reshape(3, 3)
-    for scale, shift in ((1.0, [100.0, 200.0, 300.0]), (1e-4, [0.0, 0.0, 0.0])):
-        moved = Mesh(scale * points @ A.T + shift, faces)
-        for fit in (lambda mesh: fit_capsules(mesh)[0], fit_tapered_capsule):
-            plain, other = (fit(mesh).columns() for mesh in (Mesh(points, faces), moved))
-            ends = (scale * plain[:6].reshape(2, 3) @ A.T + shift).ravel()
-            expected = np.concatenate([ends, scale * plain[6:]])
-            np.testing.assert_allclose(other, expected, rtol=0, atol=1e-6 * scale)
+    scale, shift = 1e-3, [0.1, 0.2, 0.3]
+    moved = Mesh(scale * points @ A.T + shift, faces)
+    for fit in (lambda mesh: fit_capsules(mesh)[0], fit_tapered_capsule):
+        plain, other = (fit(mesh).columns() for mesh in (Mesh(points, faces), moved))
+        ends = (scale * plain[:6].reshape(2, 3) @ A.T + shift).ravel()
+        expected = np.concatenate([ends, scale * plain[6:]])
+        np.testing.assert_allclose(other, expected, rtol=0, atol=1e-5 * scale)
 
 
 @pytest.mark.parametrize("body", ["panda_link1", "panda_link6"])
@@ -161,6 +155,17 @@ def test_a_capsule_around_a_capsule_is_that_capsule():
     (found,) = fit_capsules(Mesh(np.array(mesh.vertices), np.array(mesh.faces)))
     np.testing.assert_allclose(found.radius, 0.1, rtol=0.01)
     np.testing.assert_allclose(np.linalg.norm(np.subtract(found.end, found.start)), 0.4, rtol=0.02)
+
+
+def test_a_tapered_capsule_around_one_is_that_one():
+    """The points of two balls: the search finds their radii and the distance of their centres."""
+    rng = np.random.default_rng(4)
+    ways = rng.normal(size=(2, 400, 3))
+    ways /= np.linalg.norm(ways, axis=2)[..., None]
+    points = np.concatenate([0.12 * ways[0], 0.05 * ways[1] + [0.4, 0.1, 0.0]])
+    found = fit_tapered_capsule(Mesh(points, np.arange(798).reshape(-1, 3)))
+    np.testing.assert_allclose(sorted([found.start_radius, found.end_radius]), [0.05, 0.12], rtol=0.04)
+    np.testing.assert_allclose(np.linalg.norm(np.subtract(found.end, found.start)), np.hypot(0.4, 0.1), rtol=0.02)
 
 
 def test_an_open_mesh_is_taken_for_its_hull(caplog):

@@ -10,7 +10,20 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.collision import Box, CollisionModel, HalfSpace, Pair, Pairs, Sphere, exact, model, pairs
+from linkwork import configurations
+from linkwork.collision import (
+    Box,
+    Capsule,
+    CollisionModel,
+    HalfSpace,
+    Pair,
+    Pairs,
+    Sphere,
+    exact,
+    model,
+    pairs,
+    sampled_pairs,
+)
 from linkwork.collision.part_distances import Poses, distances
 from linkwork.errors import InvalidInput, LinkworkError, NotPossible, UnknownName
 
@@ -71,6 +84,36 @@ def test_a_pair_that_always_touches_is_not_checked(arm):
     own = spheres(arm, base=0.05, lower=0.1, sleeve=0.1)
     own["upper"] = [Sphere((0, 0, 0.55), 0.3)]  # around the elbow: the sleeve is always in it
     assert CollisionModel(arm, own).pairs["upper", "sleeve"].reason == "always"
+
+
+def test_a_pair_that_touches_at_first_is_still_checked(arm, monkeypatch):
+    """Every round of samples counts."""
+    made = CollisionModel(arm, spheres(arm, base=0.3, camera=0.3, lower=0.3, sleeve=0.3), [])
+    monkeypatch.setattr(sampled_pairs, "_FEW", 1)
+    monkeypatch.setattr(sampled_pairs, "_ROUND", 1)
+    touching = distances_of(made, "base", "sleeve", 12, seed=0) <= 0.0
+    assert touching[0] and not touching.all()
+    assert pairs(made, samples=12, seed=0)["base", "sleeve"].reason == "checked"
+
+
+def distances_of(made, first, second, samples, seed):
+    """Of two parts at the samples that `pairs` draws."""
+    poses = Poses(made.subject, configurations.random(made.subject, samples, seed))
+    ends = ((made.shapes[name], poses.of(name)) for name in (first, second))
+    (a, at), (b, other_at) = ends
+    return distances(a, at, b, other_at)
+
+
+def test_long_parts_are_as_near_as_any_sample_brings_them(arm):
+    """Rods, whose balls say little about where they are: none of the samples is nearer than the pair is said to be."""
+    rods = {"base": [Capsule((-1.2, 0.9, 0.4), (1.2, 0.9, 0.4), 0.01)], "lower": [Sphere((0, 0, 0), 0.01)]}
+    rods["sleeve"] = [Capsule((0, 0, 0.2), (0.1, 0.7, 0.5), 0.01)]
+    made = CollisionModel(arm, rods, [])
+    least = distances_of(made, "base", "sleeve", 3000, seed=2).min()
+    search = sampled_pairs._Search(made, 3000, 2)
+    assert search.smallest(Pair("base", "sleeve"))[0] == pytest.approx(least, abs=1e-12)
+    row = pairs(made, samples=3000, seed=2)["base", "sleeve"]
+    assert 0.0 < row.distance <= least and row.distance > 0.5 * least
 
 
 def test_the_same_seed_gives_the_same_pairs(arm, tmp_path):

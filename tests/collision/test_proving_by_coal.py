@@ -51,7 +51,7 @@ def model(request: pytest.FixtureRequest) -> CollisionModel:
 
 
 def test_proofs_hold_and_touches_touch(model: CollisionModel) -> None:
-    check_proofs(model, *ends(model, 20), samples=60)
+    check_proofs(model, *ends(model, 20), samples=40)
 
 
 def check_proofs(model: CollisionModel, q0: np.ndarray, q1: np.ndarray, samples: int) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import casadi
 import numpy as np
 
-from linkwork.collision import exact_surfaces, exact_tapers
+from linkwork.collision import exact_hulls, exact_surfaces, exact_tapers
 from linkwork.collision.distances import nearest as closed_form
 from linkwork.collision.exact_tapers import Answer, Pose, Taper
 from linkwork.collision.fields import Cloud, HeightField
@@ -223,16 +223,13 @@ def _composed(pose: Pose, T: np.ndarray) -> Pose:
 
 def _hull(library: Any, shape: Convex) -> Any:
     """A convex polytope; points in one plane or fewer than four have no hull with an inside."""
-    points = library.StdVec_Vec3s()
-    for point in shape.vertices:
-        points.append(point)
-    try:
-        return library.Convex.convexHull(points, True, "Qt")
-    except Exception:  # qhull says many things
+    hull = exact_hulls.hull_of(library, shape.vertices)
+    if hull is None:
         raise NotPossible(
             f"Convex: {len(shape.vertices)} points in one plane have no hull with an inside, "
             "expected four that are in none; a sheet is a Mesh"
-        ) from None
+        )
+    return hull
 
 
 def _surface(library: Any, vertices: np.ndarray, faces: np.ndarray) -> Any:

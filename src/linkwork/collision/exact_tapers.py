@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwork.collision.exact_hulls import hull_of, polytope
 from linkwork.collision.fields import HeightField
 from linkwork.collision.shapes import Capsule, Mesh, Sphere, TaperedCapsule
 
@@ -60,15 +61,10 @@ class Taper:
 
 def swept(library: Any, points: np.ndarray, radius: float = 0.0) -> Any:
     """The hull of points, swept by a radius. Of few points the triangles name them; which ones does not matter."""
-    corners, triangles = library.StdVec_Vec3s(), library.StdVec_Triangle()
-    for point in points:
-        corners.append(point)
-    if len(points) > FEW:
-        made = library.Convex.convexHull(corners, True, "Qt")
-    else:
-        for k in range(len(points) - 1):
-            triangles.append(library.Triangle(0, k, k + 1))
-        made = library.Convex(corners, triangles)
+    made = hull_of(library, points) if len(points) > FEW else None
+    if made is None:
+        after = np.arange(len(points) - 1)
+        made = polytope(library, points, np.stack([0 * after, after, after + 1], axis=1))
     made.setSweptSphereRadius(radius)
     return made
 

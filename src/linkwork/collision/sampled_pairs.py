@@ -226,7 +226,7 @@ def _hull_of(shape: Shape) -> Shape:
     """A shape that is convex: of a mesh its hull, or the mesh itself where that is flat."""
     if not isinstance(shape, Mesh):
         return shape
-    hull = Convex(shape.vertices, shape.pose, margin=shape.margin)
+    hull = Convex(shape.corners(), shape.pose, margin=shape.margin)
     try:
         exact.geometry(hull)
     except NotPossible:

@@ -270,6 +270,10 @@ class _Triangles:
         assert self._content is not None
         return self._content
 
+    def corners(self) -> np.ndarray:
+        """The vertices (n, 3) that count, in axes of the pose."""
+        return self.vertices
+
     def world(self) -> np.ndarray:
         """The vertices (n, 3) in the axes in which the shape is placed."""
         R, p = np.array(self.pose.rotation), np.array(self.pose.position)
@@ -287,9 +291,10 @@ class _Triangles:
     def ball(self) -> tuple[Vector, float]:
         """Around the points, in axes of the pose computed once: a mesh that moves keeps it."""
         if self._ball is None:
-            middle = 0.5 * (self.vertices.min(axis=0) + self.vertices.max(axis=0))
+            corners = self.corners()
+            middle = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
             x, y, z = middle.tolist()
-            radius = float(np.linalg.norm(self.vertices - middle, axis=1).max())
+            radius = float(np.linalg.norm(corners - middle, axis=1).max())
             object.__setattr__(self, "_ball", ((x, y, z), radius))
         assert self._ball is not None
         return self.pose.at(self._ball[0]), self._ball[1] + self.margin
@@ -342,6 +347,10 @@ class Mesh(_Triangles):
         faces.flags.writeable = False
         pose, margin = placed(self.pose, "Mesh"), length(self.margin, "Mesh: margin")
         _set(self, vertices=points, faces=faces, pose=pose, margin=margin)
+
+    def corners(self) -> np.ndarray:
+        """Those that a triangle names."""
+        return self.vertices[np.unique(self.faces)]
 
     @classmethod
     def read(

@@ -106,7 +106,7 @@ def _body_capsules(body: str, described: Sequence[Shape], tolerance: float) -> t
 def _body_hulls(body: str, described: Sequence[Shape], tolerance: float) -> tuple[tuple[Shape, ...], Row]:
     """The convex hull of each mesh; other shapes are convex already."""
     hulls: list[Shape] = [
-        Convex(shape.vertices, shape.pose, shape.name, shape.margin) if isinstance(shape, Mesh) else shape
+        Convex(shape.corners(), shape.pose, shape.name, shape.margin) if isinstance(shape, Mesh) else shape
         for shape in described
     ]
     return tuple(hulls), Row(body, tuple(shape.kind for shape in hulls), covered=True)
