@@ -112,6 +112,7 @@ def test_lookup_tables_are_monotone_and_inverted() -> None:
         (lambda: gripper().simulate(4.0, 0.5, duration=1e9), "steps, expected at most"),
         (lambda: GripForce.fit([0.0, 1.0], [3.0, 1.0], points=2), "do not rise with the currents"),
         (lambda: GripForce.fit([0.0, 1.0], [3.0, 1.0]), "rows of at least 9"),
+        (lambda: GripForce.through(3.0, "motor", "jaw", 0.1, 0.05, 2.0), "train is float, expected GearTrain"),
         (lambda: RotaryGripper.from_robot("charmee"), "expected a Robot"),
         (lambda: RotaryGripper.from_robot(lw.load("arm-2")), "has no variables"),
     ],

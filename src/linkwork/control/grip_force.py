@@ -73,6 +73,8 @@ class GripForce:
         train with one free shaft (ground what stands still), lossless or closing with its losses; torque_constant
         [N m/A], arm [m] from the shaft's axis to the fingertip, peak_current [A]
         """
+        if not isinstance(train, GearTrain):
+            raise InvalidInput(f"GripForce: train is {type(train).__name__}, expected GearTrain")
         reach = positive(arm, "GripForce: arm")
         ratio = float(train.ratio(motor, shaft))
         torque = abs(train.torques({shaft: 1.0}, [motor], {motor: ratio})[motor])

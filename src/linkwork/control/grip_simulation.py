@@ -13,7 +13,7 @@ from casadi import SX
 from numpy.typing import ArrayLike
 
 from linkwork import deadlines
-from linkwork.arguments import finite_doubles, number
+from linkwork.arguments import finite_doubles, flag, number
 from linkwork.control.checks import positive, positive_array
 from linkwork.engine.scan import Scan, keyed_scan
 from linkwork.errors import InvalidInput, NotPossible, UnknownName, did_you_mean
@@ -135,7 +135,7 @@ def simulate_grip(
         "friction": positive_array(friction, "simulate: friction", zero=True),
         "lag": positive_array(lag, "simulate: differentiator"),
         "voltage": positive_array(ENDLESS if voltage is None else voltage, "simulate: voltage"),
-        "peak": np.array(d.peak_current if limited else ENDLESS),
+        "peak": np.array(d.peak_current if flag(limited, "simulate: limited") else ENDLESS),
     }
     fed = 0.0 if feed_forward is False else feed_forward
     asked["k_gains"] = asked["k"] if fed is True else finite_doubles(fed, "simulate: feed_forward")
@@ -145,7 +145,7 @@ def simulate_grip(
     every, rows = _counted(start, float(np.max(lasting)), duration, sample, int(np.prod(shape)))
     inputs: dict[str, Any] = _inputs(gripper, asked, start, top, shape)
     first: dict[str, Any] = _equilibrium(inputs)
-    loop = _loop(bool(sampled), tuple(round(p / STEP) for p in d.periods))
+    loop = _loop(flag(sampled, "simulate: sampled"), tuple(round(p / STEP) for p in d.periods))
     done = loop(**inputs, **first, steps=rows * every + 1, every=every)
     if done.failed.any():
         told = "its state is no longer finite"
