@@ -199,7 +199,17 @@ NO_TABLES = {
     "a robot, a mechanism or its parts, as described": (
         *("Robot", "System", "Subject", "Model", "Tree", "Body", "Joint", "JointKind", "Placement", "Shape"),
         *("Gear", "Differential", "Frame", "Constraint", "Term", "Pose", "Column", "DHTable", "Semantics"),
-        *("GearTrain", "DCMotor", "PMSM", "RotaryGripper", "GripperDrives", "Actuator", "Edge", "Structure"),
+        *(
+            "GearTrain",
+            "DCMotor",
+            "PMSM",
+            "RotaryGripper",
+            "GripForce",
+            "GripperDrives",
+            "Actuator",
+            "Edge",
+            "Structure",
+        ),
     ),
     "what stands around, and its shapes": (
         *("CollisionModel", "Obstacles", "Box", "Capsule", "Cylinder", "Sphere", "TaperedCapsule", "Mesh"),

@@ -13,9 +13,9 @@ import numpy as np
 from linkwork.errors import InvalidInput, NotPossible
 from linkwork.formats.files import write_atomically
 
-ROWS_SHOWN, COLUMNS_SHOWN = 8, 12
+ROWS_SHOWN, COLUMNS_SHOWN = 10, 12
 """What of a table a notebook shows; the doors give all of it."""
-STYLE = "text-align:right;padding:2px 8px"
+STYLE = "text-align:right;padding:2px 8px;white-space:nowrap"
 NUMBERS = "biuf"
 """Kinds of numpy types that an array of numbers can hold."""
 
@@ -151,8 +151,8 @@ def html_table(columns: Mapping[str, Any]) -> str:
         for k in range(min(count, ROWS_SHOWN))
     ]
     left_out = [
-        f"{all_ - most} more {what}"
-        for what, all_, most in (("rows", count, ROWS_SHOWN), ("columns", len(columns), COLUMNS_SHOWN))
+        f"{all_ - most} more {what}{'s' if all_ - most > 1 else ''}"
+        for what, all_, most in (("row", count, ROWS_SHOWN), ("column", len(columns), COLUMNS_SHOWN))
         if all_ > most
     ]
     body = "".join(f"<tr>{row}</tr>" for row in rows)

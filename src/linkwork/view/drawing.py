@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from linkwork.robot import Robot
-from linkwork.view.picture import Look, pale, shot
+from linkwork.view.picture import Look, shot
 from linkwork.view.postures import postures
 from linkwork.view.raster import merged
 from linkwork.view.segments import segments
@@ -33,17 +33,14 @@ def draw_picture(
 ) -> None:
     """The robot at q (nq,) with its shapes, shaded, on flat axes of matplotlib.
 
-    ghosts   (n, nq): other configurations, pale;  paths: (n, 3) lines;  points: (3,) marked by red balls [m]
+    ghosts   (n, nq): other configurations, pale and behind;  paths: (n, 3) lines;  points: (3,) marked by red balls [m]
     view     azimuth and elevation [deg] of the eye;  size [pixel]
     """
     look = Look.of(robot, np.asarray(q, dtype=float))
     parts = [look.mesh(postures(robot, q), 0)]
-    if ghosts is not None and len(ghosts):
-        rows = postures(robot, ghosts)
-        parts += [pale(look.mesh(rows, k)) for k in range(len(rows))]
     parts += [look.trail(np.asarray(path, dtype=float)) for path in paths]
     parts += [look.ball(np.asarray(point, dtype=float)) for point in points]
-    axes.imshow(shot(merged(parts), look.size, size, view))
+    axes.imshow(shot(merged(parts), look.size, size, view, look.ghosts(ghosts)))
     axes.set_axis_off()
 
 

@@ -77,15 +77,11 @@ def image(
         trails = described_frames(robot) if q is None and len(robot.motions) else ()
     looks = Look.of(robot, at)
     parts = [looks.mesh(postures(robot, at), 0)]
-    faint = []
-    if others is not None and len(others):
-        rows = postures(robot, others)
-        faint = [pale(looks.mesh(rows, k)) for k in range(len(rows))]
     lines = [finite_rows(path, 3, "picture: paths").reshape(-1, 3) for path in paths]
     parts += [looks.trail(path) for path in [*trail_paths(robot, trails, others), *lines]]
     if obstacles is not None:
         parts += obstacle_meshes(obstacles)
-    return shot(merged(parts), looks.size, (width, height), view, merged(faint) if faint else None)
+    return shot(merged(parts), looks.size, (width, height), view, looks.ghosts(others))
 
 
 def shot(
@@ -157,6 +153,13 @@ class Look:
         if not meshes:  # a point: a ball says where
             meshes = [mesh_of(*triangles.ball(0.02 * self.size), COLORS["body"])]
         return merged(meshes)
+
+    def ghosts(self, configurations: np.ndarray | None) -> Mesh | None:
+        """Other configurations (n, nq), pale."""
+        if configurations is None or not len(configurations):
+            return None
+        rows = postures(self.robot, configurations)
+        return merged([pale(self.mesh(rows, k)) for k in range(len(rows))])
 
     def trail(self, points: np.ndarray, color: Color = COLORS["trail"]) -> Mesh:
         """A path (n, 3) as a thin round line."""
