@@ -1,18 +1,24 @@
-"""mkdocs beside its plugins: the page of references from docs/references.bib, and links to it from every key."""
+"""mkdocs beside its plugins: the page of references from docs/references.bib, links to it from every key, pictures."""
 
 from __future__ import annotations
 
 import html
+import posixpath
 import re
 from pathlib import Path
 from typing import Any
 
 BIBLIOGRAPHY = Path(__file__).parent.parent / "docs" / "references.bib"
 KEY = re.compile(r"\[([A-Z][A-Za-z]+(?:19|20)\d\d[a-z]?)\]")
+PICTURE = re.compile(r'<img src="(?!\w+:)([^"]+)"')
+"""A picture with a size of its own: mkdocs follows the links of Markdown alone, and moves a page into a folder."""
 CODE = re.compile(r"(<pre.*?</pre>|<code.*?</code>)", re.S)
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    up, folder = "../" * page.url.count("/"), posixpath.dirname(page.file.src_uri)
+    moved = lambda tag: f'<img src="{up}{posixpath.normpath(posixpath.join(folder, tag[1]))}"'
+    markdown = PICTURE.sub(moved, markdown)
     return markdown.replace("<!-- references -->", listed(BIBLIOGRAPHY.read_text("utf-8")))
 
 

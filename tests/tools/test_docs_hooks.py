@@ -33,3 +33,13 @@ def test_keys_become_links_except_in_code():
         '<p>See <a href="../../references/#Luh1980">[Luh1980]</a>.</p><pre>[Luh1980]</pre>'
     )
     assert docs_hooks.on_page_content(content, page("references.md", "references/")) == content
+
+
+def test_pictures_of_a_size_are_found_from_the_folder_of_their_page():
+    job = page("jobs/payload.md", "jobs/payload/")
+    shown = docs_hooks.on_page_markdown('<img src="../images/payload.png" width="620">', job)
+    assert shown == '<img src="../../images/payload.png" width="620">'
+    first = docs_hooks.on_page_markdown('<img src="images/charmie.png">', page("index.md", ""))
+    assert first == '<img src="images/charmie.png">'
+    elsewhere = '<img src="https://example.org/x.png">'
+    assert docs_hooks.on_page_markdown(elsewhere, job) == elsewhere
