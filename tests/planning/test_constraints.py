@@ -15,6 +15,8 @@ from linkwork.collision import Capsule, CollisionModel, Sphere
 from linkwork.errors import InvalidInput, NotPossible, UnknownName
 from linkwork.model import Body, Joint, Limits, MassProperties, Model, Placement
 from linkwork.planning import Constraint, PoseGoal, plan, plan_many, project
+from linkwork.planning.constraints import Manifold
+from linkwork.planning.questions import space_of
 from tests.collision.scenes import SCENES
 from tests.planning.test_plan import arm
 
@@ -135,6 +137,33 @@ def test_boxes_keep_a_point_between_planes_and_the_centre_of_mass_over_the_feet(
     x = -robot.center_of_mass(straight)[:, 0]
     y = robot.pose(straight, "left2")[:, 1, 3]
     assert x.max() > 0.26 or x.min() < -0.03 or y.min() < 0.09 or y.max() > 0.73
+
+
+def test_a_box_that_is_kept_holds_nothing_back() -> None:
+    """The nearest configuration that meets an equality is the same, whether or not a wide box is met besides."""
+    model = two_arms()
+    q = np.array([0.5, 1.4, 0.3, 1.6, 0.7, 0.3])
+    at = model.robot.pose(q, "left2")
+    aside = at.copy()
+    aside[0, 3] += 0.1
+    equal = lw.tasks.FrameTask("left2", aside, position_cost=(1, 0, 0), rotation_cost=0.0)
+    wide = Constraint(lw.tasks.FrameTask("left2", at, position_cost=(0, 1, 0), rotation_cost=0.0), -0.5, 0.5)
+    np.testing.assert_allclose(project(model, q, [equal, wide]), project(model, q, [equal]), atol=1e-9)
+
+
+def test_the_tilt_of_an_axis_is_what_the_task_misses() -> None:
+    """Two rotations of three as the tilt of the third axis: the same to first order, so boxes mean the same."""
+    robot, tool = arm().robot, arm().robot.bodies[-1]
+    q = np.array([0.2, -1.4, 1.6, -1.2, -1.4, 0.3])
+    target = robot.pose(q, tool)
+    space = space_of(arm(), None, None, "test")
+    near = q + 1e-5 * np.random.default_rng(2).normal(size=6)
+    residuals = []
+    for cost in ((1, 1, 0), (1, 1, 1)):
+        task = lw.tasks.FrameTask(tool, target, position_cost=0.0, rotation_cost=cost)
+        residuals.append(np.array(Manifold(space, [Constraint(task)])._residual(near)).ravel()[:2])
+    assert np.abs(residuals[1]).min() > 1e-7
+    np.testing.assert_allclose(residuals[0], residuals[1], atol=1e-9)
 
 
 @cache

@@ -10,9 +10,9 @@ import pytest
 import linkwork as lw
 from linkwork.collision import Box, Capsule, CollisionModel, Obstacles, Sphere
 from linkwork.errors import InvalidInput
-from linkwork.planning import CartesianPath, Replanner, cartesian
+from linkwork.planning import CartesianPath, Replanner, Roadmap, cartesian
 from linkwork.planning.cartesian import _end
-from linkwork.planning.free_axis import JOINED
+from linkwork.planning.free_axis import JOINED, counted
 from tests.planning.test_plan import arm, planar
 from tests.planning.test_roadmap import GOAL, START, point
 
@@ -143,7 +143,12 @@ def test_every_stop_has_its_reason() -> None:
     far = links.robot.pose(start, "lower")
     far[0, 3] += 0.5
     beyond = cartesian(links, far, "lower", start, axes=("x", "y"))
-    assert not beyond.success and beyond.reason.split(":")[0] in ("singularity", "reach"), beyond.reason
+    assert not beyond.success and beyond.reason.startswith("singularity: the Jacobian has condition"), beyond.reason
+    assert beyond.fraction == 0.0  # the origin of this link is its joint, which goes round the shoulder alone
+    # velocities along world x, seen by a target whose y axis that is
+    J = np.eye(6)[:, :1]
+    turned = lw.pose((0.0, 0.0, 0.0), rpy=(0.0, 0.0, -np.pi / 2))
+    np.testing.assert_allclose(counted(J, turned, [0, 1, 5]), [[0.0], [1.0], [0.0]], atol=1e-12)
     with pytest.raises(InvalidInput, match="tolerance"):
         cartesian(links, far, "lower", start, tolerance=-1.0)
     with pytest.raises(InvalidInput, match="step"):
@@ -180,6 +185,20 @@ def test_what_samples_step_over_is_not_kept() -> None:
     assert unproved.step(START).how == "kept"
 
 
+def test_a_roadmap_has_no_seam_where_a_joint_turns_without_end() -> None:
+    """The nearest of all nodes, the short way round, is a neighbour of each."""
+    built = Roadmap.build(planar(), None, 120)
+    ways = built.nodes[:, None] - built.nodes[None]
+    ways[..., 0] = (ways[..., 0] + np.pi) % (2 * np.pi) - np.pi
+    apart = np.linalg.norm(ways, axis=2) + 10.0 * np.eye(len(built.nodes))
+    edges = {frozenset(pair) for pair in built.edges.tolist()}
+    assert all(frozenset((k, int(near))) in edges for k, near in enumerate(apart.argmin(axis=1)))
+    across = np.abs(np.diff(built.nodes[built.edges][..., 0], axis=1)) > np.pi
+    assert across.any()
+    back = built.plan([3.0, 0.3], [-3.0, 0.3])
+    assert back.certified and np.abs(np.diff(back.path, axis=0)).max() < np.pi
+
+
 def test_a_joint_without_end_may_be_told_a_turn_further() -> None:
     model = planar()
     planner = Replanner(model, [2.0, 0.3])
@@ -197,6 +216,8 @@ def test_repairs_keep_constraints() -> None:
     first = planner.step(start)
     assert first.how == "planned" and first.certified
     assert planner.step(np.array([-0.5, -0.5])).how == "kept"
+    ways = np.array([[1.0, 1.0], [1.0, 0.5]])  # along the line, and off it
+    assert planner._good(start, np.array([start, start]), ways).tolist() == [True, False]
     ball = Obstacles({"ball": Sphere((0.0, 0.0, 0.0), 0.2)})
     planner.limit = 0.05
     assert planner.step(np.array([-0.5, -0.5]), ball).how == "stopped"  # nothing else is on the line

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from functools import cache
 
@@ -13,6 +14,7 @@ from linkwork.collision import Box, Capsule, CollisionModel, Obstacles, Sphere
 from linkwork.errors import InvalidInput, NotPossible, UnknownName
 from linkwork.model import Body, Joint, Limits, MassProperties, Model, Placement
 from linkwork.planning import PoseGoal, plan, plan_many, shorten
+from linkwork.planning.blends import _deviation, _parabola
 from linkwork.planning.space import Space
 from tests.collision.scenes import SCENES, shapes_on
 from tests.collision.test_checker import by_coal, some_pairs
@@ -93,6 +95,17 @@ def test_the_rounded_motion_keeps_the_clearance_that_is_told() -> None:
     assert around.clearance == pytest.approx(0.039, rel=0.11) and nearest < 0.03
     assert 0.85 * nearest <= around.motion_clearance() <= nearest + 1e-12
     assert np.isnan(plan(arm(), start, goal, SCENES["shelves"], certify=False).motion_clearance())
+
+
+def test_chords_are_no_further_from_a_corner_s_parabola_than_is_said() -> None:
+    generator = np.random.default_rng(1)
+    a, b = generator.normal(size=(2, 4))
+    corner, d, chords = (generator.normal(size=4), a, b), 0.3, 4
+    share = np.linspace(0.0, 1.0, 64, endpoint=False)[:, None]
+    fine, coarse = _parabola(corner, d, 64 * chords)[:-1], _parabola(corner, d, chords)
+    along = np.concatenate([p + share * (q - p) for p, q in itertools.pairwise(coarse)])
+    np.testing.assert_allclose(np.abs(fine - along).max(axis=0), _deviation(corner, d, chords), rtol=1e-9)
+    np.testing.assert_allclose(coarse[[0, -1]], [corner[0] - d * a, corner[0] + d * b], atol=1e-15)
 
 
 def test_a_seed_changes_shortcuts_too() -> None:

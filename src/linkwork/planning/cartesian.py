@@ -16,7 +16,7 @@ from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidInput
 from linkwork.formats.tabular import Tabular
 from linkwork.inverse.solve import inverse_kinematics
-from linkwork.planning.free_axis import FreeAxis
+from linkwork.planning.free_axis import FreeAxis, counted, counted_rows
 from linkwork.planning.questions import one_configuration, space_of, touch_of
 from linkwork.results import short_repr
 from linkwork.trajectory.turns import log_of, turned_by
@@ -24,7 +24,7 @@ from linkwork.trajectory.turns import log_of, turned_by
 JUMP = 0.35  # [rad, m] between neighbouring points that no continuous motion makes
 MOST_POINTS = 200_000
 NEAR_LIMIT = 1e-6
-SINGULAR = 1e-3  # least singular value of the Jacobian, of the largest
+SINGULAR = 1e-2  # least singular value of the Jacobian, of the largest
 
 
 @short_repr
@@ -90,7 +90,7 @@ def cartesian(
     answer = inverse_kinematics(subject, targets[1:], frame, start, "numeric", options)
     rows = np.concatenate([start[None], answer.q])
     solved = np.concatenate([[True], np.atleast_1d(answer.success)])
-    last, reason = _end(model, rows, solved, around, frame, step, targets)
+    last, reason = _end(model, rows, solved, around, frame, step, targets, axes)
     tracked = CartesianPath(rows[: last + 1], last / (len(rows) - 1), reason, targets, np.arange(last + 1))
     if last == len(rows) - 1 or model.collides(start, around):
         return tracked
@@ -131,7 +131,14 @@ def _between(poses: np.ndarray, spacing: float, turn: float) -> np.ndarray:
 
 
 def _end(
-    model: CollisionModel, q: np.ndarray, solved: np.ndarray, obstacles: Any, frame: str, step: float, poses: np.ndarray
+    model: CollisionModel,
+    q: np.ndarray,
+    solved: np.ndarray,
+    obstacles: Any,
+    frame: str,
+    step: float,
+    poses: np.ndarray,
+    axes: Sequence[str] | None = None,
 ) -> tuple[int, str]:
     """The last point that is reached, and why it is the last."""
     jumps = np.r_[False, np.abs(np.diff(q, axis=0)).max(axis=1) > JUMP]
@@ -152,7 +159,8 @@ def _end(
     if on.any():
         joint = space_of(model, None, None, "cartesian").joint_of(int(np.argmax(on)))
         return last, f'limit: joint "{joint}" is at its limit, {at}'
-    values = np.linalg.svd(quantities.evaluate(model.subject, "jacobian", {"q": q[last]}, frame), compute_uv=False)
+    J = quantities.evaluate(model.subject, "jacobian", {"q": q[k]}, frame)  # as near as it came
+    values = np.linalg.svd(counted(J, poses[k], counted_rows(axes)), compute_uv=False)
     if values[-1] < SINGULAR * values[0]:
         return last, f"singularity: the Jacobian has condition {values[0] / max(values[-1], 1e-300):.2g}, {at}"
     return last, f"reach: no configuration near the last one brings the frame there, {at}"

@@ -53,7 +53,7 @@ class FreeAxis:
         free: Free,
     ) -> None:
         self.subject, self.poses, self.frame, self.free = subject, poses, frame, free
-        self.rows = [k for k, name in enumerate(AXES) if axes is None or name in axes]
+        self.rows = counted_rows(axes)
         self.options: dict[str, Any] = {"tolerance": tolerance, "restarts": 0}
         if axes is not None:
             self.options["axes"] = axes
@@ -110,8 +110,7 @@ class FreeAxis:
     def _null(self, q: np.ndarray, k: int) -> np.ndarray:
         """Unit directions (n, nv, spare) in which the frame does not move, in what counts."""
         J = quantities.evaluate(self.subject, "jacobian", {"q": q}, self.frame)
-        turned = self.poses[k, :3, :3].T
-        local = np.concatenate([turned @ J[:, :3], turned @ J[:, 3:]], axis=1)[:, self.rows][:, :, self.moving]
+        local = counted(J, self.poses[k], self.rows)[:, :, self.moving]
         directions = np.zeros((len(q), self.subject.nv, self.spare))
         directions[:, self.moving] = np.swapaxes(np.linalg.svd(local)[2][:, len(self.rows) :], 1, 2)
         return directions
@@ -137,6 +136,17 @@ class FreeAxis:
             way.append(int(before[way[-1]]))
         order = np.array(way[::-1])
         return Through(points[order], pose[order])
+
+
+def counted_rows(axes: Sequence[str] | None) -> list[int]:
+    """Which rows of a Jacobian count: those of some of x y z rx ry rz, or all."""
+    return [k for k, name in enumerate(AXES) if axes is None or name in axes]
+
+
+def counted(J: np.ndarray, pose: np.ndarray, rows: list[int]) -> np.ndarray:
+    """Rows of Jacobians (..., 6, nv), which are in world axes, in axes of a target."""
+    turned = pose[:3, :3].T
+    return np.concatenate([turned @ J[..., :3, :], turned @ J[..., 3:, :]], axis=-2)[..., rows, :]
 
 
 def _thinned(rows: np.ndarray, known: np.ndarray) -> np.ndarray:
