@@ -10,23 +10,13 @@ import time
 import numpy as np
 
 import linkwork as lw
-from linkwork.collision import Box, Capsule, CollisionModel, Obstacles
+from linkwork.collision import Box, Capsule, Obstacles
 from linkwork.planning import plan, plan_many
-
-
-def capsules(robot: lw.Robot, radius: float) -> dict[str, list[Capsule]]:
-    """A capsule from joint to joint, for a description that has no shapes."""
-    links: dict[str, list[Capsule]] = {}
-    for joint in robot.model.joints:
-        end = np.array(joint.placement.position)
-        if joint.parent is not None and np.linalg.norm(end) > 2 * radius:
-            links.setdefault(joint.parent, []).append(Capsule((0, 0, 0), end, radius))
-    return links
 
 
 def main() -> None:
     robot = lw.load("ur5e")
-    model = CollisionModel(robot, capsules(robot, 0.05))
+    model = lw.collision.model(robot)
     cell = Obstacles(
         {
             "table": Box((1.2, 1.2, 0.1), (0.0, 0.0, -0.16)),

@@ -7,8 +7,9 @@ A sin psi + B cos psi + C. With e1, e2, e3 the three axes of either at zero and 
     q2 = l   only where   e1' R e3 = e1' E2(l) e3
     q3 = l   only where   e2' E3(l) R' e1 = e2' e1
 
-each of which at most two arm angles meet. Branches can change places where e1' R e3 is largest or least (q2 singular).
-Between neighbouring ones of all these angles nothing changes, so that one look into each piece decides it.
+each of which at most two arm angles meet. Where q2 is singular, e1 = R e3, branches change places; the first and last
+hold there for every l. Between neighbouring ones of all these angles nothing changes, so that one look into each piece
+decides it.
 Source: [Shimizu2008] (joints as functions of the arm angle).
 """
 
@@ -37,7 +38,7 @@ def breaks_of(axes: np.ndarray, q: np.ndarray, limits: Sequence[tuple[float, flo
     R = turns[0] @ turns[1] @ turns[2]
     e1, e2, e3 = axes
     reach = R @ e3
-    breaks = _extremes(reach @ e1)
+    breaks: list[float] = []
     for k, both in enumerate(limits):
         for limit in both:
             if not math.isfinite(limit):
@@ -97,8 +98,3 @@ def _crossings(values: np.ndarray, level: float) -> list[float]:
         return []
     middle, half = math.atan2(A, B), math.acos(max(-1.0, min(1.0, (level - C) / size)))
     return [middle - half, middle + half]
-
-
-def _extremes(values: np.ndarray) -> list[float]:
-    A, B, _ = _wave(values)
-    return [math.atan2(A, B), math.atan2(-A, -B)] if math.hypot(A, B) > 1e-14 else []
