@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 import linkwork as lw
 from linkwork.collision import Capsule, CollisionModel, Obstacles, Sphere
 from linkwork.errors import InvalidFile, InvalidInput, NotPossible, UnknownName
-from linkwork.planning import KinematicGraph, split_regional
+from linkwork.planning import KinematicGraph, node_ways, split_regional
 from linkwork.planning.joint_grid import JointGrid
 from linkwork.planning.sampling import cells_of
-from linkwork.planning.search import costs_from
+from linkwork.planning.search import cheapest_to, costs_from
 from linkwork.reproduce.paper_06 import (
     GOAL,
     LENGTHS,
@@ -315,13 +315,22 @@ class Refusing:
         return SimpleNamespace(free=~(crosses & (np.minimum(first[:, 1], last[:, 1]) > self.above)))
 
 
-def test_steps_that_are_not_proved_are_gone_around_at_last_through_the_whole_map():
+def test_steps_that_are_not_proved_are_gone_around_at_last_through_the_whole_map(monkeypatch):
+    rounds = []
+
+    def counted(costs, start, ends):
+        rounds.append(start)
+        return cheapest_to(costs, start, ends)
+
+    monkeypatch.setattr(node_ways, "cheapest_to", counted)
     coarse, _, _ = beside_a_ball((0.1, 0.7, 0.1))
     goal = np.radians([100.0, 90.0])
     straight = coarse.plan(START, goal, "joint")
     for above, success in ((68.0, True), (-90.0, True), (-200.0, False)):
         guarded = coarse.with_obstacles(Refusing(above), ())
+        rounds.clear()
         way = guarded.plan(START, goal, "joint")
+        assert len(rounds) <= 6  # a wall of 72 steps is asked about along its length, not one way after the other
         assert way.success is success and way.certified_free is success
         if not success:
             assert way.reason.startswith("every way touches between its nodes at this resolution (joint steps 0.08727")
@@ -393,6 +402,18 @@ def test_a_joint_that_goes_round_has_no_seam():
     # the way itself has no seam either: one that were followed would not turn back once around
     np.testing.assert_allclose(np.degrees(plan.path[[0, -1], 0]), [170.0, 190.0], atol=1e-9)
     assert np.abs(np.diff(plan.path, axis=0)).max() <= math.radians(5.0) + 1e-9
+
+
+def test_a_joint_with_limits_a_turn_apart_does_not_go_round_and_a_slide_never_does():
+    row = {"a": 0.5, "d": 0.0, "alpha": 0.0, "theta": 0.0, "joint": "revolute"}
+    limited = lw.Robot.from_dh([{**row, "limits": (-math.pi, math.pi)}], check="any")
+    graph = KinematicGraph.build(limited, "link1", math.radians(5.0), 0.1, wrap="continuous")
+    assert graph.grid.wraps == (False,) and graph.grid.shape == (73,)
+    way = graph.plan(np.radians([170.0]), np.radians([-170.0]), "joint", goal_is="configuration")
+    assert np.abs(way.path).max() <= math.pi
+    rail = lw.Robot.from_dh([{**row, "joint": "prismatic"}], check="any")
+    with pytest.raises(InvalidInput, match="has no limits"):
+        KinematicGraph.build(rail, "link1", 0.1, 0.1, wrap="continuous")
 
 
 def test_half_way_between_nodes_the_lower_one_is_the_nearest():

@@ -67,6 +67,11 @@ class JointGrid:
         """Joint values (m, d) of a way without jumps of whole turns where a joint goes round."""
         return np.stack([np.unwrap(x) if wrap else x for x, wrap in zip(q.T, self.wraps, strict=True)], axis=1)
 
+    def beside(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Joint values b (m, d), whole turns away where that is nearer to a (m, d)."""
+        turns = np.where(self.wraps, 2 * math.pi, 0.0)
+        return b - turns * np.rint((b - a) / (2 * math.pi))
+
     def pairs(self) -> Iterator[Pair]:
         """Slices (here, there) that put every node beside one neighbour; each pair of neighbours comes up once."""
         for offset in _half_neighbourhood(len(self.shape)):

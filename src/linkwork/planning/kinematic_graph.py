@@ -203,6 +203,7 @@ class KinematicGraph:
             costs[free] = costs_from(node_graph(self, free, cost), first)
         return costs
 
+    @deadlines.limited
     def plan(
         self,
         start: ArrayLike,
@@ -212,12 +213,15 @@ class KinematicGraph:
         tolerance: float = 0.0,
         certify: bool = True,
         goal_is: GoalIs | None = None,
+        *,
+        time_limit: float | None = None,
     ) -> GraphPlan:
         """The cheapest way from a configuration (nq,) to a position (3,) of the point, or to a configuration (nq,).
 
         goal_is     "position" or "configuration"; None: by the shape of the goal, a position where nq is 3
         tolerance   goal vertices are all whose mean position is this near to the goal [m], beside those of its voxel
         certify     with obstacles: every step is proved free; steps that are not are planned around
+        time_limit  seconds after which it ends with NotPossible; None: as long as it takes
         """
         begin = finite(start, (self.subject.nq,), "plan: start")
         if outside := self.outside(begin):

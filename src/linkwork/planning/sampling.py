@@ -55,9 +55,11 @@ def joint_grid(
     if ranges is not None:
         bounds = finite(ranges, (len(names), 2), "build: ranges")
     values, wraps = [], []
-    for name, (low, high), step in zip(names, bounds, steps, strict=True):
+    for name, column, (low, high), step in zip(names, columns, bounds, steps, strict=True):
         free = not (math.isfinite(low) and math.isfinite(high))
-        round_trip = going_round and (free or abs(high - low - 2 * math.pi) < 1e-9)
+        own = (limits.lower[column], limits.upper[column])
+        goes_round = not (subject.model.joint(name).kind.slides or np.isfinite(own).any())
+        round_trip = going_round and goes_round and (free or abs(high - low - 2 * math.pi) < 1e-9)
         if free and not round_trip:
             raise InvalidInput(
                 f'build: joint "{name}" has no limits; give ranges= (--limits), or wrap="continuous" for a joint that '

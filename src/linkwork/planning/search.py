@@ -77,13 +77,3 @@ def admissible(graph: csr_array, goals: np.ndarray, heuristic: np.ndarray) -> bo
     """Whether the heuristic nowhere exceeds the true cost to the nearest goal (to rounding)."""
     true = dijkstra(graph.T.tocsr(), directed=True, indices=goals, min_only=True)
     return bool((heuristic <= true * (1 + 1e-12) + 1e-15).all())
-
-
-def without_steps(graph: csr_array, way: np.ndarray, refused: np.ndarray) -> csr_array:
-    """The graph without some steps of a way, both directions: they cost more than any way."""
-    dearer = graph.copy()
-    for a, b in zip(way[:-1][refused], way[1:][refused], strict=True):
-        for here, there in ((a, b), (b, a)):
-            row = slice(dearer.indptr[here], dearer.indptr[here + 1])
-            dearer.data[row][dearer.indices[row] == there] = math.inf
-    return dearer
