@@ -94,6 +94,12 @@ def test_the_rounded_motion_keeps_the_clearance_that_is_told() -> None:
     nearest = point().clearance(q, WALL).distance.min()
     assert around.clearance == pytest.approx(0.039, rel=0.11) and nearest < 0.03
     assert 0.85 * nearest <= around.motion_clearance() <= nearest + 1e-12
+    # told of a law is the clearance of its own rounding, of a law along another path none
+    limits = {"acceleration_limits": np.ones(2), "velocity_limits": np.ones(2), "torque_limits": np.full(2, 1e3)}
+    sharp, other = around.timed(0.1, **limits), replace(around, path=bent[[0, 2]], certified=False)
+    assert around.clearance_of(sharp) == around.motion_clearance(0.1) < around.motion_clearance() - 1e-3
+    assert around.clearance_of(around.timed(**limits)) == around.motion_clearance()
+    assert np.isnan(around.clearance_of(other.timed(**limits)))
     assert np.isnan(plan(arm(), start, goal, SCENES["shelves"], certify=False).motion_clearance())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -11,8 +12,10 @@ import pytest
 import linkwork as lw
 from linkwork.collision import Box, Obstacles, Sphere, save_obstacles
 from linkwork.errors import InvalidInput
+from linkwork.planning import plan as planned
 from linkwork.view.path_samples import along
 from linkwork.view.postures import quaternions
+from tests.planning.test_roadmap import WALL, point
 from tests.view.shaped import shaped_ur5e
 
 pytest.importorskip("viser")
@@ -158,3 +161,18 @@ def test_the_command_writes_a_report_and_opens_the_page(tmp_path):
     answer.then()
     with pytest.raises(InvalidInput, match="a plan that has a path"):
         lw.view.write_plan_report(None, report)
+
+
+def test_the_report_tells_the_clearance_of_the_motion_that_it_shows(monkeypatch):
+    """Not that of another rounding, and none of a law along a path that is not the plan's."""
+    from linkwork.view import plan_report
+
+    monkeypatch.setattr(plan_report, "_picture", lambda _: "")
+    bent = np.array([[-0.54, -1.0], [-0.54, 0.54], [1.0, 0.54]])
+    around = replace(planned(point(), bent[0], bent[-1], WALL), path=bent)
+    limits = {"acceleration_limits": np.ones(2), "velocity_limits": np.ones(2), "torque_limits": np.full(2, 1e3)}
+    sharp, foreign = around.timed(0.1, **limits), replace(around, certified=False).timed(**limits)
+    clear = around.motion_clearance(0.1)
+    assert clear < around.motion_clearance() - 1e-3
+    assert f"the motion, whose corners are rounded, at least {1e3 * clear:.3g} mm" in plan_report._told(around, sharp)
+    assert "whose corners" not in plan_report._told(around, foreign)

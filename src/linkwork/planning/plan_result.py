@@ -85,6 +85,12 @@ class Plan(Tabular, rows="path", within=1):
         known = self._blended(rounding)
         return max(0.0, tightened(self.model, known.chords, self.obstacles, 0.0) - known.apart)
 
+    def clearance_of(self, law: TimeLaw) -> float:
+        """`motion_clearance` with the rounding that a law of `timed` was made with; NaN for a law along another path,
+        of which nothing is known, and where nothing is proved."""
+        own = [rounding for rounding, known in self._roundings.items() if known.path is law.path]
+        return self.motion_clearance(own[0]) if own else math.nan
+
     def _blended(self, rounding: float) -> Blended:
         """The path with rounded corners, made once for each rounding."""
         if not self.success:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import Any
 
@@ -44,7 +45,7 @@ class PlanPage(ObstaclePage):
         self.model: CollisionModel | None = None
         self.answer: Plan | None = None
         self.law: Any = None
-        self.motion_clearance = float("nan")  # of the law
+        self.motion_clearance = math.nan  # of the law; NaN where it is not known
         self.milliseconds = 0.0
         self.start = self.goal = stand.scene.q
         self.gizmos: dict[str, Any] = {}
@@ -60,12 +61,13 @@ class PlanPage(ObstaclePage):
         self.model = answer.model
         self.file.value, self.shown.value = "" if file is None else str(file), True
         self.restart()
+        clear = math.nan if law is None else answer.clearance_of(law)
         with self.stand.lock:
             self.start, self.goal, self.answer, self.law = answer.path[0], answer.path[-1], answer, law
             for name, q in (("start", self.start), ("goal", self.goal)):
                 self._put(name, q)
             self.milliseconds = 1e3 * sum(answer.seconds.values())
-            self.motion_clearance = float("nan") if law is None else answer.motion_clearance()
+            self.motion_clearance = clear
             self.play.disabled = law is None
             self._draw()
             self._say()
@@ -156,7 +158,7 @@ class PlanPage(ObstaclePage):
         except LinkworkError as error:
             self.status.content += f"\n\nno time law: {error}"
             return
-        clear = answer.motion_clearance()
+        clear = answer.clearance_of(law)
         with self.stand.lock:
             if self.answer is answer and not self.stand.removed:
                 self.law, self.motion_clearance, self.play.disabled = law, clear, False
@@ -215,7 +217,10 @@ class PlanPage(ObstaclePage):
             return
         # of the motion in time as soon as there is one: its corners are rounded and may come nearer than the path
         clear = answer.bound if self.law is None else self.motion_clearance
-        proof = f"proved free, at least {1e3 * clear:.1f} mm clear" if answer.certified else "not proved"
+        proof = "not proved"
+        if answer.certified:
+            known = math.isfinite(clear)
+            proof = f"proved free, at least {1e3 * clear:.1f} mm clear" if known else "the path alone proved free"
         words = f"length {answer.length:.3f}, {len(answer.path)} waypoints, {proof}, {took}"
         if self.law is not None:
             words += f"; fastest motion {self.law.duration:.2f} s"

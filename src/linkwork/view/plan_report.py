@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,8 +56,10 @@ def _facade(plan: Plan) -> Robot:
 def _told(plan: Plan, law: TimeLaw) -> str:
     proof = "not proved free"
     if plan.certified:
-        motion = f"the motion, whose corners are rounded, at least {1e3 * plan.motion_clearance():.3g} mm"
-        proof = f"proved free, at least {1e3 * plan.clearance:.3g} mm clear; {motion}"
+        proof = f"proved free, at least {1e3 * plan.clearance:.3g} mm clear"
+        clear = plan.clearance_of(law)
+        if math.isfinite(clear):
+            proof += f"; the motion, whose corners are rounded, at least {1e3 * clear:.3g} mm"
     count = 0 if plan.obstacles is None else len(plan.obstacles)
     header = ("waypoints", "length [rad, m]", "duration [s]", "planned in [ms]", "obstacles")
     row = (len(plan.path), plan.length, float(law.duration), 1e3 * sum(plan.seconds.values()), count)
