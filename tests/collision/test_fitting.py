@@ -21,9 +21,10 @@ from linkwork.collision import (
     model,
 )
 from linkwork.collision.described import shape_of
-from linkwork.collision.fitting import fitted
+from linkwork.collision.fitting import cover, fitted
+from linkwork.collision.fitting import spheres as sphere_fitting
 from linkwork.collision.fitting.surface import hull_triangles, point_triangle, triangles
-from linkwork.errors import InvalidInput, NotPossible
+from linkwork.errors import ComputationError, InvalidInput, NotPossible
 from tests.collision.placements import kernel, rotations
 from tests.published import URDFS
 
@@ -93,6 +94,33 @@ def test_a_sphere_less_would_not_cover():
     spheres = fit_spheres(meshes()["panda_link7"], 0.02)[1:]
     centers, radii = np.array([s.center for s in spheres]), np.array([s.radius for s in spheres])
     assert not all(in_one_ball(t, centers, radii, 5) for t in triangles(meshes()["panda_link7"]))
+
+
+def behind_others():
+    """(a small triangle, balls): one holds it, 300 of nearly its size are nearer and do not."""
+    ways = np.random.default_rng(3).normal(size=(300, 3))
+    nearer = 0.6 * ways / np.linalg.norm(ways, axis=1)[:, None]
+    centers = np.concatenate([nearer, [[0.0, 0.0, 0.9]]])
+    radii = np.append(np.full(300, 0.5), 0.99)  # one octave
+    return np.array([[[0.0, 0, 0], [0.02, 0, 0], [0, 0.02, 0]]]), centers, radii
+
+
+def test_a_ball_behind_many_nearer_ones_is_asked():
+    corners, centers, radii = behind_others()
+    assert len(centers) > cover._MANY
+    proof = cover.prove(corners, centers, radii, 0.01)
+    assert proof.covered and np.flatnonzero(proof.needed).tolist() == [300]
+    np.testing.assert_allclose(proof.needed[300], np.hypot(0.9, 0.02), rtol=1e-12)
+    assert not cover.prove(corners, centers[:300], radii[:300], 0.01).covered
+
+
+def test_spheres_that_are_not_proved_to_cover_are_not_given(monkeypatch):
+    def unproved(corners, *_):
+        return (np.zeros((1, 3)), np.ones(1)), cover.Proof(corners, np.ones(1))
+
+    monkeypatch.setattr(sphere_fitting, "_chosen", unproved)
+    with pytest.raises(ComputationError, match="test: 12 pieces of the surface lie in none of 1 spheres"):
+        sphere_fitting.covering_balls(triangles(Box((0.1, 0.1, 0.1))), 0.02, "test")
 
 
 def test_the_panda_needs_few_spheres():

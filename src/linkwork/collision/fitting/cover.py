@@ -38,15 +38,14 @@ def prove(corners: np.ndarray, centers: np.ndarray, radii: np.ndarray, resolutio
     needed = np.zeros(len(centers))
     left = []
     rest = corners
+    near = len(centers) > _MANY
     while len(rest):
         check()
-        owner, farthest = _owners(rest, centers, radii)
-        held = owner >= 0
-        np.maximum.at(needed, owner[held], farthest[held])
-        rest = rest[~held]
+        rest = _not_held(rest, centers, radii, needed, near)
         edges = np.linalg.norm(rest[:, [1, 2, 0]] - rest, axis=2)
         small = edges.max(axis=1, initial=0.0) <= resolution
-        left.append(rest[small])
+        # nearer balls that do not hold a piece can hide the one that does, however often it is cut
+        left.append(_not_held(rest[small], centers, radii, needed, near=False) if near else rest[small])
         rest = halves(rest[~small], edges[~small])
     return Proof(np.concatenate(left) if left else np.zeros((0, 3, 3)), needed)
 
@@ -60,20 +59,27 @@ def halves(corners: np.ndarray, edges: np.ndarray) -> np.ndarray:
     return np.concatenate([np.stack([a, middle, c], axis=1), np.stack([middle, b, c], axis=1)])
 
 
-def _owners(corners: np.ndarray, centers: np.ndarray, radii: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _not_held(
+    corners: np.ndarray, centers: np.ndarray, radii: np.ndarray, needed: np.ndarray, near: bool
+) -> np.ndarray:
+    """The triangles that no ball holds; `needed` grows by what the others take of their balls."""
+    owner, farthest = _owners(corners, centers, radii, near)
+    held = owner >= 0
+    np.maximum.at(needed, owner[held], farthest[held])
+    return corners[~held]
+
+
+def _owners(corners: np.ndarray, centers: np.ndarray, radii: np.ndarray, near: bool) -> tuple[np.ndarray, np.ndarray]:
     """For each triangle the ball that holds it with most room, -1 for none, and its farthest corner from there.
 
-    Of very many balls those near a triangle are asked. One that is overlooked proves nothing less: its triangles are
-    cut once more.
+    All balls are asked, or those `near` a triangle: it may then get none although one holds it.
     """
     owner = np.full(len(corners), -1)
     farthest = np.zeros(len(corners))
-    if len(centers) > _MANY:
-        look, count = _near_ones(centers, radii)
-    else:
-        look, count = None, len(centers)
+    look, count = _near_ones(centers, radii) if near else (None, len(centers))
     step = max(1, _ROWS // max(1, 3 * count))
     for begin in range(0, len(corners), step):
+        check()
         some = corners[begin : begin + step]
         balls = None if look is None else look(some)
         far = _reach_all(some, centers) if balls is None else _reach(some, centers[balls])

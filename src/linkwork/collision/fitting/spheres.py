@@ -17,7 +17,7 @@ from linkwork.collision.fitting.cover import Proof, greedy, inside, prove
 from linkwork.collision.fitting.frame import own_frame
 from linkwork.collision.fitting.interior import inside_points
 from linkwork.collision.fitting.surface import Surface, hull_triangles, pieces
-from linkwork.errors import InvalidInput
+from linkwork.errors import ComputationError, InvalidInput
 
 log = logging.getLogger("linkwork")
 
@@ -70,6 +70,11 @@ def _in_own_frame(corners: np.ndarray, tolerance: float, who: str) -> Balls:
     on = points[:: max(1, len(points) // 2000)]
     centers, depths = np.concatenate([deep, on]), np.concatenate([depth, np.zeros(len(on))])
     chosen, proof = _chosen(corners, points, centers, depths, tolerance)
+    if not proof.covered:
+        raise ComputationError(
+            f"{who}: {len(proof.left)} pieces of the surface lie in none of {len(chosen[0])} spheres, "
+            "expected a larger tolerance"
+        )
     # no ball much larger than what it holds; the slack lets another way of cutting find the same proof
     used = proof.needed > 0.0
     used[0] |= not used.any()  # a surface that is one point
