@@ -17,8 +17,17 @@ from linkwork import rooms
 from linkwork.collision.certify import Certificate
 from linkwork.collision.clearance import Clearance
 from linkwork.collision.pair_clearances import PairClearances
+from linkwork.control.sliding import Margin
 from linkwork.errors import InvalidInput, UnknownName
 from linkwork.formats.tabular import Tabular
+from linkwork.inverse.singularity import PathSingularity
+from linkwork.loops.circuits import Circuits
+from linkwork.planning.cartesian import CartesianPath
+from linkwork.planning.graph_plan import GraphPlan
+from linkwork.planning.plan_result import Plan
+from linkwork.planning.roadmap import Roadmap
+from linkwork.synthesis.sensitivities import Sensitivity
+from linkwork.synthesis.spatial import FiveLegs, SphericalFourBar
 from tests.test_layers import MAY_IMPORT
 
 
@@ -141,6 +150,33 @@ def test_columns_have_the_numbers_of_the_fields():
     solution = lw.polynomials.Starts(np.ones(1) + 0j, np.array([[1 + 2j], [3 - 4j]]), 0, 1, 1).to_pandas()
     assert solution.to_numpy().tolist() == [[1.0, 2.0], [3.0, -4.0]]
     assert list(solution) == ["solutions[0].real", "solutions[0].imag"]
+
+
+def with_equal_sizes() -> Iterator[tuple[Tabular, set[str]]]:
+    """(a result whose other fields have as many entries as it has rows, the fields that are its columns)."""
+    two, pairs, yes = np.ones(2), np.ones((2, 2)), np.ones(2, dtype=bool)
+    names, which = ("a", "b"), np.array([0, 1])
+    near = {"distance", "body", "other", "point", "other_point", "normal", "gradient"}
+    yield Clearance(two, which, which, *(np.ones((2, 3)) for _ in range(3)), pairs, names, names), near
+    yield Clearance(0.1, "a", "b", *(np.ones(3) for _ in range(3)), two, names, names), near
+    numbers = (True, "solved", pairs, 1.0, True, 0.1, two, 1, 2, 3, {"search": 0.1})
+    yield Plan(*numbers, None, None, ((0.1, 1.0), (0.2, 0.9))), {"path"}
+    yield GraphPlan(True, "", (3, 4), 1.0, pairs), {"path"}
+    yield CartesianPath(pairs, 1.0, "complete", np.ones((2, 4, 4)), which), {"q", "index"}
+    yield Roadmap(None, None, pairs, np.array([[0, 1], [1, 0]]), yes, yes), {"nodes", "free_nodes"}
+    yield PathSingularity(two, two, two, two), {"sigma_min", "arc"}
+    yield lw.polynomials.Starts(two + 0j, pairs + 0j, 0, 1, 1), {"solutions"}
+    yield Sensitivity(names, np.ones((2, 3, 2)), np.ones((2, 3)), np.float64(1), two), {"slope", "band", "speed"}
+    yield Margin(two, two, two, ("joint 1: weak", "joint 2: weak")), {"needed", "gain", "band"}
+    yield Circuits(pairs, two, two, *(np.float64(1) for _ in range(3)), *(two for _ in range(5))), {"x", "way", "sine"}
+    axes, turns = np.ones((2, 3)), np.ones((2, 3, 3))
+    yield SphericalFourBar(axes, axes, turns), {"ground", "moving"}
+    yield FiveLegs(np.ones((5, 3)), np.ones((5, 3)), np.ones((5, 4, 4))), {"ground", "moving"}
+
+
+def test_what_happens_to_have_as_many_entries_as_rows_is_no_column():
+    for result, columns in with_equal_sizes():
+        assert {re.split(r"[\[.]", name)[0] for name in result.to_pandas()} == columns, type(result)
 
 
 def test_poles_have_frequency_and_damping():
@@ -292,7 +328,7 @@ def test_every_result_has_a_table_and_says_itself_in_words_of_its_own():
         if not cls.__module__.startswith("linkwork."):
             continue
         if cls._table is Tabular._table:
-            assert cls._rows in {part.name for part in fields(cls)}, cls
+            assert {cls._rows, *cls._aside} <= {part.name for part in fields(cls)}, cls
         written = cls.__repr__ is not object.__repr__ and not hasattr(cls.__repr__, "__wrapped__")
         assert written or not is_dataclass(cls) or cls.__name__.startswith("_"), f"{cls}: its repr may be pages long"
 

@@ -64,7 +64,8 @@ class Clearance(Tabular):
 
     def _table(self) -> dict[str, np.ndarray]:
         """Bodies and obstacles by their names; "" where there is nothing to touch."""
-        parts: dict[str, Any] = {part.name: getattr(self, part.name) for part in fields(self)}
+        names = [part.name for part in fields(self) if part.name not in ("bodies", "others")]
+        parts: dict[str, Any] = {name: getattr(self, name) for name in names}
         if np.ndim(self.distance):
             parts["body"] = np.array([*self.bodies, ""], dtype=object)[self.body]
             parts["other"] = np.array([*self.others, ""], dtype=object)[self.other]

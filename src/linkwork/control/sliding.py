@@ -29,7 +29,7 @@ AnyLaw = ReachingLaw | MemoryLaw | Twisting
 
 @short_repr
 @dataclass(frozen=True)
-class Margin(Tabular, rows="needed"):
+class Margin(Tabular, rows="needed", aside=("sentences",)):
     """Whether a law rejects a disturbance of accelerations, joint by joint.
 
     needed   the disturbance's bound D (nv,) [rad/s^2, m/s^2];  gain (nv,): what the law has at nu = 0+

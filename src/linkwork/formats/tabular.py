@@ -25,23 +25,26 @@ class Tabular:
 
     A result gives its columns by `_table`, one line of text by `__repr__`. A dataclass need not: it names the field
     whose shape is that of its rows, `class Clearance(Tabular, rows="distance")`, and its fields are the columns; the
-    last `within` axes of that field belong to one row, `class Assembly(Tabular, rows="q", within=1)`.
+    last `within` axes of that field belong to one row, `class Assembly(Tabular, rows="q", within=1)`. Fields that have
+    nothing to do with the rows, and may have as many entries, stand `aside`: `aside=("goal",)`.
     """
 
     __slots__ = ()
 
     _rows: ClassVar[str] = ""
     _within: ClassVar[int] = 0
+    _aside: ClassVar[tuple[str, ...]] = ()
 
-    def __init_subclass__(cls, rows: str = "", within: int = 0, **options: Any) -> None:
+    def __init_subclass__(cls, rows: str = "", within: int = 0, aside: tuple[str, ...] = (), **options: Any) -> None:
         super().__init_subclass__(**options)
         if rows:
-            cls._rows, cls._within = rows, within
+            cls._rows, cls._within, cls._aside = rows, within, aside
 
     def _table(self) -> Mapping[str, Any]:
         """name -> (n,): the columns of the table, all of one length."""
         shape = np.shape(getattr(self, self._rows))
-        parts = {part.name: getattr(self, part.name) for part in fields(self)}  # type: ignore[arg-type]
+        names = [part.name for part in fields(self) if part.name not in self._aside]  # type: ignore[arg-type]
+        parts = {name: getattr(self, name) for name in names}
         return table_of(shape[: len(shape) - self._within], parts)
 
     def to_numpy(self) -> np.ndarray:

@@ -73,7 +73,7 @@ class Singularity(Tabular, rows="singular"):
 
 @short_repr
 @dataclass(frozen=True)
-class PathSingularity(Tabular, rows="sigma_min"):
+class PathSingularity(Tabular, rows="sigma_min", aside=("crossings", "arcs")):
     """Singularities along a path of N configurations.
 
     sigma_min   (N,); arc (N,): length of the path so far in joint space [rad, m]

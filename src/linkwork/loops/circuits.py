@@ -50,7 +50,7 @@ Rows = Callable[[SX, SX], SX]
 
 @short_repr
 @dataclass(frozen=True)
-class Circuits(Tabular, rows="way"):
+class Circuits(Tabular, rows="way", aside=("met", "first", "last", "first_branch", "last_branch")):
     """Circuits of a batch.
 
     x        (..., rows, n) postures along the way; NaN after its end

@@ -29,7 +29,7 @@ SINGULAR = 1e-2  # least singular value of the Jacobian, of the largest
 
 @short_repr
 @dataclass(frozen=True)
-class CartesianPath(Tabular, rows="q", within=1):
+class CartesianPath(Tabular, rows="q", within=1, aside=("poses",)):
     """How far a frame gets through its poses.
 
     q          (k, nq) configurations, the first is q0

@@ -34,7 +34,7 @@ Heuristic = Callable[[Vertices, np.ndarray], np.ndarray]
 
 @short_repr
 @dataclass(frozen=True)
-class GraphPlan(Tabular, rows="path", within=1):
+class GraphPlan(Tabular, rows="path", within=1, aside=("vertices",)):
     """A way through the graph.
 
     success, reason      whether there is one, and why not

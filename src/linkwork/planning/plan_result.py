@@ -24,7 +24,7 @@ REASONS = ("solved", "start in collision", "goal in collision", "goal out of rea
 
 
 @dataclass(frozen=True, repr=False)
-class Plan(Tabular, rows="path", within=1):
+class Plan(Tabular, rows="path", within=1, aside=("goal", "history")):
     """The answer to one problem.
 
     success      there is a path

@@ -36,7 +36,7 @@ _ROUND = 256  # nodes whose neighbours are looked for without a look at the cloc
 
 
 @dataclass(frozen=True, eq=False)
-class Roadmap(Tabular, rows="free_nodes"):
+class Roadmap(Tabular, rows="free_nodes", aside=("edges", "free_edges")):
     """Nodes (n, nq), candidate edges (m, 2) between neighbours, and which of them are free now.
 
     free_nodes (n,), free_edges (m,)   among `obstacles`; `updated` asks them again for other obstacles

@@ -15,7 +15,7 @@ from linkwork.results import short_repr
 
 @short_repr
 @dataclass(frozen=True)
-class Starts(Tabular, rows="solutions", within=1):
+class Starts(Tabular, rows="solutions", within=1, aside=("parameters",)):
     """Where paths begin.
 
     parameters   (m,) complex, generic

@@ -30,7 +30,7 @@ MOST_SAMPLES = 1_000_000
 
 @short_repr
 @dataclass(frozen=True)
-class Sensitivity(Tabular, rows="speed"):
+class Sensitivity(Tabular, rows="speed", aside=("dimensions",)):
     """Derivatives at the positions of a task; dimensions are the x and y of every point, in the order of `names`.
 
     dimensions   names of the columns: "A.x", "A.y", ...

@@ -41,7 +41,7 @@ STEPS = (15.0, 30.0, 45.0)
 
 @short_repr
 @dataclass(frozen=True)
-class SolutionMap(Tabular, rows="valid"):
+class SolutionMap(Tabular, rows="valid", aside=("task", "curves")):
     """Four-bars of every pair of dyads of the curve, (n, n): row the driving dyad, column the driven one.
 
     curves             the dyads, n of them

@@ -79,7 +79,7 @@ class Legs(_Pairs):
 
 @short_repr
 @dataclass(frozen=True)
-class SphericalFourBar(Tabular, rows="ground", within=1):
+class SphericalFourBar(Tabular, rows="ground", within=1, aside=("rotations",)):
     """Axes through one centre at position 1, as unit vectors: ground (2, 3) and moving (2, 3), crank first.
 
     rotations   (n, 3, 3) of the coupler, those of the task
@@ -94,7 +94,7 @@ class SphericalFourBar(Tabular, rows="ground", within=1):
 
 @short_repr
 @dataclass(frozen=True)
-class FiveLegs(Tabular, rows="ground", within=1):
+class FiveLegs(Tabular, rows="ground", within=1, aside=("poses",)):
     """A body on five legs: ground (5, 3), moving (5, 3) points at position 1 [m], and the poses (n, 4, 4)."""
 
     ground: np.ndarray
