@@ -11,7 +11,7 @@ import pytest
 
 import linkwork as lw
 from linkwork import peers
-from linkwork.errors import LinkworkError
+from linkwork.errors import LinkworkError, UnknownName
 
 
 @pytest.mark.parametrize("theirs", sorted(peers.NAMES))
@@ -65,3 +65,15 @@ def test_wrong_calls_say_the_right_one():
         lw.load("ur5e").inverse_kinematics(lw.pose(), tolerance=1e-6)
     with pytest.raises(TypeError, match=r"from_dh: rows missing; from_dh\(rows, "):
         lw.Robot.from_dh()
+
+
+def test_a_wrong_quantity_says_ours_and_lists_what_there_is():
+    robot = lw.load("ur5e")
+    for call in (robot.function, robot.prepare):
+        with pytest.raises(UnknownName) as told:
+            call("rnea")
+        assert 'no quantity "rnea"; here it is "inverse_dynamics"; there are acceleration, ' in str(told.value)
+        assert "mass_matrix, " in str(told.value)
+        assert "quartic" not in str(told.value)
+    with pytest.raises(UnknownName, match='did you mean "mass_matrix"'):
+        robot.function("mass_matrx")

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from linkwork import configurations, quantities
 from linkwork.arguments import as_doubles, choice, flag, number
 from linkwork.doors import with_door
-from linkwork.errors import InvalidInput
+from linkwork.errors import InvalidInput, UnknownName, listed
 from linkwork.foreign_poses import is_rotation
 from linkwork.gradient import Gradient, Reduce
 from linkwork.gradient import gradient as gradient_of
@@ -24,7 +24,7 @@ from linkwork.mechanism_methods import MechanismMethods
 from linkwork.model import Model, Placement, edit
 from linkwork.model.parametric import Edited, Parametric, unknown_variable
 from linkwork.model.validation import sound
-from linkwork.peers import OtherName, with_other_names
+from linkwork.peers import NAMES, OtherName, with_other_names
 from linkwork.poses import pose
 from linkwork.quantities.functions import named_function
 from linkwork.quantities.methods import QuantityMethods
@@ -378,7 +378,7 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
         payload, forces: bodies and frames whose payload or external force is an input too. Live variables are inputs.
         See quantities/functions.py.
         """
-        return named_function(self.subject, name, frame, payload, forces)
+        return named_function(self.subject, _known_quantity(name), frame, payload, forces)
 
     def export_c(self, name: str, path: str | Path, frame: str | None = None) -> Path:
         """Write a quantity as a C file without dependencies (CasADi's code generator)."""
@@ -393,7 +393,7 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
     def prepare(self, *names: str, frame: str | None = None) -> Robot:
         """Compile these quantities now (or load them from the cache), for single samples and batches."""
         for name in names:
-            framed = quantities.quantity(name).frame
+            framed = quantities.quantity(_known_quantity(name)).frame
             quantities.kernel_of(self.subject, name, frame if framed else None).prepare()
         return self
 
@@ -421,3 +421,15 @@ def _placement(xyz: Any, rotation: Any) -> Placement:
     if turn.shape != (3, 3):
         raise InvalidInput(f"rotation has shape {turn.shape}, expected (3, 3); angles: xyz=lw.pose(xyz, rpy=...)")
     return Placement(from_matrix(turn.tolist()), tuple(position.tolist()))
+
+
+def _known_quantity(name: str) -> str:
+    """The name of a quantity; a wrong one is refused with what was probably meant, and all that there are."""
+    try:
+        quantities.quantity(name)
+    except UnknownName as error:
+        known = [each for each in quantities.every_quantity() if each in quantities.QUANTITIES or hasattr(Robot, each)]
+        ours = NAMES.get(str(name), "").partition("(")[0]
+        here = f'; here it is "{ours}"' if ours in known else ""
+        raise UnknownName(f"{error}{here}; there are {listed(sorted(known), len(known))}") from None
+    return name
