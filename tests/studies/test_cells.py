@@ -7,7 +7,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from linkwork.collision import Box, CollisionModel, Obstacles
+import linkwork as lw
+from linkwork.collision import Box, Capsule, CollisionModel, Obstacles
 from linkwork.errors import InvalidInput
 from linkwork.planning import PoseGoal, plan
 from linkwork.studies import cell_layouts
@@ -51,6 +52,33 @@ def test_a_layout_is_what_plans_alone_say_and_only_the_relative_place_counts() -
     assert again.cycle[0, 0] == pytest.approx(study.cycle[0, 2], rel=1e-6)
     name, base = study.best
     assert name == "" and study.planned.max() == study.planned[0, int(np.argmax((study.bases == base).all((1, 2))))]
+
+
+def planar(length: float) -> CollisionModel:
+    """Two links in a plane and a hand that turns, the first link of some length."""
+    rows = [
+        {"a": a, "d": 0.0, "alpha": 0.0, "theta": 0.0, "joint": "revolute", "limits": (-3.0, 3.0)}
+        for a in (length, 0.3, 0.0)
+    ]
+    robot = lw.Robot.from_dh(rows, check="any", name=f"planar {length}")
+    shapes = {"link1": [Capsule((-length, 0, 0), (0, 0, 0), 0.02)], "link2": [Capsule((-0.3, 0, 0), (0, 0, 0), 0.02)]}
+    return CollisionModel(robot, shapes, pairs=[])
+
+
+def test_a_longer_arm_reaches_more_and_the_best_layout_says_so() -> None:
+    """Two lengths of a link and two bases in one study: places by the circle that each arm reaches."""
+    places = np.tile(np.eye(4), (6, 1, 1))
+    places[:, 0, 3] = np.linspace(0.45, 0.95, 6)  # 0.45, 0.55, ... 0.95 m ahead
+    models = {"short": planar(0.3), "long": planar(0.5)}
+    study = cell_layouts(models, places, "link3", np.array([0.8, 0.8, -1.6]), [(0, 0, 0), (0.2, 0, 0)], speeds=1.0)
+    reach = {"short": 0.6, "long": 0.8}
+    for row, name in enumerate(study.designs):
+        for column, ahead in enumerate((0.0, 0.2)):
+            expected = (np.abs(places[:, 0, 3] - ahead) <= reach[name]).sum()
+            assert study.reached[row, column] == study.planned[row, column] == expected
+    name, base = study.best
+    assert name == "long" and base[0, 3] == 0.2 and study.planned.max() == 6
+    assert (study.cycle > 0.0).all() and (study.length > 0.0).all()
 
 
 def test_what_is_wrong_is_said() -> None:
