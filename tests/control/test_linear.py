@@ -178,6 +178,19 @@ def test_the_gain_margin_is_where_the_loop_becomes_unstable():
     assert not closed_loop(one(), slower, Q[1:]).stable
 
 
+def test_the_loop_gain_of_a_continuous_law_is_its_gains_times_the_plant():
+    """L = (kp, kd) (s - A)^-1 B of the joint that is cut, the other one closed."""
+    kp, kd = np.array([20.0, 10.0]), np.array([2.0, 0.5])
+    loop, model = closed_loop(arm(), PD(kp, kd, Q), Q, friction=False), linearise(arm(), Q)
+    K = np.hstack([np.diag(kp), np.diag(kd)])
+    w = np.array([0.5, 3.0, 20.0, 200.0])
+    for joint, other in ((0, 1), (1, 0)):
+        closed = model.A - np.outer(model.B[:, other], K[other])
+        expected = [K[joint] @ np.linalg.solve(1j * x * np.eye(4) - closed, model.B[:, joint]) for x in w]
+        np.testing.assert_allclose(loop.loop_gain(joint).frequency_response(w)[:, 0, 0], expected, rtol=1e-9)
+    np.testing.assert_allclose(np.sort_complex(loop.poles), np.sort_complex(np.linalg.eigvals(model.A - model.B @ K)))
+
+
 def test_root_locus_follows_its_branches_into_instability():
     mass = 1.0 / linearise(one(), Q[1:]).B[1, 0]
     limit = 2.0 * mass / 5e-3  # of pure damping on a held mass

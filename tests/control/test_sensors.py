@@ -115,6 +115,7 @@ def test_rate_limit_and_dead_time_act_on_the_samples():
     slow = run(Sampled(RateLimited(PD(20.0, 2.0, GOAL), 100.0), 1e-3))
     assert np.abs(np.diff(slow.tau, axis=0)).max() <= 0.1 + 1e-12 and abs(slow.tau[0, 0]) <= 0.1 + 1e-12
     assert np.abs(np.diff(plain.tau, axis=0)).max() > 0.5  # the limit is what holds it
+    np.testing.assert_allclose(slow.tau[:5], 0.1 * np.arange(1, 6)[:, None] * [1, 1], rtol=1e-12)  # towards the goal
     late = run(Sampled(DeadTime(PD(20.0, 2.0, GOAL), 3), 1e-3))
     delayed = run(Sampled(PD(20.0, 2.0, GOAL), 1e-3, delay=3e-3))
     assert (late.tau[:3] == 0).all()
