@@ -134,19 +134,84 @@ def test_sources_are_read_again_only_where_one_was_touched(folder, tmp_path, mon
     folder.mkdir(mode=0o700, exist_ok=True)
     asked = cache._sources.__wrapped__  # as in another process
 
-    monkeypatch.setattr(keys, "sources_hash", keys.sources_hash.__wrapped__)
-    first = asked(folder)
+    first = asked()
     assert first == keys.sources_hash()
     monkeypatch.setattr(keys, "sources_hash", lambda: "f" * 64)
-    assert asked(folder) == first
+    assert asked() == first
     times = source.stat()
     source.write_text("one = 2\n")  # as long as before, and with its old time
     os.utime(source, ns=(times.st_atime_ns, times.st_mtime_ns))
-    assert asked(folder) == "f" * 64
+    assert asked() == "f" * 64
     (note,) = [file for file in folder.glob("*.sources") if file.read_text() == first]
     note.write_text("broken")
     cache.clear()
     assert not list(folder.glob("*.sources"))
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package of one source, asked as by a process that has just begun."""
+    place = tmp_path / "package"
+    place.mkdir()
+    (place / "recursion.py").write_text("one = 1\n")
+    monkeypatch.setattr(keys, "PACKAGE", place)
+    monkeypatch.setattr(cache, "SETTLED", -1.0)
+    cache._sources.cache_clear()
+    yield place
+    cache._sources.cache_clear()
+
+
+def test_sources_that_change_in_a_long_process_are_noted_nowhere(folder, package, tmp_path, monkeypatch):
+    """A process keeps objects for the sources it began with; other processes find those of the new ones."""
+    first = cache.file_of("key")
+    (package / "recursion.py").write_text("one = 2\n")
+    other = tmp_path / "other"
+    monkeypatch.setenv("LINKWORK_CACHE", str(other))
+    assert cache.file_of("key").name == first.name
+    (note,) = folder.glob("*.sources")
+    assert note.read_text() != keys.sources_hash()
+    cache._sources.cache_clear()  # another process
+    assert cache.file_of("key").name != first.name
+    (note,) = other.glob("*.sources")
+    assert note.read_text() == keys.sources_hash()
+
+
+def test_sources_that_change_while_they_are_read_are_not_noted(folder, package, monkeypatch):
+    source, read = package / "recursion.py", keys.sources_hash
+
+    def reading():
+        content = read()
+        source.write_text("one = 23\n")
+        return content
+
+    monkeypatch.setattr(keys, "sources_hash", reading)
+    assert cache.file_of("key") is not None
+    assert not list(folder.glob("*.sources"))
+
+
+def test_sources_that_cannot_be_looked_at_end_no_call(folder, package, monkeypatch, caplog):
+    stamped = cache.file_of("key")
+    cache._sources.cache_clear()
+
+    def vanished():
+        raise FileNotFoundError("recursion.py")
+
+    monkeypatch.setattr(keys, "sources_stamp", vanished)
+    assert cache.file_of("key") == stamped
+    cache._sources.cache_clear()
+    monkeypatch.setattr(keys, "PACKAGE", package / "archive.zip")
+    assert cache.file_of("key") is None and cache.file_of("key") is None
+    assert caplog.text.count("the sources cannot be read, so compiled objects are not kept") == 1
+
+
+def test_old_notes_go(folder, package):
+    cache.file_of("key")
+    (new,) = folder.glob("*.sources")
+    old = folder / ("0" * 64 + ".sources")
+    old.write_text("0" * 64)
+    os.utime(old, (1, 1))
+    cache._prune(folder)
+    assert new.exists() and not old.exists()
 
 
 def test_what_was_just_written_is_not_noted(folder, tmp_path, monkeypatch):
@@ -155,5 +220,5 @@ def test_what_was_just_written_is_not_noted(folder, tmp_path, monkeypatch):
     folder.mkdir(mode=0o700, exist_ok=True)
     monkeypatch.setattr(keys, "sources_hash", lambda: "f" * 64)
     monkeypatch.setattr(cache, "SETTLED", 3600.0)
-    assert cache._sources.__wrapped__(folder) == "f" * 64
+    assert cache._sources.__wrapped__() == "f" * 64
     assert not list(folder.glob("*.sources"))

@@ -27,6 +27,7 @@ _SUFFIX, _NOTE = ".kernel", ".sources"
 SETTLED = 2.0
 """Seconds after which sources count as untouched by whoever writes them."""
 LARGEST = 1 << 30  # bytes kept in all; the least recently used go first
+OLD = 30 * 86400.0  # seconds for which a note is kept: sources that change often leave many
 
 
 def folder() -> Path | None:
@@ -48,16 +49,35 @@ def file_of(key: str) -> Path | None:
     place = _safe_folder()
     if place is None:
         return None
-    full = hashlib.sha256("\n".join((key, _sources(place), machine.identity())).encode()).hexdigest()
+    sources = _sources()
+    if sources is None:
+        return None
+    full = hashlib.sha256("\n".join((key, sources, machine.identity())).encode()).hexdigest()
     return place / (full + _SUFFIX)
 
 
 @cache
-def _sources(place: Path) -> str:
+def _sources() -> str | None:
+    """What is kept for these sources is kept for this hash of them, or None where they cannot be read.
+
+    Found once a process, whatever folder is in use later: sources that change while it runs are not those it runs.
+    """
+    try:
+        place = _safe_folder()
+        known = None if place is None else _noted_hash(place)
+        return keys.sources_hash() if known is None else known
+    except OSError as error:
+        log.warning("the sources cannot be read, so compiled objects are not kept: %s", error)
+        return None
+
+
+def _noted_hash(place: Path) -> str | None:
     """`keys.sources_hash`, by a note beside the objects where no source was touched since: reading them all takes
-    longer than loading an object."""
-    stamp, changed = keys.sources_stamp()
-    note = place / (stamp + _NOTE)
+    longer than loading an object. None where the system does not tell what was touched."""
+    stamp = _stamp()
+    if stamp is None:
+        return None
+    note = place / (stamp[0] + _NOTE)
     try:
         known = note.read_text("ascii")
         if len(known) == 2 * hashlib.sha256().digest_size:
@@ -65,12 +85,20 @@ def _sources(place: Path) -> str:
     except (OSError, UnicodeDecodeError):
         pass
     known = keys.sources_hash()
-    if abs(time.time() - changed) > SETTLED:  # a file may change twice within one tick of the disk's clock
+    # a file may change twice within one tick of the disk's clock, and while they are read
+    if abs(time.time() - stamp[1]) > SETTLED and _stamp() == stamp:
         try:
             _write(note, known.encode())
         except OSError as error:
             log.warning("could not keep the hash of the sources: %s", error)
     return known
+
+
+def _stamp() -> tuple[str, float] | None:
+    try:
+        return keys.sources_stamp()
+    except OSError:
+        return None
 
 
 def load(key: str) -> tuple[dict[str, Any], bytes] | None:
@@ -166,8 +194,9 @@ def _is_safe(place: Path) -> bool:
 
 
 def _prune(place: Path) -> None:
-    """Remove the least recently used objects beyond LARGEST bytes."""
+    """Remove the least recently used objects beyond LARGEST bytes, and notes that are OLD."""
     entries = []
+    old = time.time() - OLD
     with os.scandir(place) as files:
         for file in files:
             try:
@@ -176,6 +205,8 @@ def _prune(place: Path) -> None:
                 continue  # another process has removed it
             if file.name.endswith(_SUFFIX):
                 entries.append((status.st_mtime, status.st_size, file.path))
+            elif file.name.endswith(_NOTE) and status.st_mtime < old:
+                _remove(Path(file.path))
     total = sum(e[1] for e in entries)
     for _, length, name in sorted(entries):
         if total <= LARGEST:

@@ -53,9 +53,8 @@ def module_of(maker: Any) -> str:
     return getattr(maker, "__module__", None) or type(maker).__module__
 
 
-@cache
 def sources_hash() -> str:
-    """A hash of CasADi's version and of those sources: code written by another version is never run."""
+    """A hash of CasADi's version and of those sources as they are now: code of another version is never run."""
     digest = hashlib.sha256(casadi.CasadiMeta.version().encode())
     for name in code_files():
         content = (PACKAGE / name).read_bytes()
