@@ -73,7 +73,7 @@ truth: .venv/installed-test
 # The tests run the same with a small budget.
 fuzz: .venv/installed-test
 	@LINKWORK_FUZZ=430 $(BIN)/python -m pytest -q -n $(WORKERS) tests/test_knocking.py tests/formats \
-	    tests/engine/test_forks.py -k "knock or fuzz or answers or forks"
+	    tests/engine/test_forks.py tests/cli/test_hostile_options.py -k "knock or fuzz or answers or forks or option or none_is or flag or without_end"
 	@$(BIN)/python -m tests.formats.fuzzing 100000
 	@$(BIN)/python -m tests.formats.bombs 0.5
 

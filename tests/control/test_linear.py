@@ -252,3 +252,14 @@ def test_exponentials_of_many_matrices_are_scipys() -> None:
         np.testing.assert_allclose(mine, theirs, rtol=0.0, atol=1e-11 * np.abs(theirs).max())
     assert np.isnan(ours[4]).all()
     np.testing.assert_array_equal(ours[5], np.eye(12))
+
+
+def test_equal_gain_sets_of_a_continuous_law_have_one_radius():
+    """They are one map, and every set asked for its own: an IndexError."""
+    alone = stability_map(arm(), PD(20.0, 2.0, Q), Q)
+    np.testing.assert_allclose(
+        stability_map(arm(), PD(np.full((5, 1), 20.0), 2.0, Q), Q), np.full(5, alone), rtol=1e-12
+    )
+    pairs = stability_map(arm(), PD(np.array([[20.0], [30.0]]), 2.0, Q), np.stack([Q, Q + 0.1]))  # one set each
+    assert pairs[0] == pytest.approx(float(alone), rel=1e-12) and pairs.shape == (2,)
+    assert stability_map(arm(), PD(np.zeros((0, 1)), 2.0, Q), Q).shape == (0,)

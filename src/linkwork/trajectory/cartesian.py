@@ -30,7 +30,7 @@ from linkwork.trajectory.ways import Arc, Piece, cruise_of, moves_of, rounded
 
 RAMP = 0.25
 """Seconds in which a speed is reached where no acceleration is given."""
-MOST_INSTANTS = 10**7
+MOST_INSTANTS = 2 * 10**6
 AN_INSTANT = 1500.0
 """Bytes: poses, rates and Jacobians, some of them twice."""
 
