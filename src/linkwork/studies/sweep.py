@@ -14,7 +14,7 @@ from linkwork import deadlines
 from linkwork.actuation.coordinates import to_actuators
 from linkwork.actuation.implicit import attempt
 from linkwork.actuation.layout import layout_of
-from linkwork.actuation.motions import Motions, SampledMotion
+from linkwork.actuation.motions import Motions
 from linkwork.actuation.rates import with_rates
 from linkwork.arguments import as_doubles, finite, finite_rows, mapping, name_list, whole
 from linkwork.engine.scan import Scan, keyed_scan
@@ -74,9 +74,10 @@ def sweep(
     robot      loaded with the varied variables live
     motion     as `robot.analyse` takes it: a name of `robot.motions`, a motion, {"time", "crank"}, a table or a file,
                or commands {"c": (T, nc), "cd", "cdd", "time"}: with time, rates left out are differentiated; without,
-               these are poses at rest. Coordinates q are taken of robots without struts and loops
+               they are zero. Coordinates {"q", "v", "a", "time"} alike, of robots without struts and loops
     variables  {live variable: (n,)}; others keep their present values
     columns    {column of `analyse`: "peak" | "max" | "min" | "mean" | "rms", or several}; peak is of the absolute value
+    steps      instants over the whole of a motion that can be asked; arrays have their own
     progress   True shows a bar (rich) while it runs; a function is called with (designs done, all designs)
     time_limit: seconds after which it ends with NotPossible; None: as long as it takes
     """
@@ -157,19 +158,12 @@ def _designs(subject: Subject, variables: Mapping[str, Any]) -> tuple[dict[str, 
 
 
 def _commands(subject: Subject, motion: Any, steps: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    if isinstance(motion, str) and not is_file(motion):
-        motion = Motions(subject)[motion]
-    if isinstance(motion, SampledMotion):
-        count = whole(steps, "sweep: steps", 1, "a whole number of instants")
-        return motion.commands(np.linspace(0.0, motion.duration, count))
+    """(c, cd, cdd) of a motion: at its own instants, or at `steps` of them."""
     layout = layout_of(subject)
-    motion = mapping(_as_commands(subject, motion), "sweep: motion")
+    motion = mapping(_as_commands(subject, motion, steps), "sweep: motion")
     if "c" not in motion:
         raise InvalidInput('sweep: motion has no "c", expected the name of a motion or {"c": (T, nc), "cd", "cdd"}')
-    known = ("time", "c", "cd", "cdd")
-    for name in motion:
-        if name not in known:
-            raise InvalidInput(f'sweep: motion has "{name}"{did_you_mean(name, known)}, expected some of {list(known)}')
+    _refuse_others(motion, ("time", "c", "cd", "cdd"))
     c = finite_rows(motion["c"], layout.sizes[0], "sweep: c")
     if c.ndim != 2 or not len(c):
         raise InvalidInput(f"sweep: c has shape {c.shape}, expected (T, {layout.sizes[0]})")
@@ -181,22 +175,49 @@ def _commands(subject: Subject, motion: Any, steps: int) -> tuple[np.ndarray, np
     return c, cd, cdd
 
 
-def _as_commands(subject: Subject, motion: Any) -> Any:
+def _as_commands(subject: Subject, motion: Any, steps: int) -> Any:
     """Whatever `robot.analyse` takes, as commands; coordinates only where they are the commands of every design."""
-    if not is_table(motion) and hasattr(motion, "motion"):
-        motion = motion.motion  # of `lw.trajectory`, or a simulation
-    if (is_file(motion) or is_table(motion)) and not (isinstance(motion, Mapping) and "c" in motion):
-        motion = arrays_of(subject, motion, "sweep: motion")
+    if isinstance(motion, str) and not is_file(motion):
+        motion = Motions(subject)[motion]
+    if not hasattr(motion, "sample") and hasattr(motion, "motion"):
+        motion = motion.motion  # a result that has its own instants, such as a simulation
+    if is_file(motion) or is_table(motion):
+        motion = (
+            motion if isinstance(motion, Mapping) and "c" in motion else arrays_of(subject, motion, "sweep: motion")
+        )
+    elif hasattr(motion, "commands") or hasattr(motion, "sample"):
+        motion = _sampled(motion, steps)
     if not isinstance(motion, Mapping) or "q" not in motion or "c" in motion:
         return motion
     if subject.model.elements:
         why = "q of a machine with struts or loops depends on its dimensions"
         raise InvalidInput(f'sweep: motion has no "c", and {why}; expected commands, by "c" or by their names')
-    if "time" not in motion:
-        return {"c": to_actuators(subject, motion["q"])[0]}
-    q, v, a = with_rates(subject, dict(motion), ("q", "v", "a"), "sweep")
+    _refuse_others(motion, ("time", "q", "v", "a"))
+    if "time" in motion:
+        q, v, a = with_rates(subject, dict(motion), ("q", "v", "a"), "sweep")
+    else:
+        q = finite_rows(motion["q"], subject.nq, "sweep: q")
+        zeros = np.zeros((*q.shape[:-1], subject.nv))
+        v, a = (finite(motion.get(name, zeros), zeros.shape, f"sweep: {name}") for name in ("v", "a"))
     c, cd, cdd = to_actuators(subject, q, v, a)
-    return {"time": motion["time"], "c": c, "cd": cd, "cdd": cdd}
+    return {"c": c, "cd": cd, "cdd": cdd}
+
+
+def _sampled(motion: Any, steps: int) -> dict[str, np.ndarray]:
+    """A motion that can be asked, at `steps` instants over the whole of it: its commands, else its coordinates."""
+    count = whole(steps, "sweep: steps", 1, "a whole number of instants")
+    if np.ndim(motion.duration):
+        raise InvalidInput(f"sweep: motion is a batch of {len(motion.duration)}, expected one of it: motion[k]")
+    times = np.linspace(0.0, float(motion.duration), count)
+    if hasattr(motion, "commands"):
+        return dict(zip(("c", "cd", "cdd"), motion.commands(times), strict=True))
+    return dict(zip(("q", "v", "a"), motion.sample(times), strict=True))
+
+
+def _refuse_others(motion: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    for name in motion:
+        if name not in known:
+            raise InvalidInput(f'sweep: motion has "{name}"{did_you_mean(name, known)}, expected some of {list(known)}')
 
 
 def _wanted(columns: Mapping[str, str | tuple[str, ...]]) -> list[tuple[str, str]]:
