@@ -68,7 +68,7 @@ def test_rates_of_joints_count_without_time_too(arm, law):
 
 def test_names_that_a_motion_of_joints_does_not_have_are_refused(arm, law):
     q, v, _ = law.sample(np.linspace(0.0, law.duration, STEPS))
-    with pytest.raises(InvalidInput, match='sweep: motion has "vel".*expected some of'):
+    with pytest.raises(InvalidInput, match=r'sweep: motion has "vel".*expected some of'):
         peaks(arm, {"q": q, "vel": v})
     with pytest.raises(InvalidInput, match=r"sweep: v has shape \(6, \d\), expected \(7, \d\)"):
         peaks(arm, {"q": q, "v": v[1:]})
