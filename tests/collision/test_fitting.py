@@ -23,7 +23,15 @@ from linkwork.collision import (
 from linkwork.collision.described import shape_of
 from linkwork.collision.fitting import cover, fitted
 from linkwork.collision.fitting import spheres as sphere_fitting
-from linkwork.collision.fitting.surface import hull_triangles, point_triangle, triangles
+from linkwork.collision.fitting.surface import (
+    FEW_EXACT,
+    MOST_EXACT,
+    Surface,
+    hull_triangles,
+    point_triangle,
+    triangles,
+)
+from linkwork.deadlines import time_limit
 from linkwork.errors import ComputationError, InvalidInput, NotPossible
 from tests.collision.placements import kernel, rotations
 from tests.published import URDFS
@@ -241,6 +249,35 @@ def test_a_plate_beside_thousands_of_small_triangles_is_still_filled():
         len(fit_spheres(Mesh(np.array(solid.vertices), np.array(solid.faces)), 0.03)) for solid in (plate, both)
     )
     assert len(both.faces) > 5000 and with_knob <= 1.2 * alone
+
+
+def test_few_triangles_of_each_of_many_sizes_are_not_all_measured():
+    """Eight sizes of 900 triangles: the large ones are measured wholly, of others the nearest; the bound stays one."""
+    rng = np.random.default_rng(8)
+    sizes = np.repeat(2.0 ** -np.arange(3, 11), 900)[:, None, None]
+    corners = rng.uniform(-1, 1, (7200, 1, 3)) + sizes * rng.uniform(-1, 1, (7200, 3, 3)) / np.sqrt(3)
+    surface = Surface(corners)
+    exact, others = surface._by_size()
+    assert FEW_EXACT < len(exact) <= MOST_EXACT
+    np.testing.assert_array_equal(np.sort(np.concatenate([exact, *others])), np.arange(7200))
+    assert surface.reach.argmax() in exact and others  # large ones first
+    points = rng.uniform(-1, 1, (40, 3))
+    bound, distance = surface.distance(points), nearest_of_all(points, corners)
+    assert (bound <= distance + 1e-15).all() and (distance - bound).max() < 0.02
+    few = np.arange(5)
+    np.testing.assert_array_equal(surface._of_size(points, few), nearest_of_all(points, corners[few]))
+
+
+def nearest_of_all(points, corners):
+    rows = corners.reshape(-1, 9)
+    return np.array([point_triangle()(np.tile(point, (len(rows), 1)), rows).min() for point in points])
+
+
+def test_distances_of_a_surface_end_with_the_time():
+    asked = Surface(triangles(Box((1, 1, 1)))), np.zeros((1, 3))
+    Surface.distance(*asked)  # compiled
+    with pytest.raises(NotPossible, match="fit: not done within time_limit"), time_limit(1e-9, "fit"):
+        Surface.distance(*asked)
 
 
 def test_capsules_around_many_triangles_hold_them_and_are_hardly_larger():

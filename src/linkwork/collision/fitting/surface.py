@@ -13,7 +13,7 @@ from linkwork.engine.compile import CompiledFunction, compile
 from linkwork.errors import InvalidInput, NotPossible
 
 MOST_PIECES = 400_000  # that cuts may add to the triangles that came
-MOST_EXACT, FEW_EXACT = 5000, 1000  # triangles that are all measured: of a surface, of one size of a larger surface
+MOST_EXACT, FEW_EXACT = 5000, 1000  # triangles that are all measured: in all, of one size of a larger surface
 NEAR = 12  # triangles of one size that are measured, the nearest ones
 
 
@@ -96,26 +96,41 @@ class Surface:
         More triangles are asked by size: large ones, of which there are few, all of them, so that a plate between
         thousands of rounded edges does not spoil the bound.
         """
+        exact, others = self._by_size()
+        bounds = [_to_nearest(points, self.corners[exact])] if len(exact) else []
+        bounds += [self._of_size(points, rows) for rows in others]
+        return np.min(bounds, axis=0)
+
+    def _by_size(self) -> tuple[np.ndarray, list[np.ndarray]]:
+        """(triangles that are all measured, the others, each part about of one size)."""
         if len(self.corners) <= MOST_EXACT:
-            return _to_nearest(points, self.corners)
+            return np.arange(len(self.corners)), []
         sizes = np.floor(np.log2(np.maximum(self.reach, 1e-300)))
-        return np.min([self._of_size(points, sizes == size) for size in np.unique(sizes)], axis=0)
+        exact, others = np.zeros(0, dtype=int), []
+        for size in np.unique(sizes)[::-1]:  # of large ones the nearest centres say least
+            rows = np.flatnonzero(sizes == size)
+            if len(rows) <= FEW_EXACT and len(exact) + len(rows) <= MOST_EXACT:
+                exact = np.concatenate([exact, rows])
+            else:
+                others.append(rows)
+        return exact, others
 
     def _of_size(self, points: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """The bound for triangles of about one size.
 
-        Of many those are measured whose centres are nearest; no other can be nearer than the last of these less the
-        largest reach.
+        Those are measured whose centres are nearest; no other can be nearer than the last of these less the largest
+        reach.
         """
         from scipy.spatial import cKDTree
 
         corners = self.corners[rows]
-        if len(corners) <= FEW_EXACT:
-            return _to_nearest(points, corners)
-        far, index = cKDTree(self.centers[rows]).query(points, k=NEAR)
+        count = min(NEAR, len(rows))
+        far, index = cKDTree(self.centers[rows]).query(points, k=range(1, count + 1))
         best = np.full(len(points), np.inf)
-        for k in range(NEAR):
+        for k in range(count):
             best = np.minimum(best, point_triangle()(points, corners[index[:, k]].reshape(-1, 9)))
+        if count == len(rows):  # there is no other
+            return best
         return np.minimum(best, far[:, -1] - self.reach[rows].max())
 
 
