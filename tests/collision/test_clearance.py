@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import linkwork as lw
 from linkwork.collision import Box, CollisionModel, Convex, Sphere
+from linkwork.collision.certify import Certificate
+from linkwork.collision.outputs import result_into
 from linkwork.errors import InvalidInput
 from tests.collision.scenes import SCENES, shapes_on
 from tests.collision.test_checker import by_coal, some_pairs
@@ -154,3 +158,20 @@ def test_answers_go_into_those_of_an_earlier_call(model: CollisionModel) -> None
             ask(q[:2], scene, out=first)
         with pytest.raises(InvalidInput, match=r"out is .*, expected a (Pair)?Clearances? of an earlier call"):
             ask(q[:3], scene, out=np.zeros(3))
+        with pytest.raises(InvalidInput, match="distance of out is of float32, expected float64"):
+            ask(q[:3], scene, out=replace(first, distance=first.distance.astype(np.float32)))
+
+
+def test_answers_of_one_sample_go_into_nothing(model: CollisionModel) -> None:
+    """Their numbers are no arrays: the half of them that are would be written and the rest not."""
+    q, scene = model.robot.random(2, seed=11), SCENES["table"]
+    first = model.clearance(q[0], scene)
+    gradient = first.gradient.copy()
+    with pytest.raises(InvalidInput, match="clearance: out came with one sample, expected it with a batch, or none"):
+        model.clearance(q[1], scene, out=first)
+    np.testing.assert_array_equal(first.gradient, gradient)
+    proof = Certificate(True, False, False, 0.1, np.nan, 1)
+    with pytest.raises(InvalidInput, match="certify_motion: out came with one sample"):
+        result_into(proof, proof, "certify_motion")
+    every = model.clearances(q[0], scene)  # arrays all of them
+    assert model.clearances(q[1], scene, out=every).distance is every.distance

@@ -31,19 +31,27 @@ def verdicts_into(out: Any, verdicts: Any, who: str) -> Any:
 
 
 def result_into(out: Result | None, result: Result, who: str) -> Result:
-    """A result, its arrays being those of `out`: one of an earlier call with as many samples and pairs."""
+    """A result of a batch, its arrays being those of `out`: one of an earlier call with as many samples and pairs."""
     if out is None:
         return result
     kind = type(result).__name__
     if type(out) is not type(result):
         raise InvalidInput(f"{who}: out is {shown(out)}, expected a {kind} of an earlier call")
     names = [field.name for field in fields(result)]  # type: ignore[arg-type]
+    if np.ndim(getattr(result, names[0])) == 0:  # numbers, which nothing can be written into
+        raise InvalidInput(f"{who}: out came with one sample, expected it with a batch, or none")
     arrays = {name: getattr(result, name) for name in names if isinstance(getattr(result, name), np.ndarray)}
     for name, new in arrays.items():
         old = getattr(out, name)
-        if not isinstance(old, np.ndarray) or old.shape != new.shape or old.dtype != new.dtype:
+        if not isinstance(old, np.ndarray) or old.shape != new.shape:
+            came, expected = f"has shape {np.shape(old)}", str(new.shape)
+        elif old.dtype != new.dtype:
+            came, expected = f"is of {old.dtype}", str(new.dtype)
+        else:
+            came = expected = ""
+        if came:
             raise InvalidInput(
-                f"{who}: {name} of out has shape {np.shape(old)}, expected {new.shape}: "
+                f"{who}: {name} of out {came}, expected {expected}: "
                 f"a {kind} of an earlier call with as many samples and pairs"
             )
         if not old.flags.writeable:
