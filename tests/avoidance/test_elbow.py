@@ -15,6 +15,7 @@ from scipy.signal import cont2discrete
 import linkwork as lw
 from linkwork.avoidance import CriticallyDampedFilter, Elbow, ElbowAvoidance, SafetyVolume, nearest_free, speed_scale
 from linkwork.avoidance.arcs import merged, without, wrapped
+from linkwork.avoidance.joint_limits import SAMPLES
 from linkwork.errors import ComputationError, InvalidInput, NotPossible
 from linkwork.model import Limits
 from linkwork.reproduce.paper_13 import circle, human_points, tool_pose
@@ -33,16 +34,17 @@ def elbow() -> Elbow:
 
 
 @cache
-def iiwa() -> lw.Robot:
-    """The usual seven-axis arm with z up, on a tilted base, with limits."""
+def iiwa(*twists: float) -> lw.Robot:
+    """The usual seven-axis arm with z up, on a tilted base, with limits; twists: of axes 1, 2, 5 and 6."""
     quarter = math.pi / 2
+    first, second, fifth, sixth = twists or (-quarter, quarter, -quarter, quarter)
     table = [
-        (0.36, -quarter),
-        (0.0, quarter),
+        (0.36, first),
+        (0.0, second),
         (0.42, quarter),
         (0.0, -quarter),
-        (0.4, -quarter),
-        (0.0, quarter),
+        (0.4, fifth),
+        (0.0, sixth),
         (0.126, 0.0),
     ]
     rows = [
@@ -307,14 +309,15 @@ def test_joint_limits_leave_arcs_whose_ends_touch_a_limit():
     assert ends >= 2
 
 
-def limited(lower: np.ndarray, upper: np.ndarray) -> lw.Robot:
-    """The same arm with other limits."""
-    both = dict(zip(iiwa().joints, zip(lower.tolist(), upper.tolist(), strict=True), strict=True))
+def limited(lower: np.ndarray, upper: np.ndarray, twists: tuple[float, ...] = ()) -> lw.Robot:
+    """The same arm with other limits, and with other twists of its shoulder and wrist."""
+    robot = iiwa(*twists)
+    both = dict(zip(robot.joints, zip(lower.tolist(), upper.tolist(), strict=True), strict=True))
     joints = [
         replace(joint, limits=(Limits(*both[joint.name]),)) if joint.name in both else joint
-        for joint in iiwa().model.joints
+        for joint in robot.model.joints
     ]
-    return lw.Robot(replace(iiwa().model, joints=tuple(joints)))
+    return lw.Robot(replace(robot.model, joints=tuple(joints)))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -345,6 +348,32 @@ def test_free_arcs_are_exactly_where_every_joint_is_within_its_limits(seed):
                 assert near < 1e-9 or singular
                 ends += 1
     assert ends > 8
+
+
+@pytest.mark.parametrize("open_ended", [False, True])
+def test_a_branch_that_ceases_ends_its_free_arc(open_ended):
+    """Twists that are no right angles: shoulder and wrist reach some rotations only. Against 3600 arm angles."""
+    generator = np.random.default_rng(5)
+    lower, upper = generator.uniform(-2.9, -1.6, 7), generator.uniform(1.6, 2.9, 7)
+    lower[3], upper[3] = -2.2, 2.2
+    if open_ended:
+        lower, upper = np.full(7, -math.inf), np.full(7, math.inf)
+    robot = limited(lower, upper, (-1.1, 1.3, -0.9, 1.2))
+    tip = robot.bodies[-1]
+    bent = Elbow(robot, tip, (0.0, 0.0, 1.0))
+    angles = np.linspace(-math.pi, math.pi, 3600, endpoint=False)
+    ceased = unsolved_samples = 0
+    for q in generator.uniform(-1.6, 1.6, (12, 7)):
+        pose = robot.pose(q, tip)
+        rows = bent.configurations(pose, angles)
+        within = ((rows >= lower) & (rows <= upper)).all(axis=-1)
+        for branch, arcs in enumerate(bent.limits_free(pose)):
+            sure = np.abs(wrapped(angles[:, None] - arcs.ravel())).min(axis=1, initial=math.inf) > 1e-6
+            np.testing.assert_array_equal(arc_of(arcs, angles)[sure], within[sure, branch])
+        exists = np.isfinite(rows).all(axis=-1).any(axis=1)
+        ceased += int((exists != np.roll(exists, 1)).sum())
+        unsolved_samples += not np.isfinite(bent.configurations(pose, SAMPLES)).all(axis=-1).any(axis=1).all()
+    assert ceased > 4 and unsolved_samples > 2
 
 
 def test_a_free_arc_is_found_however_short_it_is():

@@ -186,18 +186,17 @@ class Elbow:
         """Of each of the eight branches the arm angles (k, 2) that joint limits allow, as arcs (start, end), exactly:
         see joint_limits.py."""
         T = one_pose("limits_free", pose)
-        self.swing(T, "limits_free")
+        swing, chain = self.swing(T, "limits_free"), self.family.chain
         lower, upper = self._joint_limits()
-        q, residual, _ = self._call("configurations", T, joint_limits.SAMPLES)
-        solved = residual <= SOLVED
+        angles = joint_limits.SAMPLES
+        _, elbows, _ = self._call("points", _filled((len(angles), 13), swing), angles)
+        bends = self._call("configurations", T, angles[0])[0][[0, 4], 3]  # exist wherever the wrist is in reach
         breaks: list[float] = []
-        for branches in (range(4), range(4, 8)):  # either way of the elbow
-            known = [next((k for k in branches if solved[sample, k]), None) for sample in range(len(q))]
-            rows = [q[sample, k] for sample, k in enumerate(known) if k is not None]
-            for joints in (slice(0, 3), slice(4, 7)) if len(rows) == len(q) else ():
+        for q4 in bends.tolist():
+            both = joint_limits.turns_of(chain, T, swing, elbows, q4)
+            for joints, turns in zip((slice(0, 3), slice(4, 7)), both, strict=True):
                 limits = list(zip(lower[joints].tolist(), upper[joints].tolist(), strict=True))
-                axes = self.family.chain.directions[joints]
-                breaks += joint_limits.breaks_of(axes, np.array(rows)[:, joints], limits)
+                breaks += joint_limits.breaks_of(chain.directions[joints], turns, limits)
         arcs = joint_limits.pieces(breaks)
         inside = self._within(T, arcs.mean(axis=1), lower, upper)
         return [joint_limits.runs(arcs, inside[:, k]) for k in range(inside.shape[1])]
