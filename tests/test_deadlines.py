@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import tracemalloc
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -254,6 +255,41 @@ def test_maps_of_linkages_look_at_the_clock(monkeypatch):
     assert len(looks) >= whole.valid.sum() // 50
     for name in ("valid", "kind", "circuit", "branch", "order", "transmission_min"):
         np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))
+
+
+def test_postures_of_many_targets_look_at_the_clock(monkeypatch):
+    """The closed form over all that a search had failed at looked at no clock."""
+    from linkwork.inverse import closed_form
+
+    robot = lw.load("ur5e")
+    poses = robot.pose(robot.random(30, seed=5), "tool0")
+    poses[::3, :3, 3] *= 1.5
+    whole = robot.inverse_kinematics(poses, "tool0", method="analytic")
+    looks = looks_of(monkeypatch, closed_form, "ROUND", 4)
+    for start in (None, np.zeros((30, 6))):
+        looks.clear()
+        parts = robot.inverse_kinematics(poses, "tool0", start, method="analytic")
+        assert len(looks) >= 8
+        np.testing.assert_array_equal(parts.q, whole.q)
+        np.testing.assert_array_equal(parts.reason, whole.reason)
+
+
+def test_the_last_word_of_a_search_is_within_its_limit_of_time(monkeypatch):
+    from linkwork.inverse import closed_form
+
+    robot, now = lw.load("ur5e"), [0.0]
+    far = lw.pose((9.0, 0.0, 0.0))
+    settled = closed_form.settled
+
+    def slowly(*args):
+        now[0] += 100.0
+        return settled(*args)
+
+    monkeypatch.setattr(closed_form, "settled", slowly)
+    monkeypatch.setattr(deadlines, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    assert not robot.inverse_kinematics(far, "tool0", restarts=0, time_limit=1e3).success
+    with pytest.raises(NotPossible, match="inverse_kinematics: not done within time_limit = 50 s"):
+        robot.inverse_kinematics(far, "tool0", restarts=0, time_limit=50.0)
 
 
 CHAIN = [-6 - 4j, -4 + 3j, 1 + 1j]

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwork import deadlines
 from linkwork.errors import NotPossible
 from linkwork.inverse.analytic.classify import classified
 from linkwork.inverse.analytic.solutions import Solutions
@@ -26,6 +27,8 @@ _TURN = 2.0 * np.pi
 _ROUNDING = 1e-12  # rad: an angle this little past a limit is on it
 SWIVELS = 48
 """Values of the free parameter that are tried, over a turn, where that of the start leads to nothing within limits."""
+ROUND = 10_000
+"""Targets that are solved between two looks at the clock."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ def closed_form(
     batch = np.broadcast_shapes(numbers.shape[:-1], start.shape[:-1])
     numbers, beyond = np.broadcast_to(numbers, (*batch, numbers.shape[-1])), np.broadcast_to(beyond, batch)
     starts = start if start.ndim == 1 else np.broadcast_to(start, (*batch, subject.nq)).reshape(-1, subject.nq)
-    chosen = _chosen(solver, np.broadcast_to(target, (*batch, *shape)).reshape(-1, *shape), starts, limits, free)
+    chosen = _all_chosen(solver, np.broadcast_to(target, (*batch, *shape)).reshape(-1, *shape), starts, limits, free)
     rest = np.clip(starts[..., solver.moving], *(x[solver.moving] for x in limits))
     x = np.where(np.isnan(chosen.x), rest, chosen.x).reshape(*batch, len(solver.moving))
     answer = solver.judged(x, numbers, q0, beyond, np.zeros(batch, dtype=int), limits, tolerance)
@@ -123,8 +126,18 @@ def _start(solver: Solver, q0: np.ndarray | None, limits: Limits) -> np.ndarray:
     return q
 
 
-def _chosen(solver: Solver, target: np.ndarray, start: np.ndarray, limits: Limits, free: Any) -> Chosen:
-    """The nearest posture within the limits, a target (N, ...)."""
+def _all_chosen(solver: Solver, target: np.ndarray, start: np.ndarray, limits: Limits, free: Any) -> Chosen:
+    """The nearest posture within the limits, a target (N, ...); few targets are told which limit is in the way."""
+    told = len(target) <= MOST
+    parts = [
+        _chosen(solver, target[some], start if start.ndim == 1 else start[some], limits, free, told)
+        for some in deadlines.rounds(len(target), ROUND)
+    ]
+    x, count = (np.concatenate([getattr(part, name) for part in parts]) for name in ("x", "count"))
+    return Chosen(x, count, [why for part in parts for why in part.reason])
+
+
+def _chosen(solver: Solver, target: np.ndarray, start: np.ndarray, limits: Limits, free: Any, told: bool) -> Chosen:
     subject, frame = solver.subject, solver.goals[0].frame
     columns = solver.moving
     low, high = (x[columns] for x in limits)
@@ -139,7 +152,7 @@ def _chosen(solver: Solver, target: np.ndarray, start: np.ndarray, limits: Limit
     reasons = [""] * len(target)
     for i in np.flatnonzero(np.isnan(x).any(axis=-1)):
         some = f"{count[i]} posture{'s' if count[i] > 1 else ''}, none within the limits"
-        if count[i] and len(target) <= MOST and solutions.valid[i].any():
+        if count[i] and told and solutions.valid[i].any():
             some += f": {nearest_outside(solver, solutions.q[i][solutions.valid[i]], limits)}"
         reasons[i] = some if count[i] else solutions.reason[i]
     return Chosen(x, count, reasons)

@@ -84,9 +84,9 @@ def inverse_kinematics(
     options = dict(options)
     with deadlines.time_limit(options.pop("time_limit", None), WHO):
         answer = solve(asked, **options)
-    if method != "auto" or np.all(answer.success):
-        return answer
-    return _decided(asked, answer, options)
+        if method != "auto" or np.all(answer.success):
+            return answer
+        return _decided(asked, answer, options)
 
 
 def _decided(asked: Asked, answer: InverseKinematics, options: Mapping[str, Any]) -> InverseKinematics:
