@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.collision import Box, Capsule, CollisionModel, Obstacles, Sphere
+from linkwork.collision import Box, Capsule, CollisionModel, Convex, HeightField, Obstacles, Sphere, TaperedCapsule
 from linkwork.errors import InvalidInput
 from linkwork.planning import CartesianPath, Replanner, Roadmap, cartesian
 from linkwork.planning.cartesian import _end
 from linkwork.planning.free_axis import JOINED, counted
+from linkwork.planning.replanner import _moved_by
 from tests.planning.test_plan import arm, planar
 from tests.planning.test_roadmap import GOAL, START, point
 
@@ -185,6 +187,21 @@ def test_what_samples_step_over_is_not_kept() -> None:
     assert unproved.step(START).how == "kept"
 
 
+def test_a_path_that_was_planned_without_a_proof_is_kept_while_samples_are_free() -> None:
+    """A slit so narrow that no proof comes through; as soon as there is more room the proof counts again."""
+    slit = Obstacles({"below": Box((3.9, 1.0, 1.0), (0.0, -0.501 - 1e-12, 0.0))})
+    slit = slit.with_shapes([Box((3.9, 1.0, 1.0), (0.0, 0.501 + 1e-12, 0.0), name="above")])
+    planner = Replanner(point(), GOAL, slit, fastest=100.0, period=0.05)
+    first = planner.step(START)
+    assert first.how == "planned" and not first.certified
+    later = planner.step(START + [0.1, 0.0])
+    assert later.how == "kept" and not later.certified
+    wide = slit.moved("above", (0.0, 1.0, 0.0)).moved("below", (0.0, -1.0, 0.0))
+    assert planner.step(START + [0.1, 0.0], wide).certified
+    plate = wide.with_shapes([Box((1e-6, 0.5, 1.0), (0.0001, 0.0, 0.0), name="plate")])
+    assert planner.step(START + [0.1, 0.0], plate).how != "kept"
+
+
 def test_a_roadmap_has_no_seam_where_a_joint_turns_without_end() -> None:
     """The nearest of all nodes, the short way round, is a neighbour of each."""
     built = Roadmap.build(planar(), None, 120)
@@ -242,6 +259,21 @@ def test_obstacles_that_are_faster_than_the_bound_are_refused() -> None:
         Replanner(point(), GOAL, rod, fastest=1.0, period=0.1).step(START, end)
     with pytest.raises(InvalidInput, match=r'"ball" moved by 0\.2'):
         Replanner(point(), GOAL, ball, fastest=1.0, period=0.1).step(START, {"ball": Sphere((0.0, 1.5, 0.0), 0.4)})
+    # sides that change at one bounding radius, radii that change places, ground that rises; another mesh is a new one
+    tall = {"bar": Box((0.1, 2.0, 0.1), (0.0, 1.5, 0.0))}
+    with pytest.raises(InvalidInput, match=r'"bar" moved by 1\.34'):
+        Replanner(point(), GOAL, bar, fastest=1.0, period=0.1).step(START, tall)
+    ends = {"start": (0.0, 1.5, 0.0), "end": (0.0, 1.9, 0.0)}
+    cone = {"cone": TaperedCapsule(**ends, start_radius=0.01, end_radius=0.3)}
+    swapped = {"cone": TaperedCapsule(**ends, start_radius=0.3, end_radius=0.01)}
+    with pytest.raises(InvalidInput, match=r'"cone" moved by 0\.41'):
+        Replanner(point(), GOAL, cone, fastest=1.0, period=0.1).step(START, swapped)
+    heights = np.array([[-1.0, -1.0], [-1.0, -2.0]])
+    ground = HeightField(heights, (0.1, 0.1), (-1.0, 1.5, 0.0))
+    assert _moved_by(ground, replace(ground, heights=heights + [[0.0, 0.3], [0.0, 0.0]])) == pytest.approx(0.3)
+    corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    assert _moved_by(Convex(corners), Convex(2.0 * corners)) is None
+    assert _moved_by(Convex(corners), Convex(corners, margin=0.2)) == pytest.approx(0.2)
     # a path that leaves less room than an obstacle can move is not safe
     near = Obstacles({"ball": Sphere((0.0, 0.25, 0.0), 0.2)})
     assert not Replanner(point(), GOAL, near, fastest=1.0, period=0.1).step(START).safe

@@ -1,8 +1,10 @@
 """Replanner: keeps a path to a goal valid while obstacles move, the cheapest repair first.
 
 At each step, in this order: the path as it is; a straight motion to a later waypoint; a short plan to a later waypoint;
-a new plan. Each counts only if it is proved for the obstacles where they are now (and keeps the constraints); whether
-it stays free until the next step is told by shapes that are grown by what an obstacle can move in one period.
+a new plan. The first three count only if they are proved for the obstacles where they are now (and keep the
+constraints). A new plan whose proof does not come through is taken all the same, and `Replan.certified` says so; until
+a proof of that path holds, what is free at samples counts. Whether a path stays free until the next step is told by
+shapes that are grown by what an obstacle can move in one period.
 """
 
 from __future__ import annotations
@@ -72,6 +74,7 @@ class Replanner:
     ) -> None:
         whole = completed(options, "Replanner")
         self.limit, self.certify = float(whole["time_limit"]), bool(whole["certify"])
+        self.proving, self.sampled_by = self.certify, float(whole["step"])  # proving: the path as it is has its proof
         self.model, self.goal, self.options = model, goal, options
         self.space = space_of(model, whole["joints"], whole["weights"], "Replanner")
         self.manifold = manifold_of(self.space, whole["constraints"])
@@ -101,6 +104,7 @@ class Replanner:
             proof = self.model.certify_motion(path[:-1], path[1:], self.obstacles)
             proved = bool(np.all(proof.free))
             clearance = float(np.min(proof.clearance)) if proved else clearance
+            self.proving = self.certify and proved
             safe = bool(np.all(self._grown.motion_is_free(path[:-1], path[1:], self.obstacles)))
         return Replan(path, how, proved, clearance, safe, reason, time.perf_counter() - clock)
 
@@ -118,7 +122,7 @@ class Replanner:
                 k = int(np.argmax(straight))
                 return np.concatenate([here[None], tail[k:]]), "straight", ""
             joined = plan(self.model, here, tail, self.obstacles, **self._within(until))
-            if joined.success and (joined.certified or not self.certify):
+            if joined.success and (joined.certified or not self.proving):
                 off = self.space.difference(tail, np.broadcast_to(joined.path[-1], tail.shape))
                 k = int(np.argmin(np.abs(off).max(axis=1)))
                 return self.space.unwrapped(np.concatenate([joined.path, tail[k + 1 :]])), "joined", ""
@@ -128,12 +132,12 @@ class Replanner:
         return here[None].copy(), "stopped", answer.reason
 
     def _good(self, here: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """Which motions (k, nq), (k, nq) are proved free (free at samples, where no proofs are wanted) and keep the
-        constraints."""
-        if self.certify:
+        """Which motions (k, nq), (k, nq) are proved free (free at samples, where no proofs are wanted or the path has
+        none) and keep the constraints."""
+        if self.proving:
             free = np.asarray(self.model.certify_motion(first, last, self.obstacles).free)
         else:
-            free = np.asarray(self.model.motion_is_free(first, last, self.obstacles))
+            free = np.asarray(self.model.motion_is_free(first, last, self.obstacles, self.sampled_by))
         if self.manifold is None:
             return free
         on = OnManifold(self.manifold, here)
@@ -165,25 +169,42 @@ class Replanner:
             if old is None or old.kind != shape.kind or shape.kind in ("cloud", "half_space"):
                 continue
             moved = _moved_by(old, shape)
-            if moved > most * (1.0 + 1e-9) + 1e-12:
+            if moved is not None and moved > most * (1.0 + 1e-9) + 1e-12:
                 raise InvalidInput(
                     f'Replanner.step: obstacle "{shape.name}" moved by {moved:.4g} m in one period, more than the '
                     f"bound {self.fastest:g} m/s x {self.period:g} s; raise `fastest` or step more often"
                 )
 
 
-def _moved_by(before: Any, now: Any) -> float:
-    """No point of a shape has moved further [m] between two of its places; a shape that grew moved by that."""
-    (center, radius), (other, other_radius) = before.ball(), now.ball()
-    grown = abs(other_radius - radius)
+def _moved_by(before: Any, now: Any) -> float | None:
+    """No point of a shape has moved further [m] between two of its places; a shape that grew moved by that. None where
+    it is another shape."""
+    if hasattr(now, "heights"):
+        if now.cell != before.cell or now.heights.shape != before.heights.shape:
+            return None
+        return math.dist(now.origin, before.origin) + float(np.abs(now.heights - before.heights).max())
+    if hasattr(now, "content") and now.content() != before.content():
+        return None
+    grown = math.hypot(*(_half_lengths(now) - _half_lengths(before)))
     if hasattr(now, "start"):
-        ends = [np.linalg.norm(np.subtract(getattr(now, end), getattr(before, end))) for end in ("start", "end")]
-        return float(max(ends)) + grown
-    way = float(np.linalg.norm(np.subtract(other, center)))
+        return max(math.dist(getattr(now, end), getattr(before, end)) for end in ("start", "end")) + grown
+    (center, radius), (other, _) = before.ball(), now.ball()
+    way = math.dist(other, center)
     if not hasattr(now, "pose"):
         return way + grown
     turned = np.linalg.norm(np.subtract(now.pose.rotation, before.pose.rotation)) / math.sqrt(2.0)  # 2 sin(angle / 2)
     return way + radius * float(turned) + grown
+
+
+def _half_lengths(shape: Any) -> np.ndarray:
+    """What a shape measures from its middle [m]: half sides and half lengths, radii, a margin."""
+    if shape.kind == "box":
+        return 0.5 * np.array(shape.size)
+    if shape.kind == "cylinder":
+        return np.array([shape.radius, 0.5 * shape.length])
+    if shape.kind == "tapered_capsule":
+        return np.array([shape.start_radius, shape.end_radius])
+    return np.array([shape.margin if hasattr(shape, "margin") else shape.radius])
 
 
 def _as_obstacles(obstacles: Any) -> Obstacles:
