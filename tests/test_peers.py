@@ -46,6 +46,17 @@ def test_a_slip_is_told_and_nothing_else_changes(capsys):
     assert copy.deepcopy(robot).name == pickle.loads(pickle.dumps(robot)).name == "ur5e"
 
 
+def test_names_of_other_tools_are_not_listed_below_robot_either():
+    robot = lw.load("ur5e")
+    own = type("Own", (lw.Robot,), {})(robot.model)
+    hidden = {name for name in peers.NAMES if not hasattr(robot, name)}
+    assert len(hidden) > 10 and not hidden & set(dir(robot))
+    assert not hidden & set(dir(own))
+    theirs = sorted(hidden)[0]
+    with_it = type("WithIt", (lw.Robot,), {theirs: lambda self: "own"})(robot.model)
+    assert theirs in dir(with_it) and getattr(with_it, theirs)() == "own"
+
+
 def test_methods_of_a_robot_are_looked_up_in_the_quick_way():
     """With `__getattr__`, or an own `__getattribute__`, the interpreter specialises no attribute of a class."""
     names = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -172,7 +173,8 @@ class Robot(QuantityMethods, Looks, MechanismMethods):
     def __dir__(self) -> list[str]:
         """Without the names of other tools, which only say ours."""
         kind = type(self)
-        return [name for name in super().__dir__() if not isinstance(vars(kind).get(name), OtherName)]
+        found = {name: inspect.getattr_static(kind, name, None) for name in super().__dir__()}
+        return [name for name, value in found.items() if not isinstance(value, OtherName)]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Robot, (self.model, self.subject.parametric, self.subject.live)
