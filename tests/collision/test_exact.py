@@ -70,6 +70,21 @@ def test_a_moved_mesh_is_built_once() -> None:
     assert mesh == Mesh(points.copy(), [[0, 1, 2], [2, 3, 4]]) and hash(mesh) == hash(Mesh(points, mesh.faces))
 
 
+def test_a_depth_that_coal_leaves_two_micrometres_off_is_improved() -> None:
+    """Of 8000 pairs of cylinders one, whose normal and depth did not agree."""
+    a = [0.016988157304, -0.418762813189, -0.671829592297, -0.133903192681, 0.968709481132, -0.20897817148]
+    b = [0.908672817164, 0.319260771133, -0.909258062138, 0.517962661632, 0.790484457191, 0.326877659216]
+    first, second = np.array([[*a, 0.591642685797, 0.258107003214]]), np.array([[*b, 0.532845567625, 0.369490648353]])
+    for rows in (first, second):
+        rows[:, 3:6] /= np.linalg.norm(rows[:, 3:6])
+    distance, normal = answers([shape_of("cylinder", first[0])], [shape_of("cylinder", second[0])])
+    check_gaps(("cylinder", "cylinder"), first, second, distance, normal, np.random.default_rng(1))
+    _, point, other_point, n = exact.nearest(
+        shape_of("cylinder", first[0]), HERE, shape_of("cylinder", second[0]), HERE
+    )
+    np.testing.assert_allclose(other_point - point, distance * n, rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("thickness", [0.0, 1e-15, 1e-9])
 def test_flat_hulls_have_an_answer(thickness: float) -> None:
     """Points in one plane are refused, others measured however thin their hull; coal's Qhull ended the process."""

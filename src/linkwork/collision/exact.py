@@ -14,7 +14,7 @@ from typing import Any
 import casadi
 import numpy as np
 
-from linkwork.collision import exact_hulls, exact_surfaces, exact_tapers
+from linkwork.collision import exact_depths, exact_hulls, exact_surfaces, exact_tapers
 from linkwork.collision.distances import nearest as closed_form
 from linkwork.collision.exact_tapers import Answer, Pose, Taper
 from linkwork.collision.fields import Cloud, HeightField
@@ -183,7 +183,8 @@ def _asked(library: Any, first: Any, at: Any, second: Any, other_at: Any) -> Ans
         return answer
     answers = [answer, *(_searched(library, first, at, second, other_at, fine) for fine in COARSER)]
     least_deep = max(answer[0] for answer in answers)
-    return next(answer for answer in answers if answer[0] >= least_deep - 5.0 * COARSER[-1])
+    chosen = next(answer for answer in answers if answer[0] >= least_deep - 5.0 * COARSER[-1])
+    return exact_depths.improved(library, first, at, second, other_at, chosen)
 
 
 def _searched(library: Any, first: Any, at: Any, second: Any, other_at: Any, fine: float) -> Answer:
