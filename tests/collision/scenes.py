@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import linkwork as lw
-from linkwork.collision import Box, Capsule, CollisionModel, HalfSpace, Obstacles, Sphere
+from linkwork.collision import Box, Capsule, CollisionModel, HalfSpace, Obstacles, Sphere, TaperedCapsule
 
 
 def turned(angle: float, position: tuple[float, float, float]) -> np.ndarray:
@@ -93,3 +93,15 @@ def gantry() -> lw.Robot:
 def tip_of_gantry(*shapes: Any) -> CollisionModel:
     """Shapes on the last body of a small robot, where the question is not about the robot."""
     return CollisionModel(gantry(), {"tip": list(shapes)}, pairs=[])
+
+
+def mixed_gantry(radius: float = 0.03) -> CollisionModel:
+    """A gantry with balls, a capsule and a tapered one at its tip, all of some radius, and a slanting bar on its cart.
+
+    The tip passes below, above and through the bar.
+    """
+    row = [Sphere((x, 0, 0), radius) for x in np.linspace(0.0, 0.2, 4)]
+    taper = TaperedCapsule((0.05, 0, -0.03), (0.2, 0, -0.06), radius, 0.5 * radius)
+    tip = [*row, Capsule((0.0, 0, 0.04), (0.2, 0, 0.08), radius), taper]
+    bar = Capsule((0.45, -0.4, 0.1), (0.55, 0.4, 0.35), radius)
+    return CollisionModel(gantry(), {"cart": [bar], "tip": tip}, pairs=[("cart", "tip")])

@@ -19,7 +19,7 @@ from linkwork.collision.part_distances import Poses
 from linkwork.engine import machine
 from linkwork.engine.kernel import counts
 from linkwork.errors import InvalidInput, NotPossible
-from tests.collision.scenes import SCENES, shapes_on, tip_of_gantry
+from tests.collision.scenes import SCENES, mixed_gantry, shapes_on, tip_of_gantry
 
 SHARED = Path(__file__).parents[3] / "shared" / "planning"
 ROBOTS = ("ur5e", "redundant-7", "charmie", "quadruped-12dof", "forrest")
@@ -103,11 +103,13 @@ def test_floats_never_change_a_verdict(arm: CollisionModel) -> None:
 
 @pytest.mark.parametrize("width", [*machine.widths(), 16])
 def test_every_width_gives_the_same_verdicts(width: int) -> None:
-    model = tip_of_gantry(*(Sphere((x, 0, 0), 0.03) for x in np.linspace(0.0, 0.2, 8)))
-    q, scene = model.robot.random(301, seed=5), SCENES["shelves"]
-    verdicts = kernel_of(model.tables)((q,), model.tables.pack(scene), width=width) != 0
-    np.testing.assert_array_equal(verdicts, model.collides(q, scene))
-    assert 0.05 < verdicts.mean() < 0.95
+    """Balls, capsules and tapered ones among boxes and capsules, and with each other."""
+    model = mixed_gantry()
+    q = model.robot.random(301, seed=5)
+    for scene in (SCENES["shelves"], SCENES["cage"], Obstacles([])):
+        verdicts = kernel_of(model.tables)((q,), model.tables.pack(scene), width=width) != 0
+        np.testing.assert_array_equal(verdicts, model.collides(q, scene))
+        assert 0.05 < verdicts.mean() < 0.95
 
 
 def test_place_batch_size_and_threads_change_nothing(arm: CollisionModel) -> None:

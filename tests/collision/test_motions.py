@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.collision import CollisionModel, Sphere
+from linkwork.collision import CollisionModel, Obstacles, Sphere
 from linkwork.collision.motions import kernel_of
 from linkwork.engine import machine
 from linkwork.errors import InvalidInput
-from tests.collision.scenes import SCENES, shapes_on, tip_of_gantry
+from tests.collision.scenes import SCENES, mixed_gantry, shapes_on
 from tests.collision.test_checker import some_pairs
 
 
@@ -55,13 +55,15 @@ def test_other_steps_and_no_way_at_all(arm: CollisionModel) -> None:
 
 @pytest.mark.parametrize("width", [*machine.widths(), 16])
 def test_every_width_gives_the_same_verdicts(width: int) -> None:
-    model = tip_of_gantry(*(Sphere((x, 0, 0), 0.03) for x in np.linspace(0.0, 0.2, 8)))
-    (q0, q1), scene = ends(model, 100), SCENES["shelves"]
+    """Balls, capsules and tapered ones among boxes and capsules, and with each other."""
+    model = mixed_gantry()
+    q0, q1 = ends(model, 100)
     v = q1 - q0
     count = np.ceil(np.linalg.norm(v, axis=1) * 32)[:, None]
-    free = kernel_of(model.tables)((q0, v, count), model.tables.pack(scene), width=width) == 0
-    np.testing.assert_array_equal(free, model.motion_is_free(q0, q1, scene))
-    assert 0.05 < free.mean() < 0.95
+    for scene in (SCENES["shelves"], SCENES["cage"], Obstacles([])):
+        free = kernel_of(model.tables)((q0, v, count), model.tables.pack(scene), width=width) == 0
+        np.testing.assert_array_equal(free, model.motion_is_free(q0, q1, scene))
+        assert 0.05 < free.mean() < 0.95
 
 
 def test_shapes_of_one_motion_a_batch_and_a_path(arm: CollisionModel) -> None:
