@@ -156,6 +156,18 @@ def test_the_simulated_motor_is_that_of_the_formulas() -> None:
         np.testing.assert_allclose(still["turn"], one.twist(4.0), rtol=1e-9)
 
 
+def test_drives_keep_what_they_say_of_their_motors() -> None:
+    """A constant of their own was overwritten, and K_e = K_t undone: such a motor created power."""
+    consistent = replace(gripper(), torque_constant=0.3, drives=lw.control.GripperDrives().consistent()).drives
+    assert consistent.torque_constant == consistent.back_emf == 0.3
+    plain = replace(gripper(), torque_constant=0.3, drives=lw.control.GripperDrives()).drives
+    assert (plain.torque_constant, plain.back_emf) == (0.3, lw.control.GripperDrives().back_emf)
+    own = lw.control.GripperDrives(torque_constant=0.3, back_emf=0.3)
+    assert replace(gripper(), torque_constant=0.3, drives=own).drives == own
+    with pytest.raises(errors.InvalidInput, match=r"torque_constant is 0\.42, but that of drives is 0\.3"):
+        replace(gripper(), torque_constant=0.42, drives=own)
+
+
 @pytest.mark.parametrize("honest", [True, False])
 def test_energy_without_voltage_never_grows_where_one_motor_has_one_constant(honest: bool) -> None:
     """Magnetic, kinetic and contact energy at random states; the paper's K_e < K_t makes some of it from nothing."""

@@ -53,7 +53,8 @@ class GripperDrives:
 class RotaryGripper:
     """Pitch diameters and lengths [m] of the train, and the coupling k of body and fingers.
 
-    torque_constant   K_t of both motors [N m/A]; it takes the place of that of `drives`
+    torque_constant   K_t of both motors [N m/A]; it takes the place of the usual one of `drives`, and of K_e where
+                      that is the same; drives with another constant of their own are refused
     coupling   k of w_finger = (w_1 - k w_body)/finger_ratio: 1 by the geometry of bevel wheels; the paper's eq. 5 means
                1 + 1/g_ps, its eq. 9 means 1 + g_ps (`couplings`)
     Source: [Romanov2022] eq. 1-8. Corrected: eqs. 5 and 6 are those of parallel axes; k = 1.
@@ -76,8 +77,7 @@ class RotaryGripper:
             positive(getattr(self, name), f"RotaryGripper: {name}")
         if not np.isfinite(self.coupling):
             raise InvalidInput(f"RotaryGripper: coupling is {self.coupling!r}, expected a finite number")
-        if self.drives.torque_constant != self.torque_constant:  # formulas and simulation have one motor
-            object.__setattr__(self, "drives", replace(self.drives, torque_constant=self.torque_constant))
+        object.__setattr__(self, "drives", _with_constant(self.drives, self.torque_constant))
 
     @staticmethod
     def from_robot(robot: Any = "rotary-gripper") -> RotaryGripper:
@@ -216,3 +216,15 @@ def safe_force(damage: float, error: float, margin: float = 1.5, needed: float =
     if positive(needed, "safe_force: needed", zero=True) > largest:
         raise InvalidInput(f"safe_force: {needed:g} N are needed, but {largest:.4g} N are safe: the window is empty")
     return largest
+
+
+def _with_constant(drives: GripperDrives, constant: float) -> GripperDrives:
+    """Drives with the gripper's torque constant: formulas and simulation have one motor."""
+    own = drives.torque_constant
+    if own == constant:
+        return drives
+    if own != GripperDrives.torque_constant:
+        told = f"RotaryGripper: torque_constant is {constant:g}, but that of drives is {own:g}"
+        raise InvalidInput(f"{told}; expected the same of both, or drives that leave it out")
+    back_emf = constant if drives.back_emf == own else drives.back_emf
+    return replace(drives, torque_constant=constant, back_emf=back_emf)
