@@ -248,3 +248,9 @@ def test_what_cannot_be_shown_is_refused_too(method):
     arguments = [good()["q"], good()["frame"]][: 2 if method == "jacobian" else 1]
     with pytest.raises(LinkworkError, match="an object of type Shy"):
         call(*arguments, Shy())
+
+
+@pytest.mark.parametrize("i", [10**400, 99, -99])
+def test_a_node_that_is_not_there_is_refused(i):
+    with pytest.raises(InvalidInput, match="parent: i is .*, expected 0 to"):
+        lw.model.build_tree(robot().model).parent(i)

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from linkwork.arguments import shown
+from linkwork.errors import InvalidInput
 from linkwork.model.inertia import MassProperties
 from linkwork.model.joint import SIZES, Joint, resolved_mimic
 from linkwork.model.kinds import FIXED, KINDS, JointKind
@@ -104,7 +106,11 @@ class Tree:
         return range(len(self.nodes) - 1, 0, -1)
 
     def parent(self, i: int) -> int:
-        return self.nodes[i].parent
+        """The node that carries a node; the world is node 0."""
+        try:
+            return self.nodes[i].parent
+        except IndexError:
+            raise InvalidInput(f"parent: i is {shown(i)}, expected 0 to {len(self.nodes) - 1}") from None
 
     @cached_property
     def paths(self) -> tuple[tuple[int, ...], ...]:
