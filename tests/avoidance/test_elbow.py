@@ -412,6 +412,37 @@ def test_the_free_set_keeps_limits_and_obstacles():
     assert not arc_of(beyond, bent.arm_angle(q)[None])[0]
 
 
+def test_the_elbow_moves_on_the_branch_whose_limits_are_kept():
+    """Over the free arcs of its branch; the nearest of the eight is another one, or beyond a limit, at some angles."""
+    tip = iiwa().bodies[-1]
+    bent = Elbow(iiwa(), tip, (0.0, 0.0, 1.0))
+    lower, upper = iiwa().limits.lower, iiwa().limits.upper
+    others = 0
+    for q in np.random.default_rng(8).uniform(0.9 * lower, 0.9 * upper, (6, 7)):
+        pose, branch = iiwa().pose(q, tip), bent.branch_of(iiwa().pose(q, tip), q)
+        for start, end in bent.limits_free(pose)[branch]:
+            for angle in np.linspace(start, end, 20)[1:-1]:
+                moved, rows = bent.along_branch(pose, q, angle), bent.configurations(pose, angle)
+                assert ((moved >= lower) & (moved <= upper)).all()
+                np.testing.assert_allclose(wrapped(moved - rows[branch]), 0.0, atol=1e-6)
+                turned = q + wrapped(rows - q)
+                others += bool(np.abs(turned[np.argmin(np.abs(turned - q).max(axis=1))] - moved).max() > 1e-3)
+    assert others > 5
+
+
+def test_a_configuration_on_no_branch_is_refused():
+    tip = iiwa().bodies[-1]
+    bent = Elbow(iiwa(), tip, (0.0, 0.0, 1.0))
+    q = np.array([0.3, 0.9, -0.4, 1.2, 0.5, -0.7, 0.2])
+    pose = iiwa().pose(q, tip)
+    for refused in (bent.beyond_limits, bent.branch_of):
+        with pytest.raises(NotPossible, match="on no branch at that pose, the nearest one is"):
+            refused(pose, q + [0.1, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    singular = np.array([0.3, 0.9, -0.4, 1.2, 0.5, 0.0, 0.2])  # axes 5 and 7 are one line
+    with pytest.raises(NotPossible, match="shoulder or wrist is singular"):
+        bent.beyond_limits(iiwa().pose(singular, tip), singular)
+
+
 @given(
     st.lists(st.tuples(st.floats(-3.1, 3.1), st.floats(0.01, 3.2)), max_size=5),
     st.lists(st.tuples(st.floats(-3.1, 3.1), st.floats(0.01, 1.6)), max_size=5),

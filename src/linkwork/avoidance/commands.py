@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 import linkwork as lw
-from linkwork.avoidance.arcs import joined, nearest_free, wrapped
+from linkwork.avoidance.arcs import joined, nearest_free
 from linkwork.avoidance.elbow import Elbow
 from linkwork.avoidance.volume import SafetyVolume
 from linkwork.cli.answer import Answer, Table
@@ -59,7 +59,7 @@ def avoid(
         return Answer(
             facts, [*shown, "no arm angle within the joint limits is free: only moving the tool helps"], code=1
         )
-    row = _nearest_branch(elbow.configurations(pose, wanted), at)
+    row = elbow.along_branch(pose, at, wanted)
     facts |= {"q": row, "clearance_then": _least(elbow, pose, wanted, obstacles, volume)}
     there = f"the nearest free arm angle is {_degrees(wanted)} deg, {_room(facts['clearance_then'])}"
     joints = Table("joints there [rad]", tuple(loaded.joints), [[f"{x:.4f}" for x in row]])
@@ -78,8 +78,3 @@ def _room(clearance: float) -> str:
     if math.isinf(clearance):
         return "nothing beside it"
     return f"{abs(1e3 * clearance):.1f} mm {'outside' if clearance >= 0.0 else 'inside'} the volume"
-
-
-def _nearest_branch(rows: np.ndarray, q: np.ndarray) -> np.ndarray:
-    turned = q + wrapped(rows[np.isfinite(rows).all(axis=1)] - q)
-    return turned[np.argmin(np.abs(turned - q).max(axis=1))]

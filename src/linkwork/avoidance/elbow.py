@@ -24,6 +24,9 @@ from linkwork.subject import RobotLike, subject_of
 STRAIGHT = 1e-9
 """An elbow nearer to the line shoulder-wrist than this part of the arm has no arm angle."""
 
+SAME = 1e-6
+"""Configurations nearer than this [rad] are one."""
+
 
 class Elbow:
     """The elbow of an arm whose axes 1-3 meet in the shoulder and axes 5-7 in the wrist.
@@ -209,11 +212,42 @@ class Elbow:
 
     def beyond_limits(self, pose: ArrayLike, q: ArrayLike) -> np.ndarray:
         """(k, 2): the arm angles that joint limits forbid on the branch of a configuration q (nq,) at the pose."""
-        at = finite(q, (self.subject.nq,), "beyond_limits: q")
+        return without(WHOLE, self.limits_free(pose)[self.branch_of(pose, q)])
+
+    def branch_of(self, pose: ArrayLike, q: ArrayLike) -> int:
+        """Which row of `configurations` a configuration q (nq,) at the pose is; NotPossible where it is none of them,
+        and where shoulder or wrist is singular, so that it belongs to no branch."""
+        at = finite(q, (self.subject.nq,), "branch_of: q")
         rows = self.configurations(pose, float(self.arm_angle(at)))
         off = np.abs(wrapped(rows - at)[:, self.columns]).max(axis=1)
-        branch = int(np.argmin(np.where(np.isfinite(off), off, np.inf)))
-        return without(WHOLE, self.limits_free(pose)[branch])
+        least = float(np.min(off, where=np.isfinite(off), initial=np.inf))
+        if not least <= SAME:
+            told = "none of the eight exists" if np.isinf(least) else f"the nearest one is {least:.3g} rad off"
+            raise NotPossible(
+                f"branch_of: q is on no branch at that pose, {told}: shoulder or wrist is singular, or q is elsewhere"
+            )
+        return int(np.nanargmin(off))
+
+    def along_branch(self, pose: ArrayLike, q: ArrayLike, arm_angle: float) -> np.ndarray:
+        """The configuration (nq,) at an arm angle on the branch of q (nq,) at the pose: each joint in the whole turn
+        nearest to q that its limits allow. Joints off the arm stay; NotPossible where the branch does not exist."""
+        at = finite(q, (self.subject.nq,), "along_branch: q")
+        angle = number(arm_angle, "along_branch: arm_angle")
+        row = self.configurations(pose, angle)[self.branch_of(pose, at)][self.columns]
+        if not np.isfinite(row).all():
+            raise NotPossible(f"along_branch: the branch of q does not exist at arm angle {angle:.6g} rad")
+        lower, upper = self._joint_limits()
+        near = at[self.columns] + wrapped(row - at[self.columns])
+        for sign, beyond in ((-1.0, near - upper), (1.0, lower - near)):
+            out = beyond > SAME
+            turned = near + sign * TURN * np.ceil(np.where(out, beyond, 0.0) / TURN - SAME)
+            fits = (turned >= lower - SAME) & (turned <= upper + SAME)
+            near = np.where(out & fits, turned, near)
+        within = np.clip(near, lower, upper)
+        moved = at.copy()
+        # on an end of a free arc a joint is at its limit but for roundoff
+        moved[self.columns] = np.where(np.abs(within - near) <= SAME, within, near)
+        return moved
 
     # how it is computed
 

@@ -114,18 +114,13 @@ class ElbowPage(ObstaclePage):
         assert self.elbow is not None
         q = self.stand.scene.q
         try:
-            rows = self.elbow.configurations(self.robot.pose(q, self.stand.tip), angle)
+            moved = self.elbow.along_branch(self.robot.pose(q, self.stand.tip), q, angle)
         except LinkworkError as error:
             self.status.content = str(error)
             return
-        rows = rows[np.isfinite(rows).all(axis=1)]
-        if not len(rows):
-            self.status.content = "no configuration there: shoulder or wrist is singular"
-            return
-        turned = q + (rows - q + np.pi) % (2 * np.pi) - np.pi
         self._working = True
         try:
-            self.stand.show(turned[np.argmin(np.abs(turned - q).max(axis=1))])
+            self.stand.show(moved)
         finally:
             self._working = False
         self._draw(self.stand.scene.q)
