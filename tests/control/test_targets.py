@@ -136,6 +136,7 @@ def test_a_law_that_is_lost_does_not_take_the_others_along(tmp_path: Path) -> No
     assert "not finite" in answer.facts["laws"]["pd"]["lost"]
     assert answer.facts["laws"]["computed-torque"]["max_error"].max() < 0.02
     assert "pd: lost: PD: damping 60" in page.read_text()
+    assert answer.code == 0 and control("rehabilitation-arm", "pd", **options).code == 1
     law = Sampled(PD(20.0, 60.0, [0.3, 0.8]), 1e-3)
     with pytest.raises(SimulationStopped, match=f"it was foreseen: PD: {told}"):
         simulate(arm(), [0.31, 0.81], duration=0.2, step=1e-3, control=law, energy_tolerance=np.inf)

@@ -156,7 +156,8 @@ def control(
 
         written.append(write_control_report(loaded, runs, rows, report, laws, payload=carried))
     lost = {name: {"lost": str(run.reason)} for name, run in runs.items() if name not in figures_by_law}
-    return Answer({"robot": loaded.name, "laws": figures_by_law | lost}, shown, written)
+    facts = {"robot": loaded.name, "laws": figures_by_law | lost}
+    return Answer(facts, shown, written, code=0 if figures_by_law else 1)
 
 
 def _gains(robot: lw.Robot, text: Any, who: str) -> Any:
