@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.collision import Box, Capsule, CollisionModel, Obstacles, Sphere
+from linkwork.collision import Box, CollisionModel, Obstacles, Sphere
 from linkwork.errors import InvalidInput
-from tests.collision.scenes import SCENES, gantry, shapes_on, turned
+from tests.collision.scenes import SCENES, mixed_gantry, shapes_on, turned
 from tests.collision.test_checker import some_pairs
 from tests.collision.test_motions import ends
 
@@ -22,17 +22,9 @@ def made(name: str, kinds: str = "sphere") -> CollisionModel:
     return CollisionModel(robot, shapes, pairs=some_pairs(robot, shapes))
 
 
-def sliding(radius: float = 0.03) -> CollisionModel:
-    """A gantry with a ball on its cart, a capsule as its arm, and a row of balls of some radius at its tip."""
-    row = [Sphere((x, 0, 0), radius) for x in np.linspace(0.0, 0.2, 8)]
-    arm = [Capsule((0.1, 0, 0.2), (0.3, 0, 0.2), 0.03)]
-    shapes = {"cart": [Sphere((0, 0, 0.1), 0.05)], "arm": arm, "tip": row}
-    return CollisionModel(gantry(), shapes, pairs=[("cart", "tip")])
-
-
 @pytest.fixture(scope="module", params=["ur5e", "gantry"])
 def model(request: pytest.FixtureRequest) -> CollisionModel:
-    return sliding() if request.param == "gantry" else made("ur5e")
+    return mixed_gantry() if request.param == "gantry" else made("ur5e")
 
 
 @pytest.mark.parametrize("scene", SCENES)
@@ -80,11 +72,11 @@ def test_the_clearance_is_a_lower_bound_that_says_something(model: CollisionMode
 
 def test_a_thin_wall_between_samples_is_found() -> None:
     """Sampling at 1/32 rad steps over a plate of half a millimetre; the proof does not."""
-    model = sliding(radius=0.001)
+    model = mixed_gantry(radius=0.001)
     q0, q1 = np.array([0.0, 0.0, 0.3]), np.array([0.0, 0.5, 0.3])
     angle = 0.25 * (1 + 1 / 17)  # between two samples
     plate = turned(angle, (0.7 * np.cos(angle), 0.7 * np.sin(angle), 0.2))
-    wall = [Box((0.4, 0.0005, 0.2), plate)]
+    wall = [Box((0.24, 0.0005, 0.2), plate)]  # beyond the bar of the cart
     assert model.motion_is_free(q0, q1, wall)
     proof = model.certify_motion(q0, q1, wall)
     assert proof.collides and not proof.free and 0.4 < proof.at < 0.6

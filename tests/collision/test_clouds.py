@@ -8,8 +8,7 @@ import pytest
 from linkwork.collision import Box, Cloud, CollisionModel, Convex, Obstacles, Sphere
 from linkwork.collision.clusters import CLUSTERS, POINTS, clustered
 from linkwork.errors import InvalidInput
-from tests.collision.scenes import gantry, tip_of_gantry
-from tests.collision.test_certify import sliding
+from tests.collision.scenes import gantry, mixed_gantry, tip_of_gantry
 from tests.collision.test_motions import ends
 
 RNG = np.random.default_rng(3)
@@ -17,7 +16,7 @@ RNG = np.random.default_rng(3)
 
 @pytest.fixture(scope="module")
 def arm() -> CollisionModel:
-    return CollisionModel(gantry(), sliding().shapes, pairs=[])
+    return CollisionModel(gantry(), mixed_gantry().shapes, pairs=[])
 
 
 def test_a_cloud_is_its_points(arm: CollisionModel) -> None:
