@@ -252,5 +252,5 @@ def test_what_cannot_be_shown_is_refused_too(method):
 
 @pytest.mark.parametrize("i", [10**400, 99, -99])
 def test_a_node_that_is_not_there_is_refused(i):
-    with pytest.raises(InvalidInput, match="parent: i is .*, expected 0 to"):
+    with pytest.raises(InvalidInput, match=r"parent: i is .*, expected 0 to"):
         lw.model.build_tree(robot().model).parent(i)
