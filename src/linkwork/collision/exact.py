@@ -179,8 +179,10 @@ def _asked(library: Any, first: Any, at: Any, second: Any, other_at: Any) -> Ans
     answer = _searched(library, first, at, second, other_at, FINE)
     if all(isinstance(solid, library.BVHModelOBBRSS) for solid in (first, second)):
         return exact_surfaces.completed(library, first, at, second, other_at, answer)
-    if answer[0] >= 0.0 or not any(isinstance(solid, library.Cylinder) for solid in (first, second)):
+    if not any(isinstance(solid, library.Cylinder) for solid in (first, second)):
         return answer
+    if answer[0] >= 0.0:
+        return exact_depths.improved(library, first, at, second, other_at, answer)
     answers = [answer, *(_searched(library, first, at, second, other_at, fine) for fine in COARSER)]
     least_deep = max(answer[0] for answer in answers)
     chosen = next(answer for answer in answers if answer[0] >= least_deep - 5.0 * COARSER[-1])

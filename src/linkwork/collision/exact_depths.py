@@ -1,10 +1,10 @@
-"""Depths of cylinders: coal's search may stop a few micrometres before the direction that separates best.
+"""Distances and depths of cylinders: coal may stop a few micrometres before the direction that separates best.
 
 The signed distance of convex shapes is the largest gap between their shadows over all directions n,
 
     gap(n) = n' (p_B - p_A) - h_A(n) - h_B(n)      h: how far a shape reaches from its middle
 
-so an answer whose depth is not the gap along its own normal is improved by steps of the normal, as long as they help.
+so an answer whose distance is not the gap along its own normal is improved by steps of the normal, while they help.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import numpy as np
 
 Answer = tuple[float, np.ndarray, np.ndarray, np.ndarray]
 
-AGREE = 1e-7  # [m] depth and gap are one
+AGREE = 1e-7  # [m] distance and gap are one
 FIRST, LAST = 1e-2, 1e-9  # [rad] steps of the normal
 
 
 def improved(library: Any, first: Any, at: Any, second: Any, other_at: Any, answer: Answer) -> Answer:
-    """The answer where depth and normal agree, else that of the best normal nearby."""
+    """The answer where distance and normal agree, else that of the best normal nearby."""
     reaches = [_reach(library, solid, place) for solid, place in ((first, at), (second, other_at))]
     if reaches[0] is None or reaches[1] is None:
         return answer
