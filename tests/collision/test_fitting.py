@@ -21,7 +21,7 @@ from linkwork.collision import (
     model,
 )
 from linkwork.collision.described import shape_of
-from linkwork.collision.fitting import cover, fitted
+from linkwork.collision.fitting import capsules, cover, fitted
 from linkwork.collision.fitting import spheres as sphere_fitting
 from linkwork.collision.fitting.surface import (
     FEW_EXACT,
@@ -154,16 +154,17 @@ def test_posed_scaled_and_mirrored_meshes_get_the_same_spheres():
 
 
 def test_posed_scaled_and_mirrored_meshes_get_the_same_capsules():
+    """Small and far away: both round corners to 300 eps = 7e-14 of the scale; searches end within 1e-7 of the size."""
     points = np.random.default_rng(2).normal(size=(9, 3)) * [0.1, 0.07, 0.04] + [0.2, 0.0, -0.1]
     faces = np.arange(9).reshape(-1, 3)
     A = np.diag([-1.0, 1.0, 1.0]) @ rotations(np.random.default_rng(5), 1).reshape(3, 3)
-    scale, shift = 1e-3, [0.1, 0.2, 0.3]
-    moved = Mesh(scale * points @ A.T + shift, faces)
     for fit in (lambda mesh: fit_capsules(mesh)[0], fit_tapered_capsule):
-        plain, other = (fit(mesh).columns() for mesh in (Mesh(points, faces), moved))
-        ends = (scale * plain[:6].reshape(2, 3) @ A.T + shift).ravel()
-        expected = np.concatenate([ends, scale * plain[6:]])
-        np.testing.assert_allclose(other, expected, rtol=0, atol=1e-5 * scale)
+        plain = fit(Mesh(points, faces)).columns()
+        for scale, shift in ((1e-3, [0.1, 0.2, 0.3]), (1.0, [100.0, 200.0, 300.0])):
+            moved = fit(Mesh(scale * points @ A.T + shift, faces)).columns()
+            ends = (scale * plain[:6].reshape(2, 3) @ A.T + shift).ravel()
+            expected = np.concatenate([ends, scale * plain[6:]])
+            np.testing.assert_allclose(moved, expected, rtol=0, atol=1e-6 * scale)
 
 
 @pytest.mark.parametrize("body", ["panda_link1", "panda_link6"])
@@ -178,11 +179,11 @@ def test_capsules_hold_every_vertex(body):
 
 def test_several_capsules_hold_the_surface_together():
     mesh = meshes()["panda_link5"]
-    capsules = fit_capsules(mesh, 2)
+    both = fit_capsules(mesh, 2)
     samples = trimesh.sample.sample_surface(trimesh.Trimesh(mesh.world(), mesh.faces), 5000, seed=1)[0]
     points = np.c_[samples, np.zeros(len(samples))]
-    nearest = np.min([kernel("sphere", "capsule")(points, c.columns())[0] for c in capsules], axis=0)
-    assert len(capsules) == 2 and nearest.max() <= 1e-9
+    nearest = np.min([kernel("sphere", "capsule")(points, c.columns())[0] for c in both], axis=0)
+    assert len(both) == 2 and nearest.max() <= 1e-9
 
 
 def test_a_capsule_around_a_capsule_is_that_capsule():
@@ -287,6 +288,7 @@ def test_capsules_around_many_triangles_hold_them_and_are_hardly_larger():
         ball = trimesh.creation.icosphere(subdivisions=subdivisions, radius=0.1)
         points = np.array(ball.vertices) * [1.0, 0.5, 0.4] + 0.3 * np.array(ball.vertices)[:, :1] ** 2 * [0.0, 1.0, 0.0]
         egg = Mesh(points, np.array(ball.faces))
+        assert (3 * len(egg.faces) > capsules._MANY) == (subdivisions == 5)
         (capsule,) = fit_capsules(egg)
         taper = fit_tapered_capsule(egg)
         reach = kernel("sphere", "capsule")(np.c_[points, np.zeros(len(points))], capsule.columns())[0]
