@@ -115,7 +115,8 @@ def simulate_grip(
     sampled         loops at 50, 200 and 400 us over steps of 10 us; False: continuous loops
     differentiator  time constant of the acceleration's set-point [s]; left out: that of the drives
     limited         True: currents that are asked for stay within the peak current of the drives
-    voltage         [V] that the drives have, either sign; the integrators wait while it is all used. None: endless
+    voltage         [V] that the drives have, either sign; the integrators wait while it is all used, unless
+                    their error leads back from the limit. None: endless
     The sequence is grip, turn, hold: the run starts in equilibrium at the force, and a turn that would begin at once or
     a force that changes while it turns is refused by there being no way to ask for it; `start` must be positive.
     """
@@ -293,7 +294,10 @@ def _loop(sampled: bool, periods: tuple[int, ...]) -> Scan:
         gain, ratio, most = p["loops"][0], p["loops"][0] / p["loops"][1], p["limits"][1]
         asked = gain * e1 + c["a1"] + p["gains"][1] * _profile(p["profile"], t)[1], gain * e2 + c["a2"]
         u1, u2 = (clipped(u, most) for u in asked)
-        moving = [casadi.if_else(got == u, ratio * e, 0.0) for u, got, e in zip(asked, (u1, u2), (e1, e2), strict=True)]
+        moving = []
+        for u, got, e in zip(asked, (u1, u2), (e1, e2), strict=True):
+            free = casadi.logic_or(got == u, e * u < 0)  # what leads back from the limit counts
+            moving.append(casadi.if_else(free, ratio * e, 0.0))
         return u1, u2, casadi.vertcat(*moving, kept)
 
     def step(k: SX, **symbols: SX) -> dict[str, SX]:
