@@ -75,3 +75,11 @@ def test_libraries_that_are_gone_leave_nothing_behind():
 def _resident() -> int:
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_constants_of_robots_that_are_gone_do_not_stay():
+    from linkwork.engine import ir_types
+
+    for k in range(3 * ir_types.KEPT):
+        ir_types.constant(ir_types.DOUBLE, 0.5 + k * 1e-9)
+    assert ir_types._constant.cache_info().currsize <= ir_types.KEPT

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 
 from llvmlite import ir
 
 DOUBLE, FLOAT = ir.DoubleType(), ir.FloatType()
 I1, I8, I32, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
 POINTER = ir.PointerType()
+KEPT = 8192
+"""Constants that are kept: those of robots that are gone must not stay."""
 
 
 @cache
@@ -35,13 +37,13 @@ def constant(type_: ir.Type, number: float) -> ir.Constant:
     return _constant(scalar_of(type_), width_of(type_), digits)
 
 
-@cache
+@lru_cache(maxsize=KEPT)
 def _constant(scalar: ir.Type, width: int, digits: str | int) -> ir.Constant:
     one = ir.Constant(scalar, float.fromhex(digits) if isinstance(digits, str) else digits)
     return one if width == 1 else ir.Constant(lanes(width, scalar), [one] * width)
 
 
-@cache
+@lru_cache(maxsize=KEPT)
 def number_of(n: int) -> ir.Constant:
     """A 64-bit word; kept, as other constants are."""
     return ir.Constant(I64, n)
