@@ -22,10 +22,9 @@ FIRST, LAST = 1e-2, 1e-9  # [rad] steps of the normal
 
 def improved(library: Any, first: Any, at: Any, second: Any, other_at: Any, answer: Answer) -> Answer:
     """The answer where distance and normal agree, else that of the best normal nearby."""
-    reaches = [_reach(library, solid, place) for solid, place in ((first, at), (second, other_at))]
-    if reaches[0] is None or reaches[1] is None:
+    mine, its = _reach(library, first, at), _reach(library, second, other_at)
+    if mine is None or its is None:
         return answer
-    mine, its = reaches
     way = np.ravel(other_at.getTranslation()) - np.ravel(at.getTranslation())
     gap = lambda n: n @ way - mine(n) - its(n)
     distance, point, _, normal = answer
