@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import linkwork as lw
+from linkwork import deadlines
 from linkwork.collision import Box, Capsule, CollisionModel, Convex, HeightField, Obstacles, Sphere, TaperedCapsule
-from linkwork.errors import InvalidInput
-from linkwork.planning import CartesianPath, Replanner, Roadmap, cartesian
+from linkwork.errors import InvalidInput, NotPossible
+from linkwork.planning import CartesianPath, Replanner, Roadmap, cartesian, free_axis
 from linkwork.planning.cartesian import _end
-from linkwork.planning.free_axis import JOINED, counted
+from linkwork.planning.free_axis import JOINED, FreeAxis, counted
 from linkwork.planning.replanner import _moved_by
 from tests.planning.test_plan import arm, planar
 from tests.planning.test_roadmap import GOAL, START, point
@@ -92,6 +93,55 @@ def test_the_elbow_of_a_seven_axis_arm_makes_way() -> None:
     assert (
         not handed.collides(stopped.q, wall).any() and stopped.index[-1] / (len(stopped.poses) - 1) == stopped.fraction
     )
+
+
+def test_an_elbow_makes_way_between_poses_far_apart() -> None:
+    """Joints go further from pose to pose than postures of one pose are apart."""
+    model, q0 = elbowed(), np.array([0.3, 0.7, 0.1, -1.4, 0.2, 0.9, 0.3])
+    robot, (body,), tip = model.robot, model.shapes, "iiwa_link_ee"
+    there = robot.pose(q0, tip)
+    there[:3, 3] += [0.05, -0.2, 0.1]
+    alone = cartesian(model, there, tip, q0, spacing=0.08)
+    assert np.linalg.norm(np.diff(alone.q, axis=0), axis=1).max() > JOINED
+    ball = Obstacles([Sphere(robot.pose(alone.q[len(alone.q) // 2], body)[:3, 3], 0.01)])
+    path = cartesian(model, there, tip, q0, ball, spacing=0.08)
+    assert path.success and model.path_is_free(path.q, ball)
+    np.testing.assert_allclose(robot.pose(path.q, tip), path.poses[path.index], atol=2e-6)
+
+
+def test_the_best_way_through_layers_is_found_in_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Against shortest paths by relaxing all edges; only from rows that are reached, few at once, within a limit."""
+    generator = np.random.default_rng(3)
+    layers = [generator.uniform(0.0, 0.5, (12, 2)) for _ in range(4)]
+    layers[1][0] = [5.0, 5.0]  # out of reach, and so is what only it could go to
+    layers[2][0] = [5.0, 5.01]
+    asked: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def free(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        asked.append((a, b))
+        return np.sin(977.0 * (a + b).sum(axis=1)) < 0.3
+
+    monkeypatch.setattr(free_axis, "ASKED", 10)
+    axis = FreeAxis(point().subject, np.tile(np.eye(4), (4, 1, 1)), "point", ("x",), 1e-6, free)
+    way = axis._best(layers)
+    assert max(len(a) for a, _ in asked) <= 10
+    assert not any((a == 5.0).all(axis=1).any() for a, _ in asked)
+    points, pose = np.concatenate(layers), np.repeat(np.arange(4), 12)
+    squares = ((points[:, None] - points[None]) ** 2).sum(axis=2)
+    n = len(points)
+    good = free(np.repeat(points, n, axis=0), np.tile(points, (n, 1))).reshape(n, n)
+    edges = good & (np.sqrt(squares) <= JOINED) & np.isin(pose[None] - pose[:, None], (0, 1))
+    weights, costs = np.where(edges, squares, np.inf), np.where(np.arange(n) == 0, 0.0, np.inf)
+    for _ in range(n):
+        costs = np.minimum(costs, (costs[:, None] + weights).min(axis=0))
+    assert np.isfinite(costs[pose == 3]).any() and way.index[-1] == 3
+    assert (np.diff(way.q, axis=0) ** 2).sum() == pytest.approx(costs[pose == 3].min(), abs=1e-9)
+    with pytest.raises(NotPossible, match="time_limit"), deadlines.time_limit(1e-9, "layers"):
+        axis._best(layers)
+    # many neighbours: the nearest alone are asked about
+    asked.clear()
+    axis._best([generator.uniform(0.0, 0.02, (200, 2)) for _ in range(3)])
+    assert sum(len(a) for a, _ in asked) <= 5 * 200 * free_axis.NEIGHBOURS
 
 
 def test_a_tool_spins_where_it_may_and_that_helps() -> None:

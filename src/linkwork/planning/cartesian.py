@@ -71,7 +71,8 @@ def cartesian(
     axes            which of x y z rx ry rz count, in axes of the target; a tool that may spin leaves out "rz"
     time_limit      seconds after which it ends with NotPossible; None: as long as it takes
     Each point begins from the one before (inverse/track.py), so that no branch is changed on the way. Where that stops
-    and the robot has more joints than `axes` count, all postures of its free axes are tried (free_axis.py).
+    and the robot has more joints than `axes` count, postures of its free axes are tried: all, to a spacing, of one free
+    axis, some of more (free_axis.py).
     """
     around = obstacles if obstacles is None or isinstance(obstacles, Obstacles) else Obstacles(obstacles)
     space, subject = space_of(model, None, None, "cartesian"), model.subject
@@ -94,7 +95,11 @@ def cartesian(
     tracked = CartesianPath(rows[: last + 1], last / (len(rows) - 1), reason, targets, np.arange(last + 1))
     if last == len(rows) - 1 or model.collides(start, around):
         return tracked
-    postures = FreeAxis(subject, targets, frame, axes, tolerance, lambda a, b: model.motion_is_free(a, b, around, step))
+    steps = np.diff(rows, axis=0)[solved[1:]]
+    longest = float(np.linalg.norm(steps[np.abs(steps).max(axis=1) <= JUMP], axis=1).max(initial=0.0))
+    postures = FreeAxis(
+        subject, targets, frame, axes, tolerance, lambda a, b: model.motion_is_free(a, b, around, step), longest
+    )
     if postures.spare < 1:
         return tracked
     way = postures.through(start)
@@ -105,7 +110,7 @@ def cartesian(
         return CartesianPath(way.q, 1.0, "complete", targets, way.index)
     at = f"{np.round(targets[reached + 1, :3, 3], 4).tolist()} m, {100 * reached / (len(targets) - 1):.1f} % of the way"
     kind = reason.split(":")[0]
-    told = f"{kind}: no posture of the free axes gets past {at}; the nearest one without them: {reason}"
+    told = f"{kind}: no posture of the free axes that was tried gets past {at}; the nearest one without them: {reason}"
     return CartesianPath(way.q, reached / (len(targets) - 1), told, targets, way.index)
 
 

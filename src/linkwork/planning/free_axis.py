@@ -1,15 +1,15 @@
-"""Free axis: a frame through poses with every posture that leaves it where it is: an elbow's swing, a tool's spin.
+"""Free axis: a frame through poses with postures that leave it where it is: an elbow's swing, a tool's spin.
 
 A robot with more joints than rows that count has a curve (or more) of postures at every pose. They are sampled, SPACING
 apart, by steps along the null space of the Jacobian that Newton's method puts back onto the pose, and carried on from
-pose to pose. Postures of a pose and the next are joined where they are near and the motion between them touches
-nothing; of all ways to the furthest pose the one with the least sum of squared steps is taken, which spreads what the
-free axis moves evenly. The tool may stand still while the free axis moves.
+pose to pose; of more than MOST, as several free axes have, some are left out. Postures of a pose and the next are
+joined where they are near and the motion between them touches nothing; of all ways to the furthest pose the one with
+the least sum of squared steps is taken, which spreads what the free axis moves evenly. The tool may stand still while
+the free axis moves.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +23,9 @@ from linkwork.inverse.solve import inverse_kinematics
 from linkwork.subject import Subject
 
 SPACING = 0.06  # [rad, m] between postures of one pose
-JOINED = 2.5 * SPACING  # postures that are nearer are joined
+JOINED = 2.5 * SPACING  # postures that are nearer are joined, of neighbouring poses those within a longer step, too
+NEIGHBOURS = 16  # of each posture, the nearest; one free axis has fewer
+ASKED = 4096  # motions at once
 MOST = 256  # postures of a pose
 ROUNDS = 200  # of steps along the null space, at most
 AXES = ("x", "y", "z", "rx", "ry", "rz")
@@ -51,8 +53,11 @@ class FreeAxis:
         axes: Sequence[str] | None,
         tolerance: Any,
         free: Free,
+        step: float = 0.0,
     ) -> None:
+        """step: [rad, m] that joints go from pose to pose."""
         self.subject, self.poses, self.frame, self.free = subject, poses, frame, free
+        self.joined = max(JOINED, step + 1.5 * SPACING)
         self.rows = counted_rows(axes)
         self.options: dict[str, Any] = {"tolerance": tolerance, "restarts": 0}
         if axes is not None:
@@ -79,7 +84,7 @@ class FreeAxis:
     def _carried(self, before: np.ndarray, k: int) -> np.ndarray:
         """Postures of the pose before, brought to pose k."""
         rows, there = self._on(before, k)
-        near = np.linalg.norm(rows - before, axis=1) <= JOINED
+        near = np.linalg.norm(rows - before, axis=1) <= self.joined
         good = there & near
         good[good] = self.free(before[good], rows[good])
         return _thinned(rows[good], np.empty((0, rows.shape[1])))
@@ -88,6 +93,7 @@ class FreeAxis:
         """More postures of pose k, from those that are known outward along the null space."""
         known = newest = rows
         for _ in range(ROUNDS):
+            deadlines.check()
             if not len(newest) or len(known) >= MOST:
                 break
             directions = self._null(newest, k)  # (n, nv, spare)
@@ -116,26 +122,67 @@ class FreeAxis:
         return directions
 
     def _best(self, layers: list[np.ndarray]) -> Through:
-        """The way to the last layer with the least sum of squared steps."""
-        points, pose = np.concatenate(layers), np.repeat(np.arange(len(layers)), [len(rows) for rows in layers])
-        begins = np.concatenate([[0], np.cumsum([len(rows) for rows in layers])])
-        pairs = [_near(rows, rows, begin, begin) for rows, begin in zip(layers, begins, strict=False)]
-        both = zip(itertools.pairwise(layers), itertools.pairwise(begins), strict=False)
-        pairs += [_near(rows, others, begin, end) for (rows, others), (begin, end) in both]
-        a, b = np.concatenate(pairs).T
-        good = self.free(points[a], points[b]) if len(a) else np.zeros(0, dtype=bool)
+        """The way to the last layer with the least sum of squared steps, layer by layer: no pose is gone back to."""
+        costs = np.where(np.arange(len(layers[0])) == 0, 0.0, np.inf)
+        came: list[np.ndarray] = [np.full(len(layers[0]), -1)]  # from which row of the layer before
+        beside: list[np.ndarray] = []  # from which row of the same layer; itself: from the layer before
+        for k, rows in enumerate(layers):
+            if k > 0:
+                entered, origin = self._entered(layers[k - 1], rows, costs)
+                if not np.isfinite(entered).any():
+                    break
+                costs = entered
+                came.append(origin)
+            costs, within = self._along(rows, costs)
+            beside.append(within)
+        k = len(beside) - 1
+        row = int(np.argmin(costs))
+        way = [(k, row)]
+        while True:
+            if beside[k][row] != row:
+                row = int(beside[k][row])
+            elif k == 0:
+                break
+            else:
+                k, row = k - 1, int(came[k][row])
+            way.append((k, row))
+        way.reverse()
+        return Through(np.array([layers[k][row] for k, row in way]), np.array([k for k, _ in way]))
+
+    def _entered(self, before: np.ndarray, rows: np.ndarray, costs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Costs (n,) of coming to rows from those of the layer before that are reached, and from which of them."""
+        reached = np.flatnonzero(np.isfinite(costs))
+        a, b = _near(before[reached], rows, self.joined).T
+        a = reached[a]
+        good = self._free(before[a], rows[b])
         a, b = a[good], b[good]
-        costs = ((points[a] - points[b]) ** 2).sum(axis=1) + 1e-12
-        back = pose[a] == pose[b]  # no pose is gone back to
-        ends = (np.concatenate([a, b[back]]), np.concatenate([b, a[back]]))
-        graph = coo_array((np.concatenate([costs, costs[back]]), ends), shape=(len(points), len(points)))
-        reached, before = dijkstra(graph.tocsr(), indices=0, return_predecessors=True)
-        furthest = np.flatnonzero(pose == pose[np.isfinite(reached)].max())
-        way = [int(furthest[np.argmin(reached[furthest])])]
-        while before[way[-1]] >= 0:
-            way.append(int(before[way[-1]]))
-        order = np.array(way[::-1])
-        return Through(points[order], pose[order])
+        sums = costs[a] + ((before[a] - rows[b]) ** 2).sum(axis=1)
+        order = np.lexsort((a, sums, b))
+        targets, first = np.unique(b[order], return_index=True)
+        entered, origin = np.full(len(rows), np.inf), np.full(len(rows), -1)
+        entered[targets], origin[targets] = sums[order][first], a[order][first]
+        return entered, origin
+
+    def _along(self, rows: np.ndarray, costs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Costs (n,) where the free axis may move at one pose, and from which row; itself where it does not move."""
+        a, b = np.unique(np.sort(_near(rows, rows, JOINED), axis=1), axis=0).T  # each pair once
+        good = self._free(rows[a], rows[b])
+        a, b = a[good], b[good]
+        steps = ((rows[a] - rows[b]) ** 2).sum(axis=1) + 1e-12
+        begun, n = np.flatnonzero(np.isfinite(costs)), len(rows)
+        # one more node leads to all rows that were come to; nothing costs 0, which would be no edge
+        ends = (np.concatenate([a, b, np.full(len(begun), n)]), np.concatenate([b, a, begun]))
+        graph = coo_array((np.concatenate([steps, steps, costs[begun] + 1e-12]), ends), shape=(n + 1, n + 1))
+        reached, before = dijkstra(graph.tocsr(), indices=n, return_predecessors=True)
+        own = np.arange(n)
+        return reached[:n], np.where((before[:n] == n) | (before[:n] < 0), own, before[:n])
+
+    def _free(self, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+        """Which motions (k, nq), (k, nq) are free, asked in rounds between which limits of time are heard."""
+        good = np.zeros(len(first), dtype=bool)
+        for some in deadlines.rounds(len(first), ASKED) if len(first) else ():
+            good[some] = self.free(first[some], last[some])
+        return good
 
 
 def counted_rows(axes: Sequence[str] | None) -> list[int]:
@@ -167,9 +214,12 @@ def _apart(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
     return np.linalg.norm(rows[:, None] - others[None], axis=2)
 
 
-def _near(rows: np.ndarray, others: np.ndarray, begin: int, end: int) -> np.ndarray:
-    """Pairs (k, 2) of numbers of rows and others that are near to each other, each once."""
-    near = np.argwhere(_apart(rows, others) <= JOINED)
-    if begin == end:
-        near = near[near[:, 0] < near[:, 1]]
-    return near + [begin, end]
+def _near(rows: np.ndarray, others: np.ndarray, within: float) -> np.ndarray:
+    """Pairs (k, 2) of numbers of rows and others that are near to each other: of each row its NEIGHBOURS, at most."""
+    apart = _apart(rows, others)
+    if rows is others:
+        np.fill_diagonal(apart, np.inf)
+    if apart.shape[1] > NEIGHBOURS:
+        furthest = np.partition(apart, NEIGHBOURS - 1, axis=1)[:, NEIGHBOURS - 1 : NEIGHBOURS]
+        apart = np.where(apart <= furthest, apart, np.inf)
+    return np.argwhere(apart <= within)
