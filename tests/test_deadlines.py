@@ -146,7 +146,7 @@ def test_a_law_in_python_keeps_the_rows_that_are_wanted():
 
 def test_a_limit_of_time_ends_loops_in_machine_code_and_in_python():
     robot = lw.load("ur5e")
-    law = lambda t, q, v: [float(x) for x in -np.asarray(v, dtype=float)]  # step by step in Python
+    law = lambda t, q, v: [float(x) for x in -1e-3 * np.asarray(v, dtype=float)]  # step by step in Python
     calls = [
         lambda s: lw.simulate(robot, duration=1e6, step=1e-3, record=False, time_limit=s),
         lambda s: lw.simulate(robot, duration=1e3, control=law, step=1e-3, record=False, time_limit=s),
