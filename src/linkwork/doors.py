@@ -114,10 +114,8 @@ def door(function: Callable[..., Any], who: str, numbers: bool = True) -> Callab
 
     flags = _flags(function)
     is_quick = False  # what took no time the last time is not listened to: a handler of signals costs microseconds
-    first, last = (
-        0,
-        sys.maxsize if numbers else 0,
-    )  # places of single numbers; the annotations are read when it is called
+    # places of single numbers: all, until the first call has read the annotations
+    first, last = 0, sys.maxsize if numbers else 0
 
     @functools.wraps(function)
     def guarded(*args: Any, **options: Any) -> Any:
