@@ -12,6 +12,8 @@ from linkwork.view.png import png_bytes
 
 LONGEST = 20.0
 """Seconds until a browser must have sent its picture."""
+TALL = 1080
+"""Lines of a kept picture: a slow browser draws fewer on its page to keep up, a picture has them all."""
 
 
 class Saving:
@@ -30,8 +32,8 @@ class Saving:
 
     def picture(self, client: Any) -> bytes:
         """What a browser sees now, as a PNG."""
-        camera = client.camera
-        seen = client.get_render(camera.image_height, camera.image_width, transport_format="png", timeout=LONGEST)
+        height, width = TALL, round(TALL * client.camera.aspect)
+        seen = client.get_render(height, width, transport_format="png", timeout=LONGEST)
         opacity = seen[..., 3:].astype(float) / 255.0
         return png_bytes((seen[..., :3] * opacity + 255.0 * (1.0 - opacity)).round().astype(np.uint8))
 
