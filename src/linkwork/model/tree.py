@@ -85,12 +85,12 @@ class Tree:
     points: dict[str, tuple[tuple[str, Vector], ...]]
     elements: tuple[Any, ...] = ()
 
-    @property
+    @cached_property
     def nq(self) -> int:
         """Configuration coordinates of the tree, mimicking joints included."""
         return sum(node.nq for node in self.nodes)
 
-    @property
+    @cached_property
     def nv(self) -> int:
         """Velocity coordinates of the tree, mimicking joints included."""
         return sum(node.nv for node in self.nodes)

@@ -13,7 +13,10 @@ from linkwork.recursions.carriers import carriers, steps
 from linkwork.recursions.factorisation import Factors, factorised
 from linkwork.recursions.joints import inertia, subspace
 from linkwork.recursions.newton_euler import body_forces
-from linkwork.spatial import Force, Inertia, Motion, Transform, skew
+from linkwork.spatial import Force, Inertia, Motion, Transform, matrix, skew
+from linkwork.spatial.operators import entries
+
+ZERO = SX(0)
 
 
 def articulated_body(tree: Tree, q: SX, v: SX, tau: SX, forces: dict[int, Force] | None = None) -> SX:
@@ -138,16 +141,22 @@ class Elimination:
 
     def inertia(self) -> ArticulatedInertia:
         """A - K U': what is felt of the child while the joint moves freely."""
-        out = SX.zeros(6, 6)
-        for r in range(6):
-            for c in range(r + 1):
-                if r in self.axes or c in self.axes:
-                    (k, sign), other = (self.axes[r], c) if r in self.axes else (self.axes[c], r)
-                    value = sign * self.K[other, k] * self.armature[k] if not self.armature[k].is_zero() else SX(0)
-                else:
-                    value = self.A[r, c] - self.K[r, :] @ self.U[c, :].T
-                out[r, c] = out[c, r] = value
-        return ArticulatedInertia(out[:3, :3], out[:3, 3:], out[3:, 3:])
+        axes, free = self.axes, [r for r in range(6) if r not in self.axes]
+        A, K, U = (entries(x) for x in (self.A, self.K, self.U))  # by columns of 6
+        out = [[ZERO] * 6 for _ in range(6)]
+        for r, (k, sign) in sorted(axes.items()):
+            if not self.armature[k].is_zero():
+                for other in range(6):
+                    out[r][other] = out[other][r] = sign * K[6 * k + other] * self.armature[k]
+        for r in free:
+            for c in (c for c in free if c <= r):
+                product = ZERO
+                for k in range(0, len(K), 6):
+                    product = product + K[k + r] * U[k + c]
+                out[r][c] = out[c][r] = A[6 * c + r] - product
+        upper, lower = out[:3], out[3:]
+        M, H = matrix([row[:3] for row in upper]), matrix([row[3:] for row in upper])
+        return ArticulatedInertia(M, H, matrix([row[3:] for row in lower]))
 
     def force(self) -> Force:
         """F + K u, of which the joint itself transmits S'(F + K u) = tau - armature a."""

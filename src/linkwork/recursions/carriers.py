@@ -9,7 +9,8 @@ from linkwork.model.number import has_symbols
 from linkwork.model.tree import Node, Tree
 from linkwork.recursions.joints import joint_transform, placement
 from linkwork.recursions.moments import Moments
-from linkwork.spatial import ZERO3, Transform
+from linkwork.spatial import ZERO3, Transform, matrix
+from linkwork.spatial.operators import entries
 from linkwork.spatial.turn import Dense, Planar, Turn, constant_turn
 
 
@@ -56,9 +57,11 @@ def carried(T: Transform, body: Moments) -> Moments:
     h, P, p = T.R @ body.h, T.R.around(body.P), T.p
     if p.is_zero():
         return Moments(body.m, h, P)
-    h_p, out = h + body.m * p, SX.zeros(3, 3)
+    h_p = h + body.m * p
+    out, by_place, by_h, by_h_p = entries(P), entries(p), entries(h), entries(h_p)
     for i in range(3):
-        out[i, i] = P[i, i] + 2 * p[i] * h[i] + body.m * p[i] * p[i]
+        at, first = by_place[i], by_h[i]
+        out[4 * i] = out[4 * i] + 2 * at * first + body.m * at * at
         for j in range(i):
-            out[i, j] = out[j, i] = P[i, j] + p[i] * h_p[j] + h[i] * p[j]
-    return Moments(body.m, h_p, out)
+            out[3 * j + i] = out[3 * i + j] = out[3 * j + i] + at * by_h_p[j] + first * by_place[j]
+    return Moments(body.m, h_p, matrix((out[:3], out[3:6], out[6:])))

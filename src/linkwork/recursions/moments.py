@@ -11,6 +11,7 @@ from linkwork.model.tree import Tree
 from linkwork.recursions.applied import Applied
 from linkwork.recursions.joints import inertia, second_moments, subspace, transforms
 from linkwork.spatial import ZERO3, Force, Motion, Transform, cross, skew, vector
+from linkwork.spatial.operators import entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +85,11 @@ class Gyration:
 
 def _trace_less(A: SX) -> SX:
     """tr(A) 1 - A, written with the fewest operations."""
-    x, y, z = A[0, 0], A[1, 1], A[2, 2]
-    diagonal = casadi.diag(casadi.vertcat(y + z, x + z, x + y))
-    return diagonal - (A - casadi.diag(casadi.vertcat(x, y, z)))
+    off = -A
+    x, y, z = entries(A)[::4]
+    for k, diagonal in enumerate((y + z, x + z, x + y)):
+        off[k, k] = diagonal
+    return off
 
 
 def root_transforms(tree: Tree, q: SX) -> tuple[list[Transform], list[SX]]:

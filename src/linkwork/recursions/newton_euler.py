@@ -9,6 +9,7 @@ from linkwork.model.tree import Tree
 from linkwork.recursions.carriers import carriers
 from linkwork.recursions.joints import inertia, joint_motion, second_moments, subspace, transforms
 from linkwork.spatial import ZERO3, Force, Transform, cross, matrix, skew, vector
+from linkwork.spatial.operators import entries
 
 
 def newton_euler(tree: Tree, q: SX, v: SX, a: SX, forces: dict[int, Force] | None = None) -> SX:
@@ -95,19 +96,17 @@ def gathered(tree: Tree, X: list[Transform], F: list[Force]) -> list[Force]:
 
 def axial_product(U: SX, J: SX, start: SX) -> SX:
     """start + the axial vector of U J - J U' (J symmetric), each component one chain of multiply-adds."""
-    rows = []
+    u, j, totals = entries(U), entries(J), entries(start)  # matrices by columns
     for x, y, z in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        total = start[x]
-        for k in range(3):
-            total = total + U[z, k] * J[y, k]
-            total = total - U[y, k] * J[z, k]
-        rows.append(total)
-    return vector(rows)
+        for k in range(0, 9, 3):
+            totals[x] = totals[x] + u[z + k] * j[y + k]
+            totals[x] = totals[x] - u[y + k] * j[z + k]
+    return vector(totals)
 
 
 def square_of_skew(w: SX) -> SX:
     """[w][w] = w w' - (w.w) 1, written with the fewest operations."""
-    x, y, z = w[0], w[1], w[2]
+    x, y, z = entries(w)
     xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
     rows = ((-(yy + zz), xy, xz), (xy, -(xx + zz), yz), (xz, yz, -(xx + yy)))
     return matrix(rows)

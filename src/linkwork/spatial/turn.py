@@ -6,14 +6,14 @@ axes, they carry a vector in 4 + 3 operations; multiplied out into a matrix, whi
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from casadi import SX
 
-from linkwork.spatial.vector import vector
+from linkwork.spatial.operators import entries
+from linkwork.spatial.vector import matrix, vector
 
 _ZERO = 1e-14  # entries of a rotation below this are rounding
 
@@ -34,14 +34,17 @@ class Planar:
     def __matmul__(self, x: SX) -> SX:
         if not self._is_constant:
             return self._matrix @ x
-        x_i, x_j = self.pair(x[self.i], x[self.j])
-        out = [x[0], x[1], x[2]]
-        out[self.i], out[self.j] = x_i, x_j
+        out = entries(x)
+        out[self.i], out[self.j] = self.pair(out[self.i], out[self.j])
         return vector(out)
 
     @cached_property
     def _is_constant(self) -> bool:
         return self.c.is_constant() and self.s.is_constant()
+
+    @cached_property
+    def _shear(self) -> SX:
+        return self.s / (1 + self.c)
 
     @cached_property
     def _matrix(self) -> SX:
@@ -58,7 +61,7 @@ class Planar:
         c, s = self.c, self.s
         if not self._is_constant:
             return c * x - s * y, s * x + c * y
-        t = s / (1 + c)
+        t = self._shear
         x = x - t * y
         y = y + s * x
         return x - t * y, y
@@ -71,18 +74,18 @@ class Planar:
         """
         i, j, c, s = self.i, self.j, self.c, self.s
         k = 3 - i - j
-        out = SX.zeros(3, 3)
-        out[k, k] = A[k, k]
-        u = s * (A[i, i] - A[j, j]) + (2 * c * A[i, j] if symmetric else c * (A[i, j] + A[j, i]))
-        out[i, i], out[j, j] = A[i, i] - s * u, A[j, j] + s * u
-        out[i, j] = c * u - A[j, i]
-        out[i, k], out[j, k] = self.pair(A[i, k], A[j, k])
+        a = _rows(A)
+        out = [row.copy() for row in a]
+        u = s * (a[i][i] - a[j][j]) + (2 * c * a[i][j] if symmetric else c * (a[i][j] + a[j][i]))
+        out[i][i], out[j][j] = a[i][i] - s * u, a[j][j] + s * u
+        out[i][j] = c * u - a[j][i]
+        out[i][k], out[j][k] = self.pair(a[i][k], a[j][k])
         if symmetric:
-            out[j, i], out[k, i], out[k, j] = out[i, j], out[i, k], out[j, k]
+            out[j][i], out[k][i], out[k][j] = out[i][j], out[i][k], out[j][k]
         else:
-            out[j, i] = c * u - A[i, j]
-            out[k, i], out[k, j] = self.pair(A[k, i], A[k, j])
-        return out
+            out[j][i] = c * u - a[i][j]
+            out[k][i], out[k][j] = self.pair(a[k][i], a[k][j])
+        return matrix(out)
 
 
 @dataclass(frozen=True)
@@ -108,10 +111,15 @@ class Exchange:
         return P
 
     def around(self, A: SX, symmetric: bool) -> SX:
-        out = SX.zeros(3, 3)
-        for k, l in itertools.product(range(3), repeat=2):
-            out[k, l] = _signed(self.sign[k] * self.sign[l], A[self.origin[k], self.origin[l]])
-        return out
+        a, origin, sign = _rows(A), self.origin, self.sign
+        rows = [[_signed(sign[k] * sign[l], a[origin[k]][origin[l]]) for l in range(3)] for k in range(3)]
+        return matrix(rows)
+
+
+def _rows(A: SX) -> list[list[SX]]:
+    """The entries of a matrix (3, 3)."""
+    by_columns = entries(A)
+    return [by_columns[k::3] for k in range(3)]
 
 
 def _signed(sign: int, x: SX) -> SX:

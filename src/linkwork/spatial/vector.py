@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import casadi
 from casadi import SX
 
-from linkwork.spatial.operators import block
+from linkwork.spatial.operators import block, sine_and_cosine
 
 ZERO3 = SX.zeros(3)
 
@@ -23,8 +23,8 @@ def matrix(rows: Sequence[Sequence]) -> SX:
 
 
 def cross(a: SX, b: SX) -> SX:
-    """a x b."""
-    return casadi.cross(a, b)
+    """a x b; with a zero, which half of all joints bring, there is nothing to search."""
+    return ZERO3 if a.is_zero() or b.is_zero() else casadi.cross(a, b)
 
 
 def skew(a: SX) -> SX:
@@ -37,7 +37,7 @@ def axis_rotation(axis: SX, angle: SX) -> SX:
 
     Written so that the zeros and ones of a coordinate axis fold away exactly.
     """
-    c, s = casadi.cos(angle), casadi.sin(angle)
+    s, c = sine_and_cosine(angle)
     nn = axis @ axis.T
     return nn + c * (SX.eye(3) - nn) + s * skew(axis)
 
