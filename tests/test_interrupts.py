@@ -16,7 +16,7 @@ from linkwork.errors import InvalidInput
 from linkwork.interrupts import heard, wait_until
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-ENDLESS = 60.0
+ENDLESS = 600.0
 s = casadi.SX.sym("s")
 function = casadi.Function("f", [s], [casadi.sin(s)])
 SWALLOWING = {

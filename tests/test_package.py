@@ -60,7 +60,7 @@ def built(tmp_path_factory) -> Path:
 
 
 def run(command: list, **more) -> str:
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=300, **more)
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=1800, **more)
     assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
     return done.stdout
 

@@ -9,13 +9,19 @@ import pytest
 from linkwork.errors import UnknownName
 from linkwork.reproduce import papers, reproduce
 from linkwork.reproduce.case import Case
+from tests.docs.code_blocks import ROOT
+from tools import readme_table
+
+README = (ROOT / "README.md").read_text("utf-8").splitlines()
 
 
 @pytest.mark.parametrize("number", sorted(papers()))
 def test_published_numbers_are_reproduced(number):
     (paper,) = reproduce(number)
     assert paper.cases and paper.number == int(number)
-    assert paper.title and paper.where, "its row in the README"
+    assert paper.title and paper.where
+    row = readme_table.paper_row(paper.number, *readme_table.told_of(paper))
+    assert row in README, "the README tells another number: python tools/readme_table.py papers"
     failed = [
         f"{c.what}: published {c.published}, ours {c.ours}, tolerance {c.tolerance}"
         for c in paper.cases

@@ -201,14 +201,28 @@ def test_an_unknown_name_is_said_with_the_nearest_of_all_rooms():
         lw.simulatoin  # noqa: B018
 
 
-def told_to_type_checkers() -> dict[str, set[str]]:
+def told_to_type_checkers(source: str = "") -> dict[str, set[str]]:
     """Module -> the names that linkwork/__init__.py imports from it for type checkers."""
-    block = next(node for node in ast.parse((SOURCE / "__init__.py").read_text()).body if isinstance(node, ast.If))
+    source = source or (SOURCE / "__init__.py").read_text("utf-8")
+    block = next(node for node in ast.parse(source).body if isinstance(node, ast.If))
     return {line.module: {name.name for name in line.names} for line in block.body}
 
 
 def test_type_checkers_are_told_every_room():
     assert told_to_type_checkers()["linkwork"] == set(rooms.rooms())
+
+
+def test_one_command_tells_readers_and_type_checkers_of_a_room(toy):
+    """What a room within linkwork touches by hand: the graph of test_layers.py and the changelog."""
+    from tools import readme_table
+
+    told = readme_table.told_to_type_checkers((SOURCE / "__init__.py").read_text("utf-8"))
+    assert told_to_type_checkers(told)["linkwork"] == {*rooms.rooms()} and "toy" in rooms.rooms()
+    ast.parse(told)
+    assert "| `toy/` | Toys: the square of a weight" in readme_table.rooms_in_a_line()
+    assert "| `lw.toy` | Toys: the square of a weight, to show what a room is made of. | `Toy`, `play` |" in (
+        readme_table.rooms_table()
+    )
 
 
 def test_names_of_rooms_at_the_top_are_what_type_checkers_are_told():

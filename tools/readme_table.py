@@ -1,5 +1,6 @@
 """Render the tables of README.md and docs/: measured rows, papers, public names of rooms, keys of elements.
 
+A new room needs nothing else to be told to readers and to type checkers (the list of rooms in linkwork/__init__.py).
 `make bench` writes what it measured to docs/benchmarks.json, then calls this; a test compares both files with it.
 
 python tools/readme_table.py            rewrites what stands between the markers of those files
@@ -20,9 +21,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from linkwork.model.element_fields import ElementField, Role
+    from linkwork.reproduce.case import Paper
 
 ROOT = Path(__file__).parent.parent
 MEASURED = ROOT / "docs" / "benchmarks.json"
+TOLD = "src/linkwork/__init__.py"
 
 # Papers without a file in the reproduce room: number -> (short title, key in docs/references.bib, what there is of it)
 NOT_YET = {
@@ -62,9 +65,13 @@ def main() -> None:
         tables["elements"] = elements_sections()
     if given.only in (None, "benchmarks"):
         tables |= benchmark_tables(json.loads(MEASURED.read_text("utf-8")))
-    for path in (ROOT / "README.md", *(ROOT / "docs" / f"{page}.md" for page in ("benchmarks", "api", "elements"))):
+    for name in ("README.md", "docs/benchmarks.md", "docs/api.md", "docs/elements.md", TOLD):
+        path = ROOT / name
         old = path.read_text("utf-8")
-        new = filled(old, tables)
+        if name != TOLD:
+            new = filled(old, tables)
+        else:
+            new = told_to_type_checkers(old) if given.only in (None, "rooms") else old
         if new != old:
             stale.append(path.name)
             if not check:
@@ -80,6 +87,15 @@ def filled(text: str, tables: dict[str, str]) -> str:
         pattern = rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)"
         text = re.sub(pattern, lambda found, table=table: found[1] + "\n" + table + "\n" + found[2], text, flags=re.S)
     return text
+
+
+def told_to_type_checkers(source: str) -> str:
+    """The package's `__init__` with every room imported where type checkers look; when it runs they are found."""
+    from linkwork import rooms
+
+    names = "".join(f"        {name},\n" for name in rooms.rooms())
+    pattern = r"(    from linkwork import \(  # noqa: F401\n).*?(    \)\n)"
+    return re.sub(pattern, lambda block: block[1] + names + block[2], source, count=1, flags=re.S)
 
 
 def rooms_table() -> str:
@@ -109,13 +125,21 @@ def papers_table() -> str:
     from linkwork.reproduce import reproduce
 
     rows = {number: (title, key, what or "not yet", "") for number, (title, key, what) in NOT_YET.items()}
-    for p in reproduce():
-        reached = sum(case.passed for case in p.cases)
-        rows[p.number] = (p.title, p.key, p.where, f"{reached} of {len(p.cases)}")
+    rows |= {paper.number: told_of(paper) for paper in reproduce()}
     lines = ["| | paper | in linkwork | published numbers |", "|---|---|---|---|"]
-    for number, (title, key, what, numbers) in sorted(rows.items()):
-        lines.append(f"| {number:02d} | {title} [{key}] | {what} | {numbers} |")
+    lines += [paper_row(number, *told) for number, told in sorted(rows.items())]
     return "\n".join(lines) + "\n"
+
+
+def told_of(paper: Paper) -> tuple[str, str, str, str]:
+    """Title, key, where it lives, and how many of its numbers are reached."""
+    reached = sum(case.passed for case in paper.cases)
+    return paper.title, paper.key, paper.where, f"{reached} of {len(paper.cases)}"
+
+
+def paper_row(number: int, title: str, key: str, where: str, numbers: str) -> str:
+    """One row of the table of papers."""
+    return f"| {number:02d} | {title} [{key}] | {where} | {numbers} |"
 
 
 def elements_sections() -> str:

@@ -15,7 +15,7 @@ import tempfile
 import threading
 import traceback
 
-PATIENCE = 300.0
+PATIENCE = 900.0
 """Seconds after which a command that hangs is killed, so that its test fails and the others still run."""
 
 

@@ -54,10 +54,10 @@ def test_the_demo_plays_the_motion_until_it_is_interrupted(tmp_path):
             assert line, process.stderr.read()
             said += line
         address = re.search(r"http://127\.0\.0\.1:\d+", said)[0]
-        with urllib.request.urlopen(address, timeout=60) as answer:
+        with urllib.request.urlopen(address, timeout=600) as answer:
             assert answer.status == 200 and b"<html" in answer.read().lower()
     finally:
         process.send_signal(signal.SIGINT)
-        rest, errors = process.communicate(timeout=120)
+        rest, errors = process.communicate(timeout=600)
     assert process.returncode == 0 and "ended" in rest and "Traceback" not in errors
     assert "paper" in said and (tmp_path / "out" / "charmie.html").stat().st_size > 100_000

@@ -23,7 +23,7 @@ def outputs(notebook) -> list[dict]:
 
 def executed(path: Path, folder: Path):
     notebook = nbformat.read(path, as_version=4)
-    NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(folder)}}).execute()
+    NotebookClient(notebook, timeout=3600, resources={"metadata": {"path": str(folder)}}).execute()
     return notebook
 
 
@@ -66,7 +66,7 @@ def test_the_inline_view_opens_in_a_browser_and_plays(arm, tmp_path):
     import numpy as np
     from playwright.sync_api import sync_playwright
 
-    from tests.view.pages import A_FRAME, ARTEFACTS, FLAGS, FRAMES, HUNG
+    from tests.view.pages import A_FRAME, ARTEFACTS, FRAMES, HUNG, launched
 
     pages = [o.data["text/html"] for o in outputs(arm) if "text/html" in o.get("data", {})]
     frames = [page for page in pages if FRAME.search(page)]
@@ -75,10 +75,10 @@ def test_the_inline_view_opens_in_a_browser_and_plays(arm, tmp_path):
     assert "Viser" not in html.unescape(FRAME.search(frames[0])[1]).split("<title>")[1][:20]
     asked: list[str] = []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        browser = launched(playwright)
         try:
             tab = browser.new_context(offline=True, viewport={"width": 900, "height": 980}).new_page()
-            tab.set_default_timeout(120_000)
+            tab.set_default_timeout(1000 * HUNG)
             tab.on("request", lambda request: asked.append(request.url))
             tab.goto((tmp_path / "notebook.html").as_uri())
             for k in range(2):
@@ -94,7 +94,7 @@ def test_the_inline_view_opens_in_a_browser_and_plays(arm, tmp_path):
             picture = ARTEFACTS / "notebook.png"
             drawn = 0
             for _ in range(FRAMES // 4):  # meshes come one after the other, on a busy machine slowly
-                tab.screenshot(path=picture, timeout=5_000 * HUNG)
+                tab.screenshot(path=picture, timeout=1000 * HUNG)
                 pixels = matplotlib.image.imread(picture)[..., :3]
                 drawn = int((pixels[:460].std(axis=-1) > 0.08).sum())  # grid and page are grey, the arm is not
                 if drawn > 4_000:

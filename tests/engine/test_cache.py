@@ -118,7 +118,7 @@ def test_two_processes_share_one_cache(folder):
         "print(float(k(np.ones((9, 3))).sum()))\n"
     )
     processes = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(3)]
-    sums = {p.communicate(timeout=120)[0].strip() for p in processes}
+    sums = {p.communicate(timeout=600)[0].strip() for p in processes}
     assert len(sums) == 1 and float(sums.pop()) == pytest.approx(float((np.sin(np.ones((9, 3))) * 2).sum()), rel=1e-14)
     assert all(p.returncode == 0 for p in processes)
     assert not list(folder.glob(".writing-*"))

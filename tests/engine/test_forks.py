@@ -24,7 +24,7 @@ import casadi, numpy as np
 import linkwork as lw
 from linkwork.engine import forks
 
-FORKS, PATIENCE = int(sys.argv[1]), 120.0
+FORKS, PATIENCE = int(sys.argv[1]), 600.0
 lw.threads(2)
 robot = lw.Robot.from_dh([{"a": 0.5, "mass": 2.0, "inertia": 0.1 * np.eye(3)} for _ in range(3)])
 Q = robot.random(20_000, seed=0)
@@ -104,7 +104,7 @@ def run(code: str, argument: str, folder) -> str:
     script.write_text(code)
     environment = {**os.environ, "LINKWORK_CACHE": str(folder / "cache"), "PYTHONWARNINGS": "ignore"}
     command = [sys.executable, str(script), argument]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=500)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=3600)
     return done.stdout.strip() or done.stderr
 
 

@@ -230,8 +230,8 @@ def test_a_forked_child_can_compute(two_link):
     queue = context.Queue()
     child = context.Process(target=_in_child, args=(queue, two_link, q, lengths))
     child.start()
-    result = queue.get(timeout=60)
-    child.join(timeout=60)
+    result = queue.get(timeout=600)
+    child.join(timeout=600)
     assert np.array_equal(result, expected)
 
 

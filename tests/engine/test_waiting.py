@@ -35,8 +35,8 @@ def screen(monkeypatch):
 
 
 def _wait_for(screen: Screen, words: str) -> None:
-    for _ in range(1000):
-        if words in screen.getvalue():
+    for _ in range(60_000):
+        if re.search(words, screen.getvalue()):
             return
         time.sleep(0.01)
     raise AssertionError(screen.getvalue())
@@ -44,7 +44,7 @@ def _wait_for(screen: Screen, words: str) -> None:
 
 def test_a_command_says_what_it_waits_for_and_wipes_the_line(screen):
     with on_the_command_line("fk"), waiting("compiling mass_matrix"):
-        _wait_for(screen, "compiling mass_matrix: 0 s")
+        _wait_for(screen, r"compiling mass_matrix: \d+ s")
     last = screen.getvalue().split("\r")
     assert last[-1] == "" and last[-2].strip() == "" and len(last[-2]) == len(last[-3])
 
@@ -129,7 +129,7 @@ def test_on_a_real_terminal(is_prompt, tmp_path):
         except OSError:
             break
     os.close(master)
-    assert process.wait(120) == 0
+    assert process.wait(600) == 0
     assert b"ready (7, 7)" in shown
     said = re.search(rb"\rcompiling inverse_dynamics_derivatives: \d+ s", shown)
     assert bool(said) == is_prompt, shown

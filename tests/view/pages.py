@@ -19,11 +19,20 @@ FLAGS = [
     "--disable-background-networking",
 ]
 ARTEFACTS = Path(__file__).parents[2] / "out" / "viewer"
-FRAMES = 250
-"""Frames that the page draws until something must have happened: on a busy machine they come slower, too."""
-HUNG = 120.0
+FRAMES = 2500
+"""Frames that the page draws until something that does not happen is given up: 250 are many on a free machine."""
+HUNG = 600.0
 """Seconds without a single frame until a browser is given up."""
 A_FRAME = "() => new Promise(drawn => requestAnimationFrame(() => drawn(true)))"
+TRIES = 8
+"""Drags until one that moves nothing is given up: a slow page may see the mouse too late, and turns its camera."""
+NO_NOTES = ".mantine-Notifications-root { display: none !important; }"
+"""Without what viser lays over the scene, such as its word that rendering in software is slow."""
+
+
+def launched(playwright: Any) -> Any:
+    """A browser that draws in software; limits of time are there to end what hangs."""
+    return playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS, timeout=1000 * HUNG)
 
 
 class ViewerPage:
@@ -38,7 +47,9 @@ class ViewerPage:
         self.outside: list[str] = []
         self.page.on("request", lambda request: self._ask(request.url))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.goto(viewer.address)
+        # as many pixels on a slow machine: a page draws fewer by itself to keep up
+        self.page.goto(f"{viewer.address}/?fixedDpr=1")
+        self.page.add_style_tag(content=NO_NOTES)
         self.until(lambda: bool(viewer.server.get_clients()), "the page did not connect")
 
     def _ask(self, address: str) -> None:
@@ -73,8 +84,11 @@ class ViewerPage:
         self.until(lambda: element.count() > 0, f"{what} is not on the page")
         return element
 
-    def wait(self, seconds: float) -> None:
-        self.page.wait_for_timeout(1000 * seconds)
+    def draw(self, frames: int) -> None:
+        """Wait until the page has drawn some frames, however slow they come."""
+        for _ in range(frames):
+            self.page.wait_for_timeout(20)
+            self.page.wait_for_function(A_FRAME)
 
     def picture(self) -> np.ndarray:
         """(height, width, 3) of the scene alone, 0 .. 1."""
@@ -94,32 +108,23 @@ class ViewerPage:
         self.until(look, otherwise, FRAMES // 4)  # a picture takes as long as some frames
         return found[0]
 
-    def dismiss(self) -> None:
-        """Close what viser lays over the scene, such as its word that rendering in software is slow.
-
-        Notes also go by themselves, so a button that was seen need not be there to be clicked.
-        """
-        click_all = "found => { for (const button of found) button.click(); return found.length; }"
-        if self.page.eval_on_selector_all(".mantine-Notification-closeButton", click_all):
-            gone = self.page.locator(".mantine-Notification-root")
-            self.until(lambda: gone.count() == 0, "a notification cannot be closed")
-
     def settle(self) -> None:
         """Wait until the browser's camera is where the viewer put it: until then it still tells where it was."""
         (client,) = self.viewer.server.get_clients().values()
         wanted = np.array(self.viewer.server.initial_camera.look_at)
-        still = 0
+        still, before = 0, np.zeros(3)
 
         def holds() -> bool:
-            nonlocal still
-            still = still + 1 if np.allclose(client.camera.look_at, wanted, atol=1e-4) else 0
+            nonlocal still, before
+            place, before = before, np.array(client.camera.position)
+            there = np.allclose(client.camera.look_at, wanted, atol=1e-4) and np.array_equal(place, before)
+            still = still + 1 if there else 0
             return still > 5
 
         self.until(holds, "the camera did not turn to the robot")
 
     def keep(self, name: str) -> None:
         """Keep a picture of the whole page as an artefact."""
-        self.dismiss()
         self._shoot(name)
 
     def _shoot(self, name: str) -> None:
@@ -148,9 +153,11 @@ class ViewerPage:
     def open(self, folder: str) -> None:
         """Unfold a folder of the shown tab."""
         header = self.there(self.page.locator("div[style*='cursor: pointer']:visible", has_text=folder), folder).first
-        if header.locator("xpath=following-sibling::div").first.get_attribute("aria-hidden") == "true":
+        inside = header.locator("xpath=following-sibling::div").first
+        if inside.get_attribute("aria-hidden") == "true":
             header.click()
-            self.wait(0.4)
+            self.until(lambda: inside.get_attribute("aria-hidden") != "true", f"{folder} does not unfold")
+            self.draw(10)  # it opens slowly, and what is below it moves
 
     def type_number(self, label: str, value: float) -> None:
         """Type into the number beside a slider."""
@@ -179,15 +186,23 @@ class ViewerPage:
         buttons = self.page.get_by_role("button", name=button, exact=True).locator("visible=true")
         self.there(buttons, f"button {button}").first.click()
 
-    def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
-        """Drag with the mouse."""
-        mouse = self.page.mouse
-        mouse.move(*start)
-        self.wait(0.3)
+    def drag_until(self, way: Callable[[int], tuple[Any, Any]], holds: Callable[[], bool], otherwise: str) -> None:
+        """Drag with the mouse until something holds; try -> where a drag starts and ends, on the page as it is then."""
+        for turn in range(TRIES):
+            self._drag(*way(turn))
+            if self.holds_within(holds, 40 * (turn + 1)):
+                break
+        self.until(holds, otherwise, 40)
+
+    def _drag(self, start: Any, end: Any) -> None:
+        mouse, start, end = self.page.mouse, np.asarray(start, dtype=float), np.asarray(end, dtype=float)
+        mouse.move(*start.tolist())
+        self.draw(3)
         mouse.down()
+        self.draw(2)
         for k in range(1, 9):
-            mouse.move(*(a + (b - a) * k / 8 for a, b in zip(start, end, strict=True)))
-            self.wait(0.06)
+            mouse.move(*(start + (end - start) * k / 8).tolist())
+            self.draw(2)
         mouse.up()
 
     def _label(self, text: str) -> Any:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-
 import numpy as np
 from playwright.sync_api import sync_playwright
 
 from linkwork.view.chart import POINTS, Chart, charts_html
 from linkwork.view.report_page import page_html
-from tests.view.pages import FLAGS
+from tests.view.pages import HUNG, launched
 
 
 def test_numbers_of_a_chart_are_few_and_finite():
@@ -31,12 +29,13 @@ def test_a_page_draws_charts_inside_their_box(tmp_path):
     page.write_text(page_html("charts", charts_html("Curves", [chart, Chart("flat", "m", {"f": np.zeros(50)}, x)])))
     said: list[str] = []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        browser = launched(playwright)
         try:
             tab = browser.new_context(offline=True).new_page()
+            tab.set_default_timeout(1000 * HUNG)
             tab.on("pageerror", lambda error: said.append(str(error)))
             tab.goto(page.as_uri())
-            tab.wait_for_selector("html[data-ready=yes]", timeout=30_000)
+            tab.wait_for_selector("html[data-ready=yes]")
             lines = tab.eval_on_selector_all("polyline", "all => all.map(e => e.getAttribute('points'))")
             mark = tab.eval_on_selector("circle", "e => [e.cx.baseVal.value, e.cy.baseVal.value]")
             words = tab.inner_text("figure")

@@ -13,7 +13,7 @@ from linkwork.errors import InvalidInput
 from linkwork.simulation import ComputedTorque, Sampled, fixed
 from linkwork.view.control_bench import CELLS, LAWS, Bench
 from linkwork.view.control_pictures import CELL, UNSTABLE, map_picture
-from tests.view.pages import CHROMIUM, FLAGS, ViewerPage
+from tests.view.pages import CHROMIUM, ViewerPage, launched
 
 START = np.array([0.4, 0.9])
 
@@ -82,34 +82,32 @@ def test_in_a_browser_gains_target_and_variables_redraw_everything():
     with Viewer(arm(), port=0) as viewer, sync_playwright() as playwright:
         viewer.show(START)
         viewer.look()
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        chromium = launched(playwright)
         shown = ViewerPage(chromium, viewer, (1100, 640))
         shown.settle()
-        shown.dismiss()
         panel = viewer.stands[0].panels["control"]
         shown.open("Control bench")
         shown.tick("robot in its loop")
         shown.until(lambda: panel.last is not None and panel._radii.size, "nothing was computed")
-        assert shown.page.locator(".uplot").count() == 4
+        shown.until(lambda: shown.page.locator(".uplot").count() == 4, "there are no four charts")
         # the arrow along x of the target is pulled by the mouse
         place, goal, size = np.array(panel.gizmo.position), panel.bench.goal.copy(), panel.gizmo.scale
         (client,) = viewer.server.get_clients().values()
         client.camera.position, client.camera.look_at = tuple(place + [0.3, -1.0, 0.9]), tuple(place)
-        shown.wait(1.0)
-        for _ in range(5):  # a page that draws a frame a second sees the mouse too late now and then
-            handle = shown.on_screen(place + [0.6 * size, 0.0, 0.0])
-            shown.drag(handle, shown.on_screen(place + [0.6 * size - 0.1, 0.0, 0.0]))
-            if shown.holds_within(lambda: np.abs(panel.bench.goal - goal).max() > 0.02, 40):
-                break
-        else:
-            shown.keep("failed-drag")
-            pytest.fail("the target did not follow the mouse")
+        shown.draw(20)
+
+        def along_x(_):
+            at = np.array(panel.gizmo.position)
+            return shown.on_screen(at + [0.6 * size, 0.0, 0.0]), shown.on_screen(at + [0.6 * size - 0.1, 0.0, 0.0])
+
+        has_moved = lambda: np.abs(panel.bench.goal - goal).max() > 0.02
+        shown.drag_until(along_x, has_moved, "the target did not follow the mouse")
         shown.until(lambda: panel.last.goal is panel.bench.goal, "no response to the new target")
         curve, map_before = panel.response.data[1].copy(), panel._radii.copy()
         over = float(panel.last.figures["overshoot"].max())
         shown.type_number("log10 kp", 3.5)
         shown.until(lambda: float(panel.last.figures["overshoot"].max()) > over + 0.05, "the gain changed nothing")
-        assert not np.array_equal(curve, panel.response.data[1])
+        shown.until(lambda: not np.array_equal(curve, panel.response.data[1]), "the curve stays as it was")
         shown.type_number("period", 8.0)
         shown.until(lambda: not np.array_equal(map_before, panel._radii), "the map did not follow the period")
         shown.type_number("l1", 0.4)

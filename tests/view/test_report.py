@@ -20,7 +20,7 @@ from linkwork.view.report import report_html, write_report
 from linkwork.view.report_charts import chart_groups
 from linkwork.view.report_figures import write_figures
 from linkwork.view.segments import segments
-from tests.view.pages import FLAGS
+from tests.view.pages import HUNG, launched
 
 STEPS = 101
 FIRST = ".charts figure[data-chart]"
@@ -124,19 +124,20 @@ def test_the_page_opens_offline_without_a_complaint(page, robot, analysis, tmp_p
     said: list[str] = []
     asked: list[str] = []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        browser = launched(playwright)
         try:
             context = browser.new_context(offline=True, viewport={"width": 1280, "height": 860})
             tab = context.new_page()
+            tab.set_default_timeout(1000 * HUNG)
             tab.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
             tab.on("pageerror", lambda error: said.append(str(error)))
             tab.on("request", lambda request: asked.append(request.url))
             tab.goto((tmp_path / "report.html").as_uri())
-            tab.wait_for_selector("html[data-ready=yes]", timeout=30_000)
-            tab.frame_locator("#scene").locator("canvas").first.wait_for(state="visible", timeout=120_000)
-            tab.wait_for_function("Number(document.getElementById('scene-figure').dataset.time) > 0", timeout=120_000)
+            tab.wait_for_selector("html[data-ready=yes]")
+            tab.frame_locator("#scene").locator("canvas").first.wait_for(state="visible")
+            tab.wait_for_function("Number(document.getElementById('scene-figure').dataset.time) > 0")
             tab.wait_for_function("document.querySelector('.charts line[stroke-dasharray]').getAttribute('x1') > 58")
-            tab.screenshot(path=_artefact("report-top.png"), timeout=120_000)
+            tab.screenshot(path=_artefact("report-top.png"))
             tab.evaluate(
                 "document.getElementById('scene').remove()"
             )  # three dimensions without a graphics card are slow

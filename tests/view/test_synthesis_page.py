@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.view.pages import CHROMIUM, FLAGS, ViewerPage
+from tests.view.pages import CHROMIUM, ViewerPage, launched
 
 pytestmark = [
     pytest.mark.browser,
@@ -33,7 +33,7 @@ def shown(tmp_path_factory):
     name = str(folder / "hatch")
     page = SynthesisPage(CRANK_ROCKER[:4], name, port=0, picture=folder / "behind.png", picture_width=WIDTH)
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        chromium = launched(playwright)
         seen = ViewerPage(chromium, page)
         seen.settle()
         seen.sees(lambda picture: grey(picture).sum() > 100, "no curve was drawn")
@@ -54,36 +54,31 @@ def coloured(picture):
 
 def test_dragging_a_position_moves_the_drawn_curve(shown):
     page = shown.viewer
-    shown.dismiss()
     before = shown.sees(lambda picture: coloured(picture).sum() > 20, "no dyad was drawn")
     curve, place = page.curves.center.copy(), complex(page.task.positions[2])
     from linkwork.view.synthesis_page import HANDLE
 
     # the handle has arrows along x and y: the mouse takes one of them and pulls
     arm = HANDLE * page._scale * np.exp(1j * float(page.task.angles[2]))
-    for reach in (0.6, 0.8, 0.45, 0.95):
-        x, y = shown.on_screen(np.array([(place + reach * arm).real, (place + reach * arm).imag, 0.0]))
-        shown.page.mouse.move(x, y)
-        shown.wait(0.3)
-        shown.page.mouse.down()
-        for k in range(1, 7):
-            shown.page.mouse.move(x + 5 * k, y + 2 * k)
-            shown.wait(0.05)
-        shown.page.mouse.up()
-        if shown.holds_within(lambda: complex(page.task.positions[2]) != place, 40):
-            break
-    assert complex(page.task.positions[2]) != place, "the handle did not follow the mouse"
+
+    def along_the_arrow(turn):
+        grip = place + (0.6, 0.8, 0.45, 0.95)[turn % 4] * arm
+        x, y = shown.on_screen(np.array([grip.real, grip.imag, 0.0]))
+        return (x, y), (x + 30, y + 12)
+
+    has_moved = lambda: complex(page.task.positions[2]) != place
+    shown.drag_until(along_the_arrow, has_moved, "the handle did not follow the mouse")
     assert not np.array_equal(curve, page.curves.center)
     shown.sees(lambda picture: (grey(picture) != grey(before)).sum() > 50, "the drawn curve did not move")
 
 
 def test_the_picture_behind_lies_to_scale(shown):
     """Its lower left corner at the origin, its width as told, its upper half above."""
-    shown.dismiss()
 
     def colour(x, y):
+        """The middle one of some pixels: a thin line may cross the place."""
         row, column = shown.projected(np.array([x, y, 0.0]))
-        return shown.picture()[row, column]
+        return np.median(shown.picture()[row - 6 : row + 7, column - 6 : column + 7].reshape(-1, 3), axis=0)
 
     shown.until(lambda: np.ptp(colour(0.6 * WIDTH, 0.1)) > 0.3, "no picture is behind the plane")
     high = WIDTH * 60 / 90
@@ -98,7 +93,6 @@ def test_the_picture_behind_lies_to_scale(shown):
 def test_clicks_on_the_curve_pick_dyads_that_make_a_linkage(shown):
     """A person clicks on the drawn curve at two places: the linkage has its pivots there, and it moves."""
     page = shown.viewer
-    shown.dismiss()
     free = clear_places(shown, page)
     for n, k in enumerate(free):
         z = complex(page.curves.center[k])
@@ -152,7 +146,7 @@ def test_two_dyads_by_number_make_a_linkage_that_is_plotted(shown):
     angle, torque = page.transmission_plot.data[1], page.torque_plot.data[1]
     assert len(angle) == len(torque) > 50 and np.isfinite(torque).all()
     assert 0 <= angle.min() <= np.degrees(float(page.verdict.transmission_cycle)) + 0.5
-    assert shown.page.locator(".uplot").count() >= 2
+    shown.until(lambda: shown.page.locator(".uplot").count() >= 2, "there are no two charts")
 
 
 def test_the_saved_drawing_reopens_with_its_holes(shown):

@@ -8,7 +8,7 @@ import pytest
 import linkwork as lw
 from linkwork.collision import Box, Obstacles, save_obstacles
 from linkwork.view.saving import TALL
-from tests.view.pages import CHROMIUM, FLAGS, ViewerPage, bluish, drawn_pose, is_drawn_at
+from tests.view.pages import CHROMIUM, ViewerPage, bluish, drawn_pose, is_drawn_at, launched
 from tests.view.shaped import shaped_ur5e
 
 pytestmark = [
@@ -26,7 +26,7 @@ def shown():
     from linkwork.view.viewer import Viewer
 
     with Viewer(lw.load("arm-4"), port=0) as viewer, sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        chromium = launched(playwright)
         page = ViewerPage(chromium, viewer)
         page.until(lambda: bluish(page.picture()).sum() > 100, "the canvas stayed blank")
         yield page
@@ -48,7 +48,6 @@ def fresh(page, name, q=None):
         stand.show(q)
     page.viewer.look()
     page.until(lambda: page.page.get_by_role("tab", name=stand.robot.name, exact=True).count() == 1, "no tab came")
-    page.dismiss()
     page.settle()
     return stand
 
@@ -97,7 +96,7 @@ def test_what_is_shown_is_in_the_picture_and_can_be_kept(page, tmp_path):
     from PIL import Image
 
     stand = fresh(page, "ur5e")
-    assert page.page.title() == "linkwork"
+    page.until(lambda: page.page.title() == "linkwork", "the page has another title")
     lying = np.array([np.pi / 2, 0.0, 0.0, 0.0, 0.0, 0.0])
     page.viewer.show(lying)
     height, width = page.picture().shape[:2]
@@ -203,11 +202,9 @@ def test_a_motion_plays_pauses_and_is_scrubbed(page):
     page.until(lambda: np.abs(stand.scene.q - before).max() > 1e-2, "the motion does not move the robot")
     page.tick("play")
     page.until(lambda: not page.viewer.playing.value, "it does not pause")
-    page.wait(0.3)
     with page.viewer.lock:  # a last frame may have been on its way
-        pass
-    paused = stand.scene.q
-    page.wait(0.4)
+        paused = stand.scene.q
+    page.draw(20)
     np.testing.assert_array_equal(stand.scene.q, paused)
     page.type_number("time [s]", 2.0)
     expected, _, _ = stand.robot.motions["validation"].sample(2.0)
@@ -228,7 +225,7 @@ def test_loads_are_arrows_coloured_by_load_and_plots_stand_beside(page):
     push, at = vectors.pushes[row, strongest], vectors.push_at[row, strongest]
     assert np.linalg.norm(push) == pytest.approx(vectors.largest_push, rel=1e-3)
     page.viewer.seek(2.0)
-    page.wait(0.8)
+    page.draw(20)
     without = page.picture()
     page.open("Shown")
     for kind in ("joint forces", "joint moments", "actuator loads"):
@@ -274,15 +271,13 @@ def test_a_dragged_target_is_followed_and_all_branches_are_ghosts(page):
 
     page.sees(ghostly, "ghosts are not drawn where their elbows are")
     page.keep("ghosts")
-    at = np.array(stand.target.gizmo.position)
-    z = stand.robot.pose(UR5E, stand.tip)[:3, 2]
-    for _ in range(5):  # a page that draws a frame a second sees the mouse too late now and then, and turns its camera
-        handle = page.on_screen(at + 0.6 * stand.target.gizmo.scale * z)
-        page.drag(handle, page.on_screen(at + (0.6 * stand.target.gizmo.scale + 0.08) * z))
-        if page.holds_within(lambda: np.abs(stand.scene.q - UR5E).max() > 1e-3, 60):
-            break
-    else:
-        pytest.fail("dragging did not move the robot")
+
+    def along_z(_):
+        at, z = np.array(stand.target.gizmo.position), goal[:3, 2]
+        reach = 0.6 * stand.target.gizmo.scale
+        return page.on_screen(at + reach * z), page.on_screen(at + (reach + 0.08) * z)
+
+    page.drag_until(along_z, lambda: np.abs(stand.scene.q - UR5E).max() > 1e-3, "dragging did not move the robot")
     tip = lambda q: stand.robot.pose(q, stand.tip)
     page.until(
         lambda: np.abs(tip(stand.scene.q)[:3, 3] - stand.target.gizmo.position).max() < 1e-5, "it does not follow"
@@ -328,14 +323,18 @@ def test_a_dragged_goal_is_planned_to(page):
     page.open("Planning")
     page.tick("plan a path")
     page.until(lambda: len(plan.gizmos) == 2, "no handles came")
-    # the arrow of the goal's handle along the axis that is seen longest, which a person pulls
-    T, size = robot.pose(start, stand.tip), 0.14 * stand.scene.size
-    tips = [np.array(page.on_screen(T[:3, 3] + size * T[:3, k])) for k in range(3)]
-    middle = np.array(page.on_screen(T[:3, 3]))
-    pull = max((tip - middle for tip in tips), key=np.linalg.norm)
-    grip = middle + 0.8 * pull
-    page.drag(tuple(grip), tuple(grip + 90 * pull / np.linalg.norm(pull)))
-    page.until(lambda: plan.answer is not None and plan.answer.length > 0.05, "the path did not follow the drag")
+
+    def along_the_arrow(_):
+        """Of the goal's handle, along the axis that is seen longest, which a person pulls."""
+        T, size = robot.pose(plan.goal, stand.tip), 0.14 * stand.scene.size
+        tips = [np.array(page.on_screen(T[:3, 3] + size * T[:3, k])) for k in range(3)]
+        middle = np.array(page.on_screen(T[:3, 3]))
+        pull = max((tip - middle for tip in tips), key=np.linalg.norm)
+        grip = middle + 0.8 * pull
+        return grip, grip + 90 * pull / np.linalg.norm(pull)
+
+    is_planned = lambda: plan.answer is not None and plan.answer.length > 0.05
+    page.drag_until(along_the_arrow, is_planned, "the path did not follow the drag")
     page.until(lambda: plan.law is not None, "no time law came")
     assert plan.answer.certified and len(plan.ghosts.q)
     page.keep("planning")
@@ -353,7 +352,7 @@ def test_a_click_on_a_vertex_shows_its_branches(page):
     def clicked() -> bool:
         page.page.mouse.click(*at[clicked.turn % len(at)])
         clicked.turn += 1
-        page.wait(0.3)
+        page.draw(6)
         return len(graph.ghosts.q) > 1
 
     clicked.turn = 0
@@ -396,15 +395,19 @@ def test_an_obstacle_dragged_into_the_arm_turns_both_red(page, tmp_path):
     greener = around(seen - before, link)
     assert (greener[..., 1] > greener[..., 0] + 0.02).any(), "no shape lies over the arm"
     page.keep("collision")
+
     # pulled into the arm by the arrow of its handle
-    start, size = middle + 0.2 * axis, 0.12 * stand.scene.size
-    grip = np.array(page.on_screen(start + 0.8 * size * axis))
-    back = np.array(page.on_screen(middle)) - np.array(page.on_screen(start))
-    page.drag(tuple(grip.tolist()), tuple((grip + back).tolist()))
-    page.until(lambda: "overlap by" in panel.status.content, "the block did not follow the drag into the arm")
+    def back_into_the_arm(_):
+        at, size = np.array(panel.around.handles["block"].position), 0.12 * stand.scene.size
+        grip = np.array(page.on_screen(at + 0.8 * size * axis))
+        return grip, grip + np.array(page.on_screen(middle)) - np.array(page.on_screen(at))
+
+    is_inside = lambda: "overlap by" in panel.status.content
+    page.drag_until(back_into_the_arm, is_inside, "the block did not follow the drag into the arm")
     touching = {name for c in panel.model.contacts(UR5E, panel.obstacles) for name in (c.body, c.other)}
     assert {"block", part} <= touching and f"{part} is " in panel.status.content
-    page.sees(lambda image: reddish(around(image, link, 25)).mean() > 0.1, "what touches is not red")
+    red = lambda image: reddish(around(image, page.projected(middle), 25)).mean() > 0.1  # the camera may have turned
+    page.sees(red, "what touches is not red")
     page.keep("touching")
 
 

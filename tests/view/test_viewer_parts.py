@@ -28,7 +28,7 @@ from linkwork.view.scene import inertia_box
 from linkwork.view.segments import segments
 from linkwork.view.sliders import coordinates
 from linkwork.view.viewer import Viewer
-from tests.view.pages import drawn_pose
+from tests.view.pages import HUNG, drawn_pose
 
 UR5E = np.array([0.3, -1.2, 1.1, -0.6, 1.3, 0.2])
 
@@ -36,7 +36,7 @@ UR5E = np.array([0.3, -1.2, 1.1, -0.6, 1.3, 0.2])
 def answer_of(address):
     """The status with which a viewer answers; nothing is left open."""
     try:
-        with urllib.request.urlopen(address, timeout=60) as answer:
+        with urllib.request.urlopen(address, timeout=HUNG) as answer:
             return answer.status
     except urllib.error.HTTPError as error:
         with error:
@@ -255,9 +255,10 @@ def windows(port):
     from websockets.sync.client import connect
 
     unpack = zstandard.ZstdDecompressor()
-    with connect(f"ws://127.0.0.1:{port}", subprotocols=[f"viser-v{viser.__version__}"], max_size=None) as connection:
+    protocol = [f"viser-v{viser.__version__}"]
+    with connect(f"ws://127.0.0.1:{port}", subprotocols=protocol, max_size=None, open_timeout=HUNG) as connection:
         while True:
-            data = connection.recv(timeout=60)
+            data = connection.recv(timeout=HUNG)
             size = int.from_bytes(data[8:16], "little")
             yield msgspec.msgpack.decode(unpack.decompress(data[16 : 16 + size]))["messages"]
 
@@ -488,7 +489,7 @@ def test_a_taken_port_is_passed_over_for_the_next(command):
             assert shown.port > taken
             assert answer_of(shown.address) == 200
             process = command("arm-2", "--port", str(taken), "--seconds", "0.1")
-            assert f"(port {taken} is not free)" in process.communicate(timeout=60)[0]
+            assert f"(port {taken} is not free)" in process.communicate(timeout=HUNG)[0]
     with pytest.raises(InvalidInput, match="65535"):
         Viewer(lw.load("arm-2"), port=70000)
 
@@ -586,11 +587,11 @@ def command():
 def test_the_command_ends_cleanly_by_ctrl_c(command):
     process = command("arm-2", "--beside", "arm-4", "--port", "0")
     line = process.stdout.readline()
-    assert "open http://127.0.0.1:" in line, process.communicate(timeout=60)
+    assert "open http://127.0.0.1:" in line, process.communicate(timeout=HUNG)
     address = line.split("open ")[1].split()[0]
     assert answer_of(address) == 200
     process.send_signal(signal.SIGINT)
-    out, errors = process.communicate(timeout=60)
+    out, errors = process.communicate(timeout=HUNG)
     assert (process.returncode, out.strip(), errors.strip()) == (130, "", "interrupted")
 
 
@@ -606,5 +607,5 @@ def test_the_command_ends_by_itself_and_says_what_is_wrong(tmp_path, command):
         (("arm-2", "--host", "203.0.113.7"), 5, "203.0.113.7"),  # of documentation: nobody has it
     ):
         process = command(*arguments)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=HUNG)
         assert process.returncode == code and words in errors and "Traceback" not in errors, (arguments, errors)

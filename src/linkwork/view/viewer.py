@@ -314,6 +314,8 @@ class Viewer:
                 continue
             try:
                 with self.lock:
+                    if not self.playing.value:  # it was paused while the thread waited
+                        continue
                     self.take_motions()
                     self.time = (self.time + (now - last) * self.speed.value) % max(self.duration, 1e-3)
                     self._seek(self.time)
