@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
 from linkwork.collision import Box, CollisionModel, HeightField, Obstacles, Sphere
 from linkwork.collision.certify import many_certificates
 from linkwork.errors import InvalidInput
-from linkwork.planning import Moving, TimedPlan, plan_in_time
+from linkwork.planning import Moving, TimedPlan
+from linkwork.planning import plan_in_time as planned_in_time
 from tests.planning.test_plan import arm
 from tests.planning.test_roadmap import point
 
+plan_in_time = functools.partial(planned_in_time, time_limit=3600.0)  # on a busy machine, too
 LEFT, RIGHT = np.array([-1.2, 0.0]), np.array([1.2, 0.0])
 SPEED = 1.0
 TUNNEL = Obstacles([Box((1.0, 2.0, 1.0), (0.0, 1.2, 0.0)), Box((1.0, 2.0, 1.0), (0.0, -1.2, 0.0))])
@@ -97,6 +101,8 @@ def test_pairs_that_only_coal_knows_are_proved_as_well() -> None:
 
 def test_what_is_wrong_is_said() -> None:
     ball = Moving(Sphere((0.0, 0.0, 0.0), 0.2), (0, 0, 0))
+    late = plan_in_time(point(), LEFT, RIGHT, speeds=SPEED, nodes=20, time_limit=1e-9)
+    assert not late.success and "within time_limit = 1e-09 s (0 motions)" in late.reason
     here = plan_in_time(point(), np.zeros(2), RIGHT, None, ball, speeds=SPEED, nodes=20)
     assert not here.success and here.reason.startswith("start in collision with a moving")
     with pytest.raises(InvalidInput, match="period is 0"):

@@ -144,10 +144,12 @@ def plan_in_time(
         return _failure("start in collision with a moving obstacle", model, around, movers, seconds)
     while True:
         clock = time.perf_counter()
-        way = search.run(clock + limit - seconds["search"] - seconds["certify"])
-        seconds["search"] += time.perf_counter() - clock
+        end = clock + limit - seconds["search"] - seconds["certify"]
+        way, now = search.run(end), time.perf_counter()
+        seconds["search"] += now - clock
         if way is None:
-            what = f"no path: none on a map of {len(search.points)} nodes within {until:g} s"
+            within = f"time_limit = {limit:g} s" if now > end else f"{until:g} s"
+            what = f"no path: none on a map of {len(search.points)} nodes within {within}"
             return _failure(f"{what} ({search.asked} motions)", model, around, movers, seconds, search.asked)
         clock = time.perf_counter()
         least = search.proved(way)
@@ -199,10 +201,10 @@ class _Search:
         self._scenes: dict[int, Obstacles] = {}
         self._rests: dict[int, np.ndarray] = {}
         self._refused: set[tuple[int, int]] = set()
+        self.free_until = self._free_until()  # no part of the search, whose time is limited: it may compile
 
     def run(self, until: float) -> list[_Arrival] | None:
         """The arrivals along the way that comes first to a goal, or None."""
-        free_until = self._free_until()
         arrivals = [_Arrival(self.start, 0, -1, 0, -1)]
         held = np.full(len(self.points), -1)  # the arrival that stands on each node
         held[self.start] = 0
@@ -210,7 +212,7 @@ class _Search:
         for slab in range(self.slabs):
             if time.perf_counter() > until:
                 return None
-            leaving = self._leaving(held, free_until, slab)
+            leaving = self._leaving(held, slab)
             edge = np.concatenate([edge, leaving])
             left = np.concatenate([left, np.full(len(leaving), slab)])
             origin = np.concatenate([origin, held[self.source[leaving]]])
@@ -277,10 +279,10 @@ class _Search:
             rows.append(self.points[after.node])
         return self.period * np.array(slabs, dtype=float), self.space.unwrapped(np.array(rows))
 
-    def _leaving(self, held: np.ndarray, free_until: np.ndarray, slab: int) -> np.ndarray:
+    def _leaving(self, held: np.ndarray, slab: int) -> np.ndarray:
         """Edges that are taken at the beginning of a slab."""
         then = slab + self.counts
-        useless = (held[self.target] >= 0) & (free_until[slab][self.target] >= then)
+        useless = (held[self.target] >= 0) & (self.free_until[slab][self.target] >= then)
         leaving = np.flatnonzero((held[self.source] >= 0) & ~useless & (then <= self.slabs))
         if self._refused:
             leaving = leaving[[(int(e), slab) not in self._refused for e in leaving]]
