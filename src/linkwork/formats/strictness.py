@@ -67,5 +67,5 @@ class Passed:
         """`line 7: ...`, or `other.xml:7: ...` where the line stands in a file that this one includes."""
         said = str(error)
         prefix = f"{self.source}:"
-        place = f"line {said.removeprefix(prefix)}" if said.startswith(prefix) else said
+        place = f"line {said[len(prefix) :]}" if said.startswith(prefix) else said
         self._remarks[f"{place}: {meaning}" if meaning else place] = None

@@ -53,14 +53,16 @@ class Element:
     @property
     def described(self) -> str:
         """The element in words: `<origin> of joint "lift"`."""
-        parts, at = [], self
+        parts, at = "", self
         for _ in range(_DESCRIBED):
             name = at.attributes.get("name")
-            parts.append(f'{at.tag} "{_short(name)}"' if name else f"<{at.tag}>")
-            if name or at.parent is None or at.parent.parent is None:
-                break
-            at = at.parent
-        return " of ".join(parts)
+            if name:
+                return f'{parts}{at.tag} "{_short(name)}"'
+            above = at.parent
+            if above is None or above.parent is None:
+                return f"{parts}<{at.tag}>"
+            parts, at = f"{parts}<{at.tag}> of ", above
+        return parts.removesuffix(" of ")
 
     def error(self, sentence: str) -> InvalidFile:
         """An error that carries file, line and element: `raise element.error("has no radius")`."""

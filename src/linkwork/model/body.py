@@ -7,8 +7,10 @@ from dataclasses import dataclass, field, replace
 from linkwork.model.inertia import MassProperties
 from linkwork.model.number import Number, Vector
 from linkwork.model.placement import Placement
+from linkwork.model.quickly_made import quickly_made
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Shape:
     """Something to draw or to collide with, placed in the body frame.
@@ -35,6 +37,7 @@ class Shape:
         return self
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Body:
     """A rigid body. `points` are named positions in body axes [m]; `lines` join two of them, for drawing.

@@ -77,41 +77,47 @@ class MassProperties:
         """
         if level not in LEVELS:
             raise InvalidModel(f'check level "{level}" is unknown, expected one of {", ".join(LEVELS)}')
-        if self.inertia is NO_INERTIA and self.com is ZERO and type(self.mass) is float and self.mass == 0.0:
+        return mass_problem(self, level)
+
+
+def mass_problem(matter: MassProperties, level: str) -> str | None:
+    """`MassProperties.problem` of a known level."""
+    mass, com, inertia = matter.mass, matter.com, matter.inertia
+    if inertia is NO_INERTIA and com is ZERO and type(mass) is float and mass == 0.0:
+        return None
+    entries: tuple[Number, ...] = (*inertia[0], *inertia[1], *inertia[2])
+    numbers = (mass, *com, *entries)
+    if not all_floats(numbers):
+        if has_symbols(numbers):
             return None
-        entries: tuple[Number, ...] = (*self.inertia[0], *self.inertia[1], *self.inertia[2])
-        numbers = (self.mass, *self.com, *entries)
-        if not all_floats(numbers):
-            if has_symbols(numbers):
-                return None
-            entries = tuple(map(float, entries))
-        xx, xy, xz, yx, yy, yz, zx, zy, zz = entries
-        if not all(map(math.isfinite, numbers)):
-            return "mass, centre of mass or inertia is not finite"
-        if self.mass < 0.0:
-            return f"mass {self.mass:g} kg is negative"
-        largest = float(max(map(abs, entries)))
-        if max(map(abs, numbers)) > LARGEST:
-            said = f"mass {self.mass:g} kg, centre of mass {tuple(self.com)} m, largest moment {largest:g} kg m^2"
-            return f"{said}: beyond {LARGEST:g}, where what is computed with them leaves the numbers"
-        if largest == 0.0:
-            return None
-        if (xy, xz, yz) != (yx, zx, zy):
-            if any(abs(a / largest - b / largest) > 1e-12 for a, b in ((xy, yx), (xz, zx), (yz, zy))):
-                return "inertia is not symmetric"
-        if level == "any":
-            return None
-        if not any((xy, xz, yz, yx, zx, zy)):
-            A, B, C = sorted((xx / largest, yy / largest, zz / largest))
-        else:
-            scaled = np.array(self.inertia, dtype=float) / largest  # no overflow
-            A, B, C = (float(moment) for moment in np.linalg.eigvalsh(scaled))
-        if A >= -_ROUNDING and (level != "physical" or C - A - B <= _ROUNDING):
-            return None
-        shown = ", ".join(f"{moment * largest:.6g}" for moment in (A, B, C))
-        if A < -_ROUNDING:
-            return f"principal moments {shown} kg m^2 are not all positive"
-        return f"principal moments {shown} kg m^2 violate A + B >= C by {(C - A - B) * largest:.6g} kg m^2"
+        entries = tuple(map(float, entries))
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = entries
+    if not all(map(math.isfinite, numbers)):
+        return "mass, centre of mass or inertia is not finite"
+    if mass < 0.0:
+        return f"mass {mass:g} kg is negative"
+    largest = float(max(map(abs, entries)))
+    if max(map(abs, numbers)) > LARGEST:
+        said = f"mass {mass:g} kg, centre of mass {tuple(com)} m, largest moment {largest:g} kg m^2"
+        return f"{said}: beyond {LARGEST:g}, where what is computed with them leaves the numbers"
+    if largest == 0.0:
+        return None
+    if (xy, xz, yz) != (yx, zx, zy):
+        if any(abs(a / largest - b / largest) > 1e-12 for a, b in ((xy, yx), (xz, zx), (yz, zy))):
+            return "inertia is not symmetric"
+    if level == "any":
+        return None
+    if not any((xy, xz, yz, yx, zx, zy)):
+        A, B, C = sorted((xx / largest, yy / largest, zz / largest))
+    else:
+        scaled = np.array(inertia, dtype=float) / largest  # no overflow
+        A, B, C = (float(moment) for moment in np.linalg.eigvalsh(scaled))
+    if A >= -_ROUNDING and (level != "physical" or C - A - B <= _ROUNDING):
+        return None
+    shown = ", ".join(f"{moment * largest:.6g}" for moment in (A, B, C))
+    if A < -_ROUNDING:
+        return f"principal moments {shown} kg m^2 are not all positive"
+    return f"principal moments {shown} kg m^2 violate A + B >= C by {(C - A - B) * largest:.6g} kg m^2"
 
 
 def from_parameters(parameters: tuple[float, ...]) -> MassProperties:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from linkwork.model.kinds import KINDS, JointKind
 from linkwork.model.number import Number, Vector
 from linkwork.model.placement import Placement
+from linkwork.model.quickly_made import quickly_made
 
 SIZES: dict[str, tuple[int, int]] = {kind.name: (kind.nq, kind.nv) for kind in KINDS.values()}
 """type -> (number of configuration coordinates, number of velocity coordinates)"""
@@ -36,6 +37,7 @@ class Mimic:
     offset: float = 0.0
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Joint:
     """The joint between `parent` (None: the world) and `child`.

@@ -11,7 +11,7 @@ from typing import Any
 
 from linkwork.errors import InvalidInput, InvalidModel, did_you_mean, listed
 from linkwork.model.element_checks import checked_elements
-from linkwork.model.inertia import LARGEST, LEVELS
+from linkwork.model.inertia import LARGEST, LEVELS, mass_problem
 from linkwork.model.joint import SIZES, TYPES, Joint
 from linkwork.model.model import Model
 from linkwork.model.number import IDENTITY, Vector, all_floats, dot, finite, has_symbols, norm, scale
@@ -52,7 +52,7 @@ def well_formed(model: Model) -> Model:
     _check_names(model)
     _check_tree(model)
     _check_attached(model)
-    model = replace(model, joints=tuple(_checked_joint(joint) for joint in model.joints))
+    model = replace(model, joints=tuple([_checked_joint(joint) for joint in model.joints]))
     _check_mimic(model)
     if model.elements:
         names, joints = {body.name for body in model.bodies}, {joint.name: joint for joint in model.joints}
@@ -146,10 +146,11 @@ def _checked_joint(joint: Joint) -> Joint:
     problem = _problem_of_joint(joint)
     if problem:
         raise InvalidModel(f'joint "{joint.name}"{problem}', ("joint", joint.name))
-    if not joint.kind.has_axis:
+    kind = joint.kind
+    if not kind.has_axis:
         return joint
     first = _unit(joint, "axis", joint.axis)
-    if not joint.kind.has_second_axis:
+    if not kind.has_second_axis:
         return joint if first is joint.axis else replace(joint, axis=first)
     second = _unit(joint, "second_axis", joint.second_axis)
     if not has_symbols((first, second)) and abs(dot(first, second)) > 1.0 - 1e-9:
@@ -174,11 +175,13 @@ def _problem_of_joint(joint: Joint) -> str:
             return f": velocity limit {limit.velocity:g} and effort limit {limit.effort:g} must not be negative"
         if not limit.acceleration > 0.0:
             return f": acceleration limit {limit.acceleration:g} must be positive"
-    for label, value in (("damping", joint.damping), ("friction", joint.friction), ("armature", joint.armature)):
-        is_none = type(value) is float and value == 0.0
-        if not is_none and (problem := _problem_of_resistance(label, value, joint.nv)):
-            return problem
-    if joint.kind.has_axis and not finite((joint.pitch,)):
+    resistances = (joint.damping, joint.friction, joint.armature)
+    if not all_floats(resistances) or any(resistances):
+        for label, value in zip(("damping", "friction", "armature"), resistances):
+            if problem := _problem_of_resistance(label, value, joint.nv):
+                return problem
+    pitch = joint.pitch
+    if (type(pitch) is not float or pitch) and joint.kind.has_axis and not finite((pitch,)):
         return f": pitch {joint.pitch} is not finite"
     return ""
 
@@ -253,10 +256,10 @@ def _check_mimic(model: Model) -> None:
 def _check_mass(model: Model, check: str) -> None:
     unphysical = []
     for body in model.bodies:
-        problem = body.mass_properties.problem("physical" if check == "any" else check)
+        problem = mass_problem(body.mass_properties, "physical" if check == "any" else check)
         if problem is None:
             continue
-        if check == "any" and body.mass_properties.problem("any") is None:
+        if check == "any" and mass_problem(body.mass_properties, "any") is None:
             unphysical.append(f'"{body.name}": {problem}')
         else:
             raise InvalidModel(f'robot "{model.name}", body "{body.name}": {problem}', ("body", body.name))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from linkwork.formats.mjcf.attached import Attached
 from linkwork.formats.mjcf.defaults import Defaults
@@ -18,7 +17,8 @@ WORLD = "world"
 MOST_BODIES = 10_000
 
 
-class Part(NamedTuple):
+@dataclass(slots=True, eq=False)
+class Part:
     """A joint, geom, site or inertial with T_body_frame of the frames around it, and the settings of its file."""
 
     words: Words
@@ -84,7 +84,8 @@ def described_bodies(root: Element, defaults: Defaults, settings: CompilerSettin
                     body = Described(name, element, None if body is world else body.name, here, T)
                     described.append(body)
                     T = HERE
-                stack.extend((child, body, T, childclass, here) for child in reversed(element.children))
+                for child in reversed(element.children):
+                    stack.append((child, body, T, childclass, here))
             else:
                 _add(body, element, Part(defaults.words(element, inherited), around, here), body is world)
     return described

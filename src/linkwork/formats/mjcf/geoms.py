@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,28 +23,27 @@ WATER = 1000.0
 """Density of a geom that says nothing [kg/m^3]."""
 
 SMALLEST_CONTENT = 1e-14
+_WEIGHING = frozenset(("mass", "density", "shellinertia"))
+_TOUCHING = frozenset(("contype", "conaffinity"))
 _SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}
 _DRAWN_GROUPS = (0, 1, 2)
 """The groups of geoms that MuJoCo's viewer shows when nothing is chosen; collision shapes usually stand in 3."""
 
 
-@dataclass(eq=False)
 class Geom:
     """One geom of a body: `around` is T_body_frame of the <frame> elements it stands in.
 
     `is_fitted`: a primitive shape that takes place and size from a mesh.
     """
 
-    words: Words
-    around: Placement
-    settings: CompilerSettings
-    assets: Assets
+    __slots__ = ("_placed", "around", "assets", "group", "is_fitted", "kind", "settings", "words")
 
-    def __post_init__(self) -> None:
-        self.kind = self.words.choice("type", GEOM_TYPES, "sphere")
-        self.group = self.words.whole("group", 0)
+    def __init__(self, words: Words, around: Placement, settings: CompilerSettings, assets: Assets) -> None:
+        self.words, self.around, self.settings, self.assets = words, around, settings, assets
+        self.kind = words.choice("type", GEOM_TYPES, "sphere")
+        self.group = words.whole("group", 0)
         self._placed: tuple[Placement, Vector] | None = None
-        self.is_fitted = self.kind in _SIZES and bool(self.words.text("mesh", ""))
+        self.is_fitted = self.kind in _SIZES and bool(words.text("mesh", ""))
 
     @property
     def placed(self) -> tuple[Placement, Vector]:
@@ -72,9 +70,10 @@ class Geom:
 
     def _checked(self, size: Vector) -> Vector:
         needed = _SIZES.get(self.kind, 0)
-        if needed and not (min(size[:needed]) > 0.0 and max(size[:needed]) < math.inf):
-            sizes = " ".join(f"{s:g}" for s in size[:needed])
-            raise self.words.error(f'is a {self.kind} of size "{sizes}", expected {needed} positive numbers')
+        for extent in size[:needed]:
+            if not 0.0 < extent < math.inf:
+                sizes = " ".join(f"{s:g}" for s in size[:needed])
+                raise self.words.error(f'is a {self.kind} of size "{sizes}", expected {needed} positive numbers')
         return size
 
     # weight
@@ -87,10 +86,12 @@ class Geom:
     def matter(self) -> MassProperties:
         """Its mass properties in body axes, from `mass`, or `density` times its volume (of a shell: its area)."""
         words = self.words
-        mass, density = words.number("mass", 0.0), words.number("density", WATER)
-        if mass < 0.0 or density < 0.0:
-            raise words.error(f"has mass {mass:g} and density {density:g}, expected numbers that are not negative")
-        if self.kind == "plane" or (mass if words.has("mass") else density) == 0.0:
+        mass, density, has_mass = 0.0, WATER, False
+        if not words.has_none_of(_WEIGHING):
+            mass, density, has_mass = words.number("mass", 0.0), words.number("density", WATER), words.has("mass")
+            if mass < 0.0 or density < 0.0:
+                raise words.error(f"has mass {mass:g} and density {density:g}, expected numbers that are not negative")
+        if self.kind == "plane" or (mass if has_mass else density) == 0.0:
             return MassProperties()
         if self.kind == "sdf":
             raise words.error("is a signed distance field, whose mass only MuJoCo's plugin knows; give it mass=0")
@@ -104,12 +105,12 @@ class Geom:
             content, moments = _solid(self.kind, size, shell)
         except (OverflowError, ZeroDivisionError):
             raise words.error("has sizes whose mass properties are beyond the numbers") from None
-        if words.has("mass"):
+        if has_mass:
             mass = mass if content > SMALLEST_CONTENT else 0.0
         else:
             mass = density * content
-        x, y, z = (mass * moment for moment in moments)
-        inertia = ((x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z))
+        x, y, z = moments
+        inertia = ((mass * x, 0.0, 0.0), (0.0, mass * y, 0.0), (0.0, 0.0, mass * z))
         if T.rotation is IDENTITY:
             return MassProperties(mass, T.position, inertia)
         return MassProperties(mass, ZERO, inertia).seen_from(T)
@@ -154,7 +155,10 @@ class Geom:
 
     @property
     def collides(self) -> bool:
-        return bool(self.words.whole("contype", 1) or self.words.whole("conaffinity", 1))
+        words = self.words
+        if words.has_none_of(_TOUCHING):
+            return True
+        return bool(words.whole("contype", 1) or words.whole("conaffinity", 1))
 
     def shape(self) -> Shape | None:
         """What can be drawn of it; planes, height fields, ellipsoids and meshes without a file cannot."""

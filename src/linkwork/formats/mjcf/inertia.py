@@ -30,7 +30,9 @@ def mass_properties(body: Described, geoms: list[Geom]) -> MassProperties | None
     infer = settings.inertia_from_geoms == "true" or (settings.inertia_from_geoms == "auto" and body.inertial is None)
     matter: MassProperties | None = None
     if infer and weighing:
-        matter = sum((geom.matter() for geom in weighing), _NOTHING)
+        matter = _NOTHING
+        for geom in weighing:
+            matter = matter + geom.matter()
     elif body.inertial is not None:
         matter = _given(body.inertial)
     if settings.least_mass or settings.least_inertia:
@@ -38,7 +40,9 @@ def mass_properties(body: Described, geoms: list[Geom]) -> MassProperties | None
         matter = _bounded(matter or MassProperties(com=position(Words(body.element))), settings)
     if settings.balance and matter is not None:
         matter = _balanced(matter)
-    return None if body.inertial is None and matter == _NOTHING else matter
+    if body.inertial is None and (matter is None or (not matter.mass and matter == _NOTHING)):
+        return None
+    return matter
 
 
 def scaled_to(total: float, bodies: dict[str, MassProperties]) -> dict[str, MassProperties]:

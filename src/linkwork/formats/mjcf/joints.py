@@ -30,6 +30,8 @@ from linkwork.model.placement import HERE, Placement
 from linkwork.model.rotation import from_axis_angle
 
 _Z: Vector = (0.0, 0.0, 1.0)
+_AT_REST = (0.0, 0.0, 0.0, 1.0)
+_MOVING = frozenset(("type", "axis", "ref", "pos"))
 _RESISTING = frozenset(("damping", "frictionloss", "armature"))
 _LIMITING = frozenset(("limited", "range", "actuatorfrclimited", "actuatorfrcrange"))
 _ON_AXIS = 1e-15
@@ -44,8 +46,7 @@ class Between:
     frame: Placement
 
 
-@dataclass(frozen=True)
-class Chain:
+class Chain(NamedTuple):
     """What the joints of one body become; `reference` is MuJoCo's qpos0 of each moving joint, in linkwork's order."""
 
     joints: tuple[Joint, ...]
@@ -53,7 +54,8 @@ class Chain:
     reference: tuple[tuple[str, tuple[float, ...]], ...]
 
 
-class _Moving(NamedTuple):
+@dataclass(slots=True, eq=False)
+class _Moving:
     """One joint in body axes."""
 
     part: Part
@@ -79,7 +81,7 @@ class _Moving(NamedTuple):
         if self.type == "slide":
             return HERE
         p = self.anchor
-        if not any(p):
+        if p is ZERO or not any(p):
             return HERE
         if self.type == "hinge":
             p = subtract(p, scale(dot(p, self.axis), self.axis))
@@ -104,26 +106,25 @@ def chain(
         return _free(body, moving, passed)
     joints: list[Joint] = []
     between: list[Body] = []
+    note = f'between the joints of body "{body.name}"'
+    last = moving[-1]
     parent, T_parent_body = body.parent, body.placement
-    for k, turn in enumerate(moving):
+    for turn in moving:
         if turn.type == "free":
             raise turn.part.words.error("is free and not the only joint of its body")
-        last = k == len(moving) - 1
         G = known[turn.name].frame if turn.name in known else turn.frame
-        ends = last and (G is HERE or G == HERE) and turn.name not in known
+        ends = turn is last and (G is HERE or G == HERE) and turn.name not in known
         child = body.name if ends else _between_name(body, turn, names, known)
         T = T_parent_body @ turn.moved_back @ G
         joints.append(_joint(turn, parent, child, T, _turned_back(G, turn.axis), turn.part.settings, passed))
         if not ends:
-            between.append(Body(child, has_inertia=False, note=f'between the joints of body "{body.name}"'))
+            between.append(Body(child, has_inertia=False, note=note))
         parent, T_parent_body = child, HERE if G is HERE else G.inverse()
     if parent != body.name:
         fixed = joint_names.free(f"{body.name}_fixed")
         joints.append(Joint(fixed, "fixed", parent, body.name, T_parent_body))
-    reference = tuple(
-        (turn.name, (0.0, 0.0, 0.0, 1.0) if turn.type == "ball" else (turn.reference,)) for turn in moving
-    )
-    return Chain(tuple(joints), tuple(between), reference)
+    reference = [(turn.name, _AT_REST if turn.type == "ball" else (turn.reference,)) for turn in moving]
+    return Chain(tuple(joints), tuple(between), tuple(reference))
 
 
 def _turned_back(G: Placement, axis: Vector) -> Vector:
@@ -139,7 +140,7 @@ def _moving(part: Part, body: Described, k: int, names: Names) -> _Moving:
     kind = "free" if words.own.tag == "freejoint" else words.choice("type", JOINT_TYPES, "hinge")
     number = f"_{k + 1}" if len(body.joints) > 1 else ""
     name = words.own.attributes.get("name") or names.free(f"{body.name}_joint{number}")
-    if kind == "free":
+    if kind == "free" or (part.around is HERE and words.has_none_of(_MOVING)):
         return _Moving(part, name, kind, ZERO, _Z, 0.0)
     axis = _Z
     if kind != "ball":

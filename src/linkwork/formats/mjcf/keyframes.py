@@ -59,8 +59,7 @@ def configurations(
 
 
 def _is_moved(q: tuple[float, ...]) -> bool:
-    zero = (*(0.0,) * (len(q) - 1), 1.0) if len(q) > 1 else (0.0,)
-    return q != zero
+    return any(q) if len(q) == 1 else q != (*(0.0,) * (len(q) - 1), 1.0)
 
 
 def _in_our_order(key: Element, joint: str, q: tuple[float, ...]) -> tuple[float, ...]:

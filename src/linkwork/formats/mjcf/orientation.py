@@ -12,12 +12,15 @@ from linkwork.model.placement import HERE, Placement
 from linkwork.model.rotation import about, from_axis_angle, from_quaternion, snapped
 
 _ORIENTATIONS = frozenset(ORIENTATIONS)
+_PLACING = _ORIENTATIONS | {"pos"}
 SHORTEST = 1e-14
 """MuJoCo's smallest length of an axis (mjEPS)."""
 
 
 def placement(words: Words, settings: CompilerSettings) -> Placement:
     """T_parent_element of pos [m] and an orientation; without them HERE."""
+    if words.has_none_of(_PLACING):  # most elements of a file
+        return HERE
     R, p = rotation(words, settings), position(words)
     return HERE if R is IDENTITY and p == ZERO else Placement(R, p)
 
@@ -29,7 +32,7 @@ def position(words: Words, attribute: str = "pos") -> Vector:
 
 def rotation(words: Words, settings: CompilerSettings) -> Matrix:
     """The orientation of the first holder that gives one; two notations in one element contradict each other."""
-    if words.has_none_of(_ORIENTATIONS):  # most elements of a file
+    if words.has_none_of(_ORIENTATIONS):
         return IDENTITY
     holder = words.own if _ORIENTATIONS & words.own.attributes.keys() else words.holder(*ORIENTATIONS)
     ways = list(_ORIENTATIONS & holder.attributes.keys())

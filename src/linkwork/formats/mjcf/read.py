@@ -115,14 +115,14 @@ class _Reader:
         joints = {joint.name: joint for each in chains.values() for joint in each.joints}
         closed = self._equalities(chains)
         drives, armature = actuators(
-            self.root, self.defaults, {j.name: j.nv for j in joints.values() if j.nv}, self.marks
+            self.root, self.defaults, {name: joint.nv for name, joint in joints.items() if joint.nv}, self.marks
         )
         paths = tendons(self.root, self.defaults, joints, self.marks, self.passed)
         carried = (*paths, *drives, *closed.carried)
         reference = [entry for each in chains.values() for entry in each.reference]
         elements = [part.words.own for body in self.bodies for part in body.joints]
         frames, points = self._sites(chains)
-        moving = tuple(self._finished(joint, closed, armature) for joint in joints.values())
+        moving = self._finished(joints, closed, armature)
         closing = on_leaders([*closed.elements, *self._springs(chains, closed)], resolved_mimic(moving), self.passed)
         model = Model(
             name=name,
@@ -200,13 +200,18 @@ class _Reader:
 
     def _shapes(self, body: Described) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
         """(visuals, collisions)."""
-        seen = [geom for geom in self.geoms[body.name] if geom.collides or self.options.visuals]
-        drawn = [(geom, geom.shape()) for geom in seen]
-        if not self.options.visuals:
-            return (), tuple(shape for _, shape in drawn if shape is not None)
-        visuals = tuple(shape for geom, shape in drawn if shape is not None and geom.is_drawn)
-        collisions = tuple(shape for geom, shape in drawn if shape is not None and geom.collides)
-        return visuals, collisions
+        visuals: list[Shape] = []
+        collisions: list[Shape] = []
+        for geom in self.geoms[body.name]:
+            collides = geom.collides
+            shape = geom.shape() if collides or self.options.visuals else None
+            if shape is None:
+                continue
+            if self.options.visuals and geom.is_drawn:
+                visuals.append(shape)
+            if collides:
+                collisions.append(shape)
+        return tuple(visuals), tuple(collisions)
 
     def _sites(self, chains: dict[str, Chain]) -> tuple[tuple[Frame, ...], dict[str, list[tuple[str, Placement]]]]:
         """Named sites as frames; those that linkwork wrote for points of bodies as points."""
@@ -258,16 +263,21 @@ class _Reader:
         names = Names([*self.marks.springs.values(), *(getattr(each, "name", "") for each in closed.elements)])
         return springs(self.bodies, chains, self.marks.springs, names, self.passed)
 
-    def _finished(self, joint: Joint, closed: Equalities, armature: dict[str, float]) -> Joint:
-        rule, rotor = closed.mimic.get(joint.name), armature.get(joint.name, 0.0)
-        if rule is not None or rotor:
-            joint = replace(joint, mimic=rule, armature=joint.armature + rotor)
-        limits = self.marks.limits.get(joint.name)
-        return joint if limits is None or len(limits) != joint.nv else replace(joint, limits=limits)
+    def _finished(self, joints: dict[str, Joint], closed: Equalities, armature: dict[str, float]) -> tuple[Joint, ...]:
+        """The joints with what other sections of the file say about some of them."""
+        finished = dict(joints)
+        for name in [each for each in joints if each in closed.mimic or each in armature]:
+            rotor = joints[name].armature + armature.get(name, 0.0)
+            finished[name] = replace(joints[name], mimic=closed.mimic.get(name), armature=rotor)
+        for name, limits in self.marks.limits.items():
+            if name in finished and len(limits) == finished[name].nv:
+                finished[name] = replace(finished[name], limits=limits)
+        return tuple(finished.values())
 
     def _remark_forces(self) -> None:
         """One line about each force of MuJoCo that linkwork does not know."""
-        lifted = [body.name for body in self.bodies if body.element.number("gravcomp", 0.0)]
+        saying = [body for body in self.bodies if "gravcomp" in body.element.attributes]
+        lifted = [body.name for body in saying if body.element.number("gravcomp", 0.0)]
         if lifted:
             self.passed.remark(f"gravity compensation of {listed(lifted, 4)} is left out")
         if any(option.number(word, 0.0) for option in self.root.all("option") for word in ("density", "viscosity")):

@@ -74,7 +74,8 @@ class Words:
         return attribute in self.own.attributes or attribute in self.inherited
 
     def has_none_of(self, attributes: frozenset[str]) -> bool:
-        return attributes.isdisjoint(self.own.attributes) and attributes.isdisjoint(self.inherited)
+        inherited = self.inherited
+        return attributes.isdisjoint(self.own.attributes) and (not inherited or attributes.isdisjoint(inherited))
 
     def text(self, attribute: str, default: str | None = None) -> str:
         if attribute in self.own.attributes:
@@ -105,6 +106,9 @@ class Words:
         """As many numbers as the default has; who gives fewer replaces the first ones and inherits the others."""
         if attribute not in self.own.attributes and attribute not in self.inherited:
             return tuple(default)
+        if attribute not in self.inherited:
+            leading = self.own.few(attribute, 1, len(default))
+            return (*leading, *default[len(leading) :])
         numbers = list(default)
         for holder in reversed(self.holders(attribute)):
             leading = holder.few(attribute, 1, len(numbers))

@@ -19,23 +19,24 @@ from linkwork.model.number import ZERO, Matrix, matrix_sum, scale
 def read_bodies(build: Build) -> None:
     """Every body of every part."""
     for full, (part, entry) in own_names(build.all_parts, "bodies").items():
-        build.places["body", full] = part.placed or entry.place
+        build.places["body", full] = part.placed or entry
         build.body_points[full] = entry.get("points", {})
         build.bodies[full] = _body(build, full, part, entry)
 
 
 def _body(build: Build, name: str, part: Part, entry: Entry) -> Body:
     scope, mirror = part.scope, part.mirror
-    points = tuple((label, mirror.position(scope.numbers(p))) for label, p in entry.get("points", {}).items())
-    both = entry.get("shapes", ())
     named = entry.get("points", {})
+    points = [(label, mirror.position(scope.numbers(p))) for label, p in named.items()]
+    both = entry.get("shapes", ())
+    colliding = [read_shape(build, part, shape, named) for shape in (*both, *entry.get("collisions", ()))]
     return Body(
         name,
         mirror.matter(matter(entry, scope)),
-        points,
-        _lines(build, entry),
+        tuple(points),
+        _lines(build, entry) if "lines" in entry else (),
         tuple(_visuals(build, part, (*both, *entry.get("visuals", ())), named)),
-        tuple(read_shape(build, part, s, named) for s in (*both, *entry.get("collisions", ()))),
+        tuple(colliding),
         has_inertia="mass" in entry or "inertia" in entry,
         note="\n".join(remarks(entry)),
     )

@@ -60,8 +60,9 @@ def build_model(
     try:
         return validated(model, check)
     except InvalidModel as error:
-        place = build.places.get(error.culprit) if error.culprit else None
-        raise refusal(reader.source, place or robot.place, str(error)) from None
+        blamed = build.places.get(error.culprit, robot) if error.culprit else robot
+        place = blamed.place if isinstance(blamed, Entry) else blamed
+        raise refusal(reader.source, place, str(error)) from None
 
 
 def _is_plain(x: Number | None) -> bool:
@@ -76,7 +77,7 @@ def _frames(build: Build) -> None:
         points = part.entry.get("bodies", {}).get(entry["body"], {}).get("points")
         T = part.mirror.placement(placement(entry, "placement", part.scope, points))
         build.frames[full] = Frame(full, body, T)
-        build.places["frame", full] = part.placed or entry.place
+        build.places["frame", full] = part.placed or entry
 
 
 def _notes(robot: Entry) -> list[str]:

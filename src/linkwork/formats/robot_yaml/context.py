@@ -42,7 +42,7 @@ class Build:
     bodies: dict[str, Body] = field(default_factory=dict)
     joints: dict[str, Joint] = field(default_factory=dict)
     frames: dict[str, Frame] = field(default_factory=dict)
-    places: dict[tuple[str, str], Place] = field(default_factory=dict)
+    places: dict[tuple[str, str], Entry | Place] = field(default_factory=dict)
     body_points: dict[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def body(self, part: Part, entry: Entry, key: str) -> str | None:

@@ -22,6 +22,9 @@ from linkwork.model.kinds import KINDS
 from linkwork.model.number import is_symbol
 from linkwork.model.placement import HERE, Placement
 
+_RESISTANCES = {"damping": "damping", "friction": "effort", "armature": "armature"}
+"""key of a joint -> the quantity whose dimension it has"""
+
 
 def read_dh_table(build: Build, table: Entry | None, scope: Scope) -> None:
     """The bodies and joints of the section "dh"."""
@@ -81,7 +84,7 @@ def read_joints(build: Build, mimic: str) -> None:
     """Every joint of every part; mimic "independent" leaves their rules out."""
     entries = own_names(build.all_parts, "joints")
     for full, (part, entry) in entries.items():
-        build.places["joint", full] = part.placed or entry.place
+        build.places["joint", full] = part.placed or entry
         if full in build.joints:
             build.reader.refuse(entry.place, f'joint name "{full}" is used twice')
         build.joints[full] = _joint(build, full, part, entry)
@@ -180,9 +183,10 @@ def _limit(entry: Entry, kind: str, coordinate: int, scope: Scope) -> Limits:
 
 
 def _resistance(build: Build, entry: Entry, kind: str, scope: Scope) -> dict[str, Any]:
-    quantities = {"damping": "damping", "friction": "effort", "armature": "armature"}
+    if _RESISTANCES.keys().isdisjoint(entry):
+        return {}
     count, resistances = SIZES[kind][1], {}
-    for key, quantity in quantities.items():
+    for key, quantity in _RESISTANCES.items():
         resistance = entry.get(key)
         if resistance is None:
             continue

@@ -23,7 +23,7 @@ from linkwork.formats.strictness import Passed
 LONGEST_NAME = 200
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _PLAIN = re.compile(_NUMBER)
-_SHORT = re.compile(r"-?\d{1,9}(?:\.\d{1,15})?")
+PLAIN_NUMBER = re.compile(r"-?\d{1,9}(?:\.\d{1,15})?")
 """Most numbers of most files: certainly finite, so nothing else has to be looked at."""
 _WITH_UNIT = re.compile(rf"({_NUMBER})\s+([A-Za-z][A-Za-z0-9*/^ \-]*|1)")
 _INFINITE = {".inf": math.inf, "inf": math.inf, "+.inf": math.inf, "-.inf": -math.inf, "-inf": -math.inf}
@@ -112,7 +112,7 @@ class Number:
 
     def read(self, node: Node, path: str, reader: Reader) -> float | Value:
         text = _text(node, path, reader, "a number").strip()
-        if self.dimension is not None and _SHORT.fullmatch(text):
+        if self.dimension is not None and PLAIN_NUMBER.fullmatch(text):
             return reader.units.unit(self.dimension).to_si(float(text))
         if _PLAIN.fullmatch(text) and len(text) < LONGEST_NAME:
             return self._finished(float(text), None, node, path, reader)
@@ -218,6 +218,8 @@ class Name:
 
 
 def _is_name(text: str) -> bool:
+    if text.isidentifier():  # most names: printable, and without a blank
+        return len(text) <= LONGEST_NAME
     return 0 < len(text) <= LONGEST_NAME and text.isprintable() and text == text.strip()
 
 
@@ -353,9 +355,10 @@ class Record:
         if node.kind != "map":
             reader.refuse(_place(node, path), f"expected a mapping with the keys of a {self.what}, came {_shown(node)}")
         values = {}
+        fields, prefix = self.fields, f"{path}." if path else ""
         for key, item in node.value.items():
-            below = f"{path}.{key}" if path else key
-            kind = self.fields.get(key)
+            below = prefix + key
+            kind = fields.get(key)
             if kind is None:
                 near = did_you_mean(key, self.fields)
                 few = near or f"; a {self.what} has {', '.join(self.fields)}"
@@ -365,7 +368,7 @@ class Record:
         for key in self.needed:
             if key not in values:
                 reader.refuse(entry.place, f'{self.what} has no "{key}"')
-        for group in self.one_of:
+        for group in self.one_of if len(values) > 1 else ():
             both = [key for key in values if key in group]
             if len(both) > 1:
                 reader.refuse(entry.at(both[1]), f'"{both[0]}" and "{both[1]}" are both given, expected one of them')

@@ -11,7 +11,18 @@ from typing import Any, NamedTuple
 from linkwork.errors import did_you_mean
 from linkwork.formats.expressions import RESERVED, ExpressionError
 from linkwork.formats.robot_yaml.document import Node
-from linkwork.formats.robot_yaml.schema import Kind, Name, Number, Place, Reader, Record, Text, Value, in_si
+from linkwork.formats.robot_yaml.schema import (
+    PLAIN_NUMBER,
+    Kind,
+    Name,
+    Number,
+    Place,
+    Reader,
+    Record,
+    Text,
+    Value,
+    in_si,
+)
 from linkwork.formats.robot_yaml.units import POWERS, Unit, parse_unit
 from linkwork.model.number import Number as Real
 from linkwork.model.number import is_symbol
@@ -56,6 +67,11 @@ class VariableKind:
         notes: tuple[str, ...] = ()
         unit_text = ""
         place = Place(node.line, node.column, path)
+        if node.kind == "map" and len(node.value) == 1 and "value" in node.value:
+            node, path = node.value["value"], f"{path}.value"
+        if node.kind == "text" and PLAIN_NUMBER.fullmatch(node.value):  # nearly every variable of a file
+            written = Written(node.value, node.line, node.column, reader.units.unit("length"), "")
+            return Variable(place, float(node.value), "length", notes, written)
         if node.kind == "map":
             entry = _ENTRY.read(node, path, reader)
             notes = tuple(remarks(entry))

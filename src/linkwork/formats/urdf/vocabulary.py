@@ -100,7 +100,8 @@ def check_words(robot: Element, passed: Passed) -> None:
 
 
 def _check(element: Element, passed: Passed, drawn: bool) -> None:
-    _check_xacro(element, passed, drawn)
+    if is_xacro(element):
+        _refuse_xacro(element, passed, drawn)
     tags, attributes = READ[element.tag]
     for attribute in element.attributes:
         foreign = FOREIGN_ATTRIBUTES.get(element.tag, ())
@@ -120,7 +121,7 @@ def _check(element: Element, passed: Passed, drawn: bool) -> None:
         child for child in element.children if child.tag in tags or _is_read(child, element, tags, passed, drawn)
     ]
     for child in element.children:
-        if child.tag in tags:
+        if (child.attributes or child.children) and child.tag in tags:  # an empty one says nothing
             _check(child, passed, drawn or child.tag in _DRAWN)
 
 
@@ -151,10 +152,8 @@ def _is_read(child: Element, parent: Element, tags: Iterable[str], passed: Passe
 EXPAND = "expand it first: xacro robot.urdf.xacro > robot.urdf, or load the .xacro file"
 
 
-def _check_xacro(element: Element, passed: Passed, drawn: bool) -> None:
+def _refuse_xacro(element: Element, passed: Passed, drawn: bool) -> None:
     """Xacro is a macro language whose result is a URDF; only the result is a robot."""
-    if not is_xacro(element):
-        return
     error = element.error(f"is xacro, not URDF; {EXPAND}")
     if not drawn:
         raise error
