@@ -30,10 +30,10 @@ from pathlib import Path
 import linkwork as lw
 from linkwork.errors import LinkworkError
 from linkwork.formats import read_srdf
-from linkwork.formats.mjcf.vocabulary import READ
 from linkwork.formats.robot_yaml import json_schema
 from linkwork.library import FOLDER
 from tests.formats import test_mjcf_fuzz, test_robot_yaml_fuzz
+from tests.formats.fuzzing_mjcf import generated_mjcf
 from tests.formats.test_sdf import LINKS, as_sdf, hinge, model
 from tests.formats.test_srdf import PANDA
 from tests.formats.test_urdf import ARM
@@ -136,15 +136,6 @@ def _word(rng: random.Random) -> str:
     return rng.choice(
         ["a", "b", "c", "revolute", "fixed", "true", "hinge", "sphere", "mesh", *LURES, "nan", "", "1e308"]
     )
-
-
-MJCF_TAGS = {tag: words for tags, words in READ.values() for tag in tags}
-
-
-def generated_mjcf(rng: random.Random) -> str:
-    parts = "".join(generated_xml(rng, MJCF_TAGS) for _ in range(rng.randint(1, 4)))
-    bodies = "".join(generated_xml(rng, MJCF_TAGS) for _ in range(rng.randint(0, 3)))
-    return f"<mujoco>{parts}<worldbody>{bodies}</worldbody></mujoco>"
 
 
 def generated_urdf(rng: random.Random) -> str:
