@@ -1,49 +1,20 @@
-"""Routines: loops that walk and grow tables give what numpy gives; nearest rows and spread points at every width."""
+"""Routines: loops that walk and grow tables give what numpy gives; points are spread evenly."""
 
 from __future__ import annotations
 
 import ctypes
 
 import numpy as np
-import pytest
 from llvmlite import ir
 from scipy.stats import qmc
 
-from linkwork.engine.growing import write_nearest, write_spread
 from linkwork.engine.routines import Doubles, Routine, compiled
-
-WIDTHS = (1, 2, 4)
+from linkwork.engine.spread import write_spread
 
 
 def called(name: str, write: object, function: str, arguments: int) -> object:
     address = compiled(f"test {name}", write, (function,))[function]  # type: ignore[arg-type]
     return ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * arguments)(address)
-
-
-def blocks_of(points: np.ndarray, width: int) -> np.ndarray:
-    """Rows in blocks of `width`, columns side by side, rubbish where there is no row."""
-    count = -(-len(points) // width)
-    whole = np.full((count * width, points.shape[1]), 0.0)
-    whole[: len(points)] = points
-    return np.ascontiguousarray(whole.reshape(count, width, -1).transpose(0, 2, 1))
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_the_nearest_row_is_numpys_at_every_width(width: int) -> None:
-    turns = (0.0, 2 * np.pi, 0.0)
-    nearest = called(f"nearest {width}", lambda m: write_nearest(m, 3, width, turns), "nearest", 4)
-    rng = np.random.default_rng(0)
-    for count in (1, 3, 8, 29):
-        points, squared = rng.normal(scale=3.0, size=(count, 3)), np.zeros(1)
-        points[count // 2] = points[0]  # equals: the first counts
-        table = blocks_of(points, width)
-        for query in rng.normal(scale=3.0, size=(20, 3)):
-            ways = points - query
-            ways[:, 1] -= 2 * np.pi * np.rint(ways[:, 1] / (2 * np.pi))
-            distances = (ways**2).sum(axis=1)
-            row = nearest(table.ctypes.data, count, query.ctypes.data, squared.ctypes.data)  # type: ignore[operator]
-            assert row == int(np.argmin(distances))
-            assert squared[0] == pytest.approx(distances.min(), rel=1e-14)
 
 
 def test_spread_points_are_haltons() -> None:

@@ -12,8 +12,7 @@ from llvmlite import ir
 from linkwork.avoidance.arcs import ROUNDING, TURN
 from linkwork.avoidance.crossings import FINEST, FIRST, ROUNDS
 from linkwork.avoidance.step_record import STATE
-from linkwork.engine.growing import copy
-from linkwork.engine.routines import Cell, Doubles, Operand, Record, Routine, Value, Words
+from linkwork.engine.routines import Cell, Doubles, Operand, Record, Routine, Value, Words, copy
 
 CELL = 6  # numbers of a cell: angle, width, value and slope at either end
 CELLS = FIRST + 40  # a cell is halved some 30 times at most

@@ -23,8 +23,7 @@ from linkwork.avoidance.arm_equations import FAR
 from linkwork.avoidance.elbow import STRAIGHT
 from linkwork.avoidance.guard import STILL
 from linkwork.avoidance.step_record import ENDS, RADII, ROWS, STATE
-from linkwork.engine.growing import copy
-from linkwork.engine.routines import Cell, Doubles, Record, Routine, Value, Words
+from linkwork.engine.routines import Cell, Doubles, Record, Routine, Value, Words, copy
 from linkwork.inverse.analytic.solve import DEFECT
 
 RESULTS = ("wanted", "arm_angle", "clearance", "speed_scale", "status")

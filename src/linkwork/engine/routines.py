@@ -172,6 +172,12 @@ class Words(Doubles):
     type = I64
 
 
+def copy(target: Doubles | Words, source: Doubles | Words, size: int) -> None:
+    """Some numbers from one place to another."""
+    for c in range(size):
+        target[c] = source[c]
+
+
 class Record:
     """Named words of one row of memory: r["count"], r["count"] = x, r.number("radius") for a double."""
 
@@ -215,6 +221,12 @@ class Routine:
 
     def words_vector(self, width: int, start: int) -> Cell:
         return self._cell(lanes(width, I64), start)
+
+    def memory(self, count: int) -> Doubles:
+        """Room for so many doubles or words, as long as the function runs."""
+        with self.b.goto_entry_block():
+            place = self.b.alloca(ir.ArrayType(DOUBLE, count))
+            return Doubles(self, Value(self, self.b.ptrtoint(place, I64)))
 
     def counted_lanes(self, first: Value, width: int) -> Value:
         """first, first + 1, ... side by side."""

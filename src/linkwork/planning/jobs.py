@@ -6,16 +6,15 @@ import ctypes
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import Any
 
 import numpy as np
 
 from linkwork import configurations
 from linkwork.collision import CollisionModel, Obstacles, motions
-from linkwork.engine import machine
-from linkwork.engine.growing import FAR
 from linkwork.engine.keys import key
+from linkwork.engine.neighbours import FAR
 from linkwork.engine.routines import compiled
 from linkwork.engine.sharing import run_shared
 from linkwork.engine.staged_values import TABLE_WORDS
@@ -29,6 +28,7 @@ from linkwork.planning.rrt_connect import (
     START_TOUCHES,
     TREE,
     SearchWriter,
+    table_of,
     write_search,
 )
 
@@ -101,9 +101,9 @@ class Search:
 
     def __init__(self, model: CollisionModel, turns: Sequence[float], weights: Sequence[float]) -> None:
         self.model, self.size = model, len(turns)
-        self.width = machine.widths()[0]
+        self.nodes = table_of(turns, weights)
         writer = self.writer
-        made = key(writer.__name__, self.size, tuple(turns), tuple(weights), self.width)
+        made = key(writer.__name__, tuple(turns), tuple(weights), *astuple(self.nodes))
         exports = ("run", "search", "shorten")
         code = compiled(made, lambda module: write_search(module, self.size, turns, weights, writer), exports)
         self.run = code["run"]
@@ -223,13 +223,17 @@ class Search:
     def lay_out(self, job: Job, capacity: int) -> None:
         """Where trees of so many nodes stand in an arena."""
         at, size = 0, self.size
-        sizes = dict.fromkeys(TREE[:-1], capacity) | {"rows": capacity * size, "blocks": capacity * (size + 1)}
+        sizes = self._tree_sizes(capacity)
         for tree in ("first", "second"):
             for name in TREE[:-1]:
                 job[f"{tree}_{name}"] = at
                 at += sizes[name]
         job["buffers"], job["capacity"] = at, capacity
         job.need = at + BUFFERS * (size + 1) + 1
+
+    def _tree_sizes(self, capacity: int) -> dict[str, int]:
+        """Words of each part of a tree of so many nodes."""
+        return dict.fromkeys(TREE[:-1], capacity) | {"rows": capacity * self.size} | self.nodes.rooms(capacity)
 
     def go_on(self, job: Job, most_iterations: int, arena: np.ndarray) -> int:
         """Search until this many iterations in all; gives the status."""
@@ -276,12 +280,11 @@ class Search:
     def grown(self, job: Job, arena: np.ndarray) -> np.ndarray:
         """Trees that are full in an arena of twice the size."""
         before = {name: job[name] for name in (f"{tree}_{part}" for tree in ("first", "second") for part in TREE[:-1])}
-        capacity, size = job["capacity"], self.size
-        self.lay_out(job, 2 * capacity)
+        sizes = self._tree_sizes(job["capacity"])
+        self.lay_out(job, 2 * job["capacity"])
         larger = np.empty(job.need)
         for name, at in before.items():
-            columns = size if name.endswith("rows") else size + 1 if name.endswith("blocks") else 1
-            length = capacity * columns
+            length = sizes[name.partition("_")[2]]
             larger[job[name] : job[name] + length] = arena[at : at + length]
         job["status"] = RUNNING
         return larger

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
-from linkwork.engine.growing import FAR, copy
-from linkwork.engine.routines import Cell, Doubles, Record, Routine, Value
+from linkwork.engine.neighbours import FAR
+from linkwork.engine.routines import Cell, Doubles, Record, Routine, Value, copy
 from linkwork.planning.constraints import EXACT
 from linkwork.planning.motion_calls import difference, length_of
 from linkwork.planning.rrt_connect import JOB, SOLVED, SearchWriter, Tree

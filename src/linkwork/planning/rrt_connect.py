@@ -19,14 +19,15 @@ from collections.abc import Sequence
 from llvmlite import ir
 
 from linkwork.engine import machine
-from linkwork.engine.growing import FAR, copy, hashed, put_row, write_nearest, write_spread
-from linkwork.engine.routines import Cell, Doubles, Record, Routine, Value, Words
+from linkwork.engine.neighbours import FAR, Functions, Memory, Table, nearest_row, put_row, write_neighbours
+from linkwork.engine.routines import Cell, Doubles, Record, Routine, Value, Words, copy
+from linkwork.engine.spread import hashed, write_spread
 from linkwork.planning.motion_calls import ASKING, difference, length_of, write_is_free
 from linkwork.planning.shortening import write_shorten
 
-TREE = ("rows", "blocks", "parents", "radii", "costs", "count")
-"""A tree: where its rows, blocks, parents, radii and lengths from the root are, in words from the job's arena; how many
-rows it has."""
+TREE = ("rows", "blocks", "names", "boxes", "parents", "radii", "costs", "count")
+"""A tree: where its rows, the table of what distances are measured by (neighbours.py), parents, radii and lengths from
+the root are, in words from the job's arena; how many rows it has."""
 JOB = (
     *ASKING,
     *(f"first_{name}" for name in TREE),
@@ -78,25 +79,35 @@ class Tree:
     def memory(self, name: str) -> Doubles:
         return Doubles(self.r, self.job["arena"] + self.word(name) * 8)
 
+    def words(self, name: str) -> Words:
+        return Words(self.r, self.memory(name).address)
+
     def parents(self) -> Words:
-        return Words(self.r, self.job["arena"] + self.word("parents") * 8)
+        return self.words("parents")
+
+    def table(self) -> Memory:
+        return Memory(self.memory("blocks"), self.words("names"), self.memory("boxes"))
 
     def count(self, now: Value) -> None:
         place = self.r.choose(self.first, self.job.names["first_count"], self.r.whole(self.job.names["second_count"]))
         self.job.words[place] = now
 
 
+def table_of(turns: Sequence[float], weights: Sequence[float]) -> Table:
+    """Tables of what distances are measured by: weighted coordinates, and the length from the root."""
+    weighted = [turn * weight for turn, weight in zip(turns, weights, strict=True)]
+    return Table(len(turns) + 1, machine.widths()[0], (*weighted, 0.0))
+
+
 def write_search(
     module: ir.Module, size: int, turns: Sequence[float], weights: Sequence[float], writer: type[SearchWriter]
 ) -> None:
     """Define search(job, scratch) and run(inputs, strides, outputs, scratch, begin, end), which runs many jobs."""
-    width = machine.widths()[0]
-    weighted = [turn * weight for turn, weight in zip(turns, weights, strict=True)]
-    nearest = write_nearest(module, size + 1, width, [*weighted, 0.0])
+    neighbours = write_neighbours(module, table_of(turns, weights))
     spread = write_spread(module, size)
     is_free = write_is_free(module, size, JOB)
     shorten = write_shorten(module, size, turns, is_free, JOB)
-    search = writer(module, size, turns, weights, width, nearest, spread, is_free).function
+    search = writer(module, size, turns, weights, neighbours, spread, is_free).function
     _write_run(module, search, shorten)
 
 
@@ -109,13 +120,13 @@ class SearchWriter:
         size: int,
         turns: Sequence[float],
         weights: Sequence[float],
-        width: int,
-        nearest: ir.Function,
+        neighbours: Functions,
         spread: ir.Function,
         is_free: ir.Function,
     ) -> None:
-        self.size, self.turns, self.weights, self.width = size, turns, weights, width
-        self.nearest_row, self.spread, self.is_free = nearest, spread, is_free
+        self.size, self.turns, self.weights = size, turns, weights
+        self.nodes, self.neighbours = table_of(turns, weights), neighbours
+        self.spread, self.is_free = spread, is_free
         self.prepare(module)
         self.r = r = Routine(module, "search", 2)
         job_at, self.scratch = r.arguments
@@ -255,16 +266,16 @@ class SearchWriter:
         """The row of a tree nearest to a point that is to be reached at some length, and its distance."""
         r = self.r
         self._scale(point, cost)
-        arguments = (tree.memory("blocks").address, tree.word("count"), self.scaled.address, self.squared.address)
-        near = r.whole(r.call(self.nearest_row, *arguments))
+        count = tree.word("count")
+        near = r.whole(nearest_row(self.neighbours, tree.table(), count, self.scaled, self.squared))
         return near, r.number(r.root(self.squared[0]))
 
     def _append(self, tree: Tree, point: Doubles, parent: Value, cost: Value) -> Value:
         r = self.r
         at = r.whole(tree.word("count"))
         self._scale(point, cost)
-        rows, blocks = tree.memory("rows"), tree.memory("blocks")
-        put_row(rows, blocks, at, point, self.size, self.scaled, self.size + 1, self.width)
+        copy(tree.memory("rows").at(at * self.size), point, self.size)
+        put_row(self.neighbours, self.nodes, tree.table(), at, self.scaled)
         tree.parents()[at] = parent
         tree.memory("radii")[at] = FAR
         tree.memory("costs")[at] = cost

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
-from linkwork.engine.growing import PRIMES, copy, mirrored
-from linkwork.engine.routines import Cell, Doubles, Record, Routine, Value
+from linkwork.engine.routines import Cell, Doubles, Record, Routine, Value, copy
+from linkwork.engine.spread import PRIMES, mirrored
 from linkwork.planning.motion_calls import difference, length_of
 
 PATIENCE = 40  # shortcuts in a row that gain less than GAIN of the length

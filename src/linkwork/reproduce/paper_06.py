@@ -34,6 +34,8 @@ TABLE = {
     (0.5, 0.01): ((57827, 183843), (57753, 183623)),
 }
 VOXELS = {0.1: 292, 0.05: 1088, 0.03: 2928, 0.01: 25516}  # occupied, at 1 and 0.5 deg
+COARSE = (2.0, 0.01)  # the only grid that leaves voxels empty which the tip reaches
+OCCUPIED, EMPTY, WITHIN = 18692, 6784, 24732  # its voxels; those within reach, empty and all
 RATIOS = {0.1: 8.2e-4, 0.03: 0.0095, 0.01: 0.0886}  # of edges at 0.5 deg; Table 1 has a tenth of them
 GRID_EDGES = {2.0: 129960, 1.0: 519120, 0.5: 2075040}
 START, GOAL = np.radians([30.0, 60.0]), (-0.5, 0.3, 0.0)
@@ -93,6 +95,7 @@ def _table(robot: Robot) -> list[Case]:
             ]
         if degrees < 2.0:  # the last graph has the ranges as stated
             cases.append(Case(f"{who}: occupied voxels", VOXELS[voxel], len(graph.voxels), 0))
+        cases += _holes(graph, who, (degrees, voxel) == COARSE)
         if degrees == 0.5 and voxel in RATIOS:
             share = printed[1] / GRID_EDGES[degrees]
             digit = 0.5 * 10.0 ** (math.floor(math.log10(RATIOS[voxel])) - 1)
@@ -101,6 +104,30 @@ def _table(robot: Robot) -> list[Case]:
             count = build(robot, degrees, voxel).grid_edges
             cases.append(Case(f"grid edges at {degrees:g} deg", GRID_EDGES[degrees], count, 0))
     return cases
+
+
+def _holes(graph: KinematicGraph, who: str, is_coarse: bool) -> list[Case]:
+    """Voxels that lie wholly within the reach of the tip, and how many of them no node lies in."""
+    within = within_reach(graph.voxel_size)
+    empty = len(within - {(x, y) for x, y, _ in graph.voxels.tolist()})
+    cases = [Case(f"{who}: empty voxels wholly within reach", EMPTY if is_coarse else 0, empty, 0)]
+    if is_coarse:
+        cases += [
+            Case(f"{who}: occupied voxels", OCCUPIED, len(graph.voxels), 0),
+            Case(f"{who}: voxels wholly within reach", WITHIN, len(within), 0),
+        ]
+    return cases
+
+
+def within_reach(voxel: float) -> set[tuple[int, int]]:
+    """Voxels of the plane wholly between the circles that the tip draws with the arm folded and stretched."""
+    index = np.arange(-math.ceil(1.0 / voxel), math.ceil(1.0 / voxel) + 1)
+    nearest = np.maximum(np.abs(index) - 0.5, 0.0) * voxel
+    farthest = (np.abs(index) + 0.5) * voxel
+    least = np.hypot(*np.meshgrid(nearest, nearest, indexing="ij"))
+    most = np.hypot(*np.meshgrid(farthest, farthest, indexing="ij"))
+    x, y = np.nonzero((least >= abs(LENGTHS[0] - LENGTHS[1])) & (most <= sum(LENGTHS)))
+    return set(zip(index[x].tolist(), index[y].tolist(), strict=True))
 
 
 def _queries(graph: KinematicGraph) -> list[Case]:
