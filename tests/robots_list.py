@@ -27,6 +27,10 @@ COMPILED = (
 )
 """Robots whose machine code is tested too: arms, legs, hands, sliding, mimicking and continuous joints, tilted axes."""
 
+_of_folder = {name.partition("/")[0]: name for name in (*reversed(ROBOTS), *COMPILED)}
+MACHINES = tuple(name for name in ROBOTS if name in _of_folder.values())
+"""One file of each machine. The others of a folder are the same links with another hand, load, size or limits."""
+
 
 @cache
 def robot(name: str, root: str = "fixed", mimic: str = "follow") -> Robot:

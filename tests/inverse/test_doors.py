@@ -52,9 +52,15 @@ def oddities(robot: lw.Robot, seed: int) -> list[Any]:
     ]
 
 
+@functools.cache
+def start_and_target(robot: lw.Robot, frame: str) -> tuple[np.ndarray, np.ndarray]:
+    """(q, T), found once: to close the loop of a linkage takes longer than most calls."""
+    return robot.random(seed=1), robot.pose(robot.random(seed=3), frame)
+
+
 def calls(rng: random.Random, robot: lw.Robot, g: Callable[[], Any]) -> list[Callable[[], Any]]:
-    frame, q = robot.bodies[-1], robot.random(seed=1)
-    T = robot.pose(robot.random(seed=3), frame)
+    frame = robot.bodies[-1]
+    q, T = start_and_target(robot, frame)
 
     def solved() -> Any:
         method = rng.choice(sorted(METHODS))

@@ -1,4 +1,4 @@
-"""Every published robot against Pinocchio: kinematics, inverse and forward dynamics, mass matrix.
+"""Every published robot against Pinocchio, and every machine afloat: kinematics, inverse and forward dynamics, mass matrix.
 
 All robots run through CasADi's evaluation of the trace, a dozen as machine code. Agreement is to 1e-10 of each entry's
 largest value over the samples. Forward dynamics is given joint forces that Pinocchio has rounded: what that rounding
@@ -21,10 +21,9 @@ from linkwork.recursions.factorisation import factorised
 from linkwork.recursions.newton_euler import newton_euler
 from tests.pinocchio_models import Twin, assert_close, twin
 from tests.published import URDFS
-from tests.robots_list import COMPILED, ROBOTS, robot
+from tests.robots_list import COMPILED, MACHINES, ROBOTS, robot
 from tests.traced import evaluated, minimal, states, traced
 
-ROOTS = ("fixed", "floating")
 MASSLESS = ("romeo/romeo", "romeo/romeo_laas_small")
 """Robots with joints that move no inertia (fingers)."""
 TEXTS = {name: URDFS[name].read_text("utf-8", "replace") for name in ROBOTS}
@@ -42,7 +41,11 @@ def tip(pair: Twin) -> str:
 
 STILL = [name for name in ROBOTS if not re.search(r'<joint\s[^>]*type="(?!fixed)', TEXTS[name])]
 """Two quadrotors have no joint but that of their base."""
-MOVING = [(name, root) for name in ROBOTS for root in ROOTS if root == "floating" or name not in STILL]
+MOVING = [
+    *((name, "fixed") for name in ROBOTS if name not in STILL),
+    *((name, "floating") for name in ROBOTS if name in STILL or name in MACHINES),
+]
+"""What a free base adds to a machine is the same whatever its hands are."""
 
 
 def test_the_files_say_which_robots_move_and_which_follow():

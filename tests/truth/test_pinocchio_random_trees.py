@@ -1,11 +1,11 @@
-"""Random trees of 1 to 40 bodies with joints of every type against Pinocchio, traced; some as machine code."""
+"""Random trees of 1 to 12 bodies, and one of 40, with joints of every type against Pinocchio, traced; some as machine code."""
 
 from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from linkwork.recursions.articulated_body import articulated_body
@@ -29,7 +29,8 @@ def reference(pair: Twin, q, v, a) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @settings(max_examples=8)
-@given(seed=st.integers(0, 10**6), bodies=st.integers(1, 40))
+@given(seed=st.integers(0, 10**6), bodies=st.integers(1, 12))
+@example(seed=1, bodies=40)
 def test_traced(seed, bodies):
     """Entries of C are differences of inertias times velocities; accelerations lose the condition of M on top."""
     pair = twin_of(random_model(seed, bodies, mimic=False))

@@ -13,7 +13,7 @@ from linkwork.robot import Robot
 from tests.pinocchio_models import assert_close, twin, twin_of
 from tests.random_models import random_model
 from tests.recursions.derivatives.oracles import assert_all_close, inverse_by_pinocchio, states, traced
-from tests.robots_list import ROBOTS
+from tests.robots_list import MACHINES
 
 NAME = "inverse_dynamics_derivatives"
 
@@ -25,8 +25,8 @@ def test_random_trees_agree_with_pinocchio(seed):
     assert_all_close(traced(pair.robot, NAME, *state), inverse_by_pinocchio(pair, *state), 1e-12)
 
 
-@pytest.mark.parametrize("name", ROBOTS)
-def test_every_published_robot_agrees_with_pinocchio(name):
+@pytest.mark.parametrize("name", MACHINES)
+def test_every_published_machine_agrees_with_pinocchio(name):
     pair = twin(name)
     if pair.robot.nv == 0:
         assert pair.robot.function(NAME).numel_out() == 0  # a drone without joints on a fixed base
