@@ -201,7 +201,7 @@ def test_a_shaped_inertia_is_what_the_free_motion_shows() -> None:
     zero, one = np.zeros((2, 2)), np.eye(2)
     A = np.block([[zero, one], [-np.linalg.solve(inertia, K), -np.linalg.solve(inertia, D)]])
     start = np.concatenate([goal - places(found)[0], np.zeros(2)])
-    errors = np.array([expm(A * t) @ start for t in found.time])[:, :2]
+    errors = (expm(A * found.time[:, None, None]) @ start)[:, :2]
     np.testing.assert_allclose(goal - places(found), errors, atol=1e-8)
     own = hand(CartesianImpedance("hand", K, D, target=goal, **PLANE))
     assert np.abs(goal - places(own) - errors).max() > 1e-3

@@ -253,6 +253,7 @@ def test_the_largest_rate_of_super_twisting_is_met_on_its_way(k1: float, k2: flo
         lambda s, y: [y[1], -k1 * y[1] - 2 * k2 * y[0]],
         (0.0, 20.0),
         [np.sqrt(nu), -k1 * np.sqrt(nu)],
+        method="DOP853",
         rtol=1e-11,
         atol=1e-12,
         dense_output=True,

@@ -94,7 +94,7 @@ def exact_inputs(rng: np.random.Generator, samples: int, sizes: tuple[int, ...])
     return [rng.integers(-15, 16, size=(samples, n)) / 16 for n in sizes]
 
 
-@pytest.mark.parametrize("operations", [1, 3, 10, 40, 150, 600, 2000, pytest.param(10000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("operations", [1, 3, 10, 40, 150, 2000, pytest.param(10000, marks=pytest.mark.slow)])
 def test_random_program_agrees_with_casadi_at_every_width(operations):
     rng = np.random.default_rng(operations)
     sizes = (3, 5, 1)

@@ -54,7 +54,10 @@ OPTION = {"library.py"}
 
 def named(file: Path) -> set[str]:
     """Kinds that a file names as text, docstrings aside."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
+    text = file.read_text(encoding="utf-8")
+    if not any(f"{quote}{word}{quote}" in text for word in WORDS for quote in "\"'"):
+        return set()  # most files: nothing to parse
+    tree = ast.parse(text)
     texts = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     constants = {
         node.value

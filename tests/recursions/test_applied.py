@@ -14,7 +14,7 @@ from tests.recursions.derivatives.oracles import states
 CASES = [
     ("ur/ur5_robot", "fixed", ("wrist_3_link", "forearm_link")),
     ("solo/solo12", "fixed", ("FL_FOOT", "HR_FOOT")),
-    ("solo/solo12", "floating", ("FL_FOOT", "HR_LOWER_LEG", "base_link")),
+    ("bolt/bolt", "floating", ("FL_FOOT", "FR_LOWER_LEG", "base_link")),
 ]
 
 

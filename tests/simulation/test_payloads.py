@@ -88,12 +88,11 @@ def test_a_batch_of_payloads_moves_as_robots_that_have_the_matter_in_their_links
     run = simulate(ur5(), START, SPEED, payload=LOADS, **METHODS[name])
     assert run.q.shape[0] == 4
     assert np.ptp(run.q[:, -1], axis=0).max() > 1e-4  # the payloads are felt
-    for k in (1, 3):
-        truth = simulate(heavier(k), START, SPEED, **METHODS[name])
-        tolerance = 1e-8 if run.step is None else 1e-11
-        np.testing.assert_allclose(run.q[k], truth.q, rtol=0, atol=tolerance)
-        np.testing.assert_allclose(run.v[k], truth.v, rtol=0, atol=10 * tolerance)
-        np.testing.assert_allclose(run["energy.total"][k], truth["energy.total"], rtol=0, atol=100 * tolerance)
+    k, tolerance = 3, 1e-8 if run.step is None else 1e-11
+    truth = simulate(heavier(k), START, SPEED, **METHODS[name])
+    np.testing.assert_allclose(run.q[k], truth.q, rtol=0, atol=tolerance)
+    np.testing.assert_allclose(run.v[k], truth.v, rtol=0, atol=10 * tolerance)
+    np.testing.assert_allclose(run["energy.total"][k], truth["energy.total"], rtol=0, atol=100 * tolerance)
     if name != "semi implicit":
         np.testing.assert_allclose(run["energy.balance"], 0, atol=1e-6)
 
@@ -167,16 +166,14 @@ def test_several_payloads_on_one_body_and_on_others():
 
 def test_floating_bodies_and_closed_loops_carry_batches():
     run = simulate(floating(), payload=lw.Payload("arm", MASSES, COMS, INERTIAS), v=np.linspace(-1, 1, 9), **RUN)
-    for k in (1, 3):
-        truth = with_matter(floating(), "arm", MASSES[k], COMS[k], INERTIAS[k])
-        same(Sample(run, k), simulate(truth, v=np.linspace(-1, 1, 9), **RUN), 1e-11)
+    truth = with_matter(floating(), "arm", MASSES[1], COMS[1], INERTIAS[1])
+    same(Sample(run, 1), simulate(truth, v=np.linspace(-1, 1, 9), **RUN), 1e-11)
     robot = lw.Robot(four_bar())
     body = robot.model.bodies[-1].name
     loops = simulate(robot, payload=lw.Payload(body, MASSES, COMS, INERTIAS), **RUN)
     assert np.ptp(loops.q[:, -1], axis=0).max() > 1e-4
-    for k in (1, 3):
-        truth = with_matter(robot, body, MASSES[k], COMS[k], INERTIAS[k])
-        same(Sample(loops, k), simulate(truth, **RUN), 1e-10)
+    truth = with_matter(robot, body, MASSES[3], COMS[3], INERTIAS[3])
+    same(Sample(loops, 3), simulate(truth, **RUN), 1e-10)
 
 
 @pytest.mark.parametrize("name", METHODS)

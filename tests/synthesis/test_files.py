@@ -186,7 +186,7 @@ SIX_POSES = """\
 linkwork: 1
 name: flap
 units: {length: mm, angle: deg}
-starts: 60
+starts: 24
 best: 3
 positions:
   - {at: [0, 0], angle: 0}
@@ -203,13 +203,13 @@ def test_every_topology_and_kind_of_task_from_the_command_line(run, tmp_path):
     (tmp_path / "flap.task.yaml").write_text(SIX_POSES)
     file = read_task("flap.task.yaml")
     for topology in ("four-bar", "Watt I", "Stephenson III"):
-        answer = run("fit", "flap.task.yaml", "--topology", topology, "--json", "--out", "flap.html")
+        out = "six.robot.yaml" if topology == "Watt I" else "flap.html"
+        answer = run("fit", "flap.task.yaml", "--topology", topology, "--json", "--out", out)
         assert answer.exit_code == 0, answer.output
         told = json.loads(answer.stdout)["linkages"]
-        direct = fit(file.task, topology, starts=60, best=3)
+        direct = fit(file.task, topology, starts=24, best=3)
         assert [row["rms"] for row in told] == list(direct.rms) and told[0]["topology"] == topology
         assert told[0]["angle"] == pytest.approx(np.degrees(direct.angle_worst[0]))
-    assert run("fit", "flap.task.yaml", "--topology", "Watt I", "--out", "six.robot.yaml").exit_code == 0
     assert lw.load(tmp_path / "six.robot.yaml").mobility().degrees == 1
     page = (tmp_path / "flap.html").read_text()  # the last fit: Stephenson III
     assert page.count('<td class="number" data-value=') >= 6 * 3 + 3 * len(told)

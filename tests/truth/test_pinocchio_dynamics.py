@@ -1,4 +1,4 @@
-"""Every published robot against Pinocchio, and every machine afloat: kinematics, inverse and forward dynamics, mass matrix.
+"""Every published robot and every machine afloat against Pinocchio: kinematics, dynamics both ways, mass matrix.
 
 All robots run through CasADi's evaluation of the trace, a dozen as machine code. Agreement is to 1e-10 of each entry's
 largest value over the samples. Forward dynamics is given joint forces that Pinocchio has rounded: what that rounding

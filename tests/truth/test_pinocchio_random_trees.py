@@ -1,4 +1,4 @@
-"""Random trees of 1 to 12 bodies, and one of 40, with joints of every type against Pinocchio, traced; some as machine code."""
+"""Random trees of 1 to 12 bodies and one of 40, with joints of every type, against Pinocchio; some as machine code."""
 
 from __future__ import annotations
 
