@@ -38,5 +38,5 @@ def quickly_made(kind: type[T]) -> type[T]:
         "_defaults": defaults,
     }
     exec(source, scope)  # as dataclasses makes its own
-    kind.__init__ = functools.wraps(plain)(scope["__init__"])  # type: ignore[misc]
+    kind.__init__ = functools.wraps(plain)(scope["__init__"])  # type: ignore[method-assign]
     return kind

@@ -45,7 +45,7 @@ def quicken() -> None:
 
 
 def _direct(operation: int, usual: Any, is_reversed: bool) -> Any:
-    binary = casadi._casadi.SX_binary  # SX.binary without its wrapper
+    binary = casadi._casadi.SX_binary  # type: ignore[attr-defined]  # SX.binary without its wrapper
 
     def forward(x: SX, y: Any) -> Any:
         return binary(operation, x, y) if type(y) in DIRECT else usual(x, y)
@@ -76,15 +76,19 @@ def block(rows: Sequence[Sequence[Any]]) -> SX:
     return whole
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 10)
 def _constant(numbers: bytes, shape: tuple[int, int]) -> SX:
-    """A matrix of numbers, made once: recursions ask for a node's axis and placement again and again."""
+    """A matrix of numbers, made once: recursions ask for a node's axis and placement again and again.
+
+    As many as a large robot has; those of robots that are gone make way.
+    """
     return SX(np.frombuffer(numbers).reshape(shape))
 
 
 def entries(x: SX) -> list[SX]:
     """Every entry, by columns, structural zeros as zeros."""
-    return x.elements()
+    elements: list[SX] = x.elements()  # type: ignore[assignment]
+    return elements
 
 
 def sine_and_cosine(angle: SX) -> tuple[SX, SX]:
