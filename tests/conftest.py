@@ -5,6 +5,7 @@ While tests are collected it notes who builds a robot; tests/test_collection.py 
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import threading
@@ -51,6 +52,7 @@ def _noted(self, *arguments, **options) -> None:
 
 def pytest_sessionstart() -> None:
     Subject.__init__ = _noted
+    gc.disable()  # what is collected stays: looking through it again and again finds nothing to free
 
 
 def pytest_collectstart(collector) -> None:
@@ -60,6 +62,8 @@ def pytest_collectstart(collector) -> None:
 
 def pytest_collection_finish() -> None:
     Subject.__init__ = _subject_init
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter) -> None:

@@ -94,14 +94,14 @@ _LIFTED = {
 
 def __getattr__(name: str) -> Any:
     """A room, or a name of one, loaded when it is first asked for."""
+    if name.startswith("_"):  # asked of every module by whoever inspects it: the folders need not be read for that
+        raise AttributeError(f"module 'linkwork' has no attribute {name!r}")
     for room, names in _LIFTED.items():
         if name in names:
             globals()[name] = getattr(_rooms.room(room), name)
             _open_door(__name__, name)
             return globals()[name]
     if name not in _rooms.rooms():
-        if name.startswith("_"):
-            raise AttributeError(f"module 'linkwork' has no attribute {name!r}")
         raise _unknown("module linkwork", name, "lw.", _AT_THE_TOP, __dir__())
     return _rooms.room(name)
 
