@@ -7,7 +7,6 @@ shadow lies on the floor. Every step is a numpy call over all triangles, rows or
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -135,29 +134,29 @@ def _layer(mesh: Mesh, camera: Camera, size: float) -> np.ndarray:
     nearest = _nearest(corners, fine.width, fine.height)
     hit = nearest >= 0
     colors, depth = _shaded(mesh, fine, corners, nearest)
-    image = np.zeros((*nearest.shape, 4), dtype=np.float32)
-    image[hit, :3] = colors * _contours(depth, hit, size)[hit][:, None]
-    image[hit, 3] = 1.0
-    parts = [image[i::SAMPLES, j::SAMPLES] for i in range(SAMPLES) for j in range(SAMPLES)]
-    return np.asarray(functools.reduce(np.add, parts) / np.float32(len(parts)))
+    shown = colors * _contours(depth, hit, size)[hit][:, None]
+    row, column = np.nonzero(hit)
+    pixel = row // SAMPLES * camera.width + column // SAMPLES
+    sums = [np.bincount(pixel, part, camera.width * camera.height) for part in (*shown.T, np.ones(len(pixel)))]
+    shares = np.stack(sums, axis=-1).astype(np.float32) / np.float32(SAMPLES**2)
+    return np.asarray(shares.reshape(camera.height, camera.width, 4))
 
 
 def floor_of(camera: Camera, height: float, middle: np.ndarray, size: float) -> Floor:
     """A floor with a grid that fades with the distance from `middle` (2,) [m]."""
-    shape = (camera.height, camera.width)
-    column, row = np.meshgrid(np.arange(shape[1]) + 0.5, np.arange(shape[0]) + 0.5)
-    sideways, upwards = (column - shape[1] / 2) / camera.focal, (shape[0] / 2 - row) / camera.focal
-    ray = np.stack([sideways, upwards, -np.ones(shape)], axis=-1) @ camera.R.T
-    below = (ray[..., 2] < -1e-6) & (camera.position[2] > height)
-    along = (height - camera.position[2]) / np.minimum(ray[..., 2], -1e-6)
-    at = camera.position[:2] + along[..., None] * ray[..., :2]
-    fade = np.exp(-((np.linalg.norm(at - middle, axis=-1) / (1.1 * size)) ** 2)) * below
+    sideways = (np.arange(camera.width) + 0.5 - camera.width / 2) / camera.focal
+    upwards = ((camera.height / 2 - np.arange(camera.height) - 0.5) / camera.focal)[:, None]
+    x, y, z = (right * sideways + up * upwards - back for right, up, back in camera.R)  # of the ray of each pixel
+    below = (z < -1e-6) & (camera.position[2] > height)
+    along = (height - camera.position[2]) / np.minimum(z, -1e-6)
+    x, y = (start + along * slope for start, slope in zip(camera.position, (x, y), strict=False))  # on the floor
+    far = ((x - middle[0]) ** 2 + (y - middle[1]) ** 2) / (1.1 * size) ** 2
     cell = float(10.0 ** np.round(np.log10(size) - 0.7))
     wide = np.maximum(along / camera.focal, 1e-12)  # of a pixel on the floor, seen from straight above
-    away = np.abs(at / cell - np.round(at / cell)) * cell
-    line = np.clip(1.3 - away / wide[..., None], 0.0, 1.0).max(axis=-1)
-    image = PAPER + (LINES - PAPER) * (line * fade)[..., None]
-    return Floor(height, image.astype(np.float32), below)
+    away = np.minimum(*(np.abs(place / cell - np.round(place / cell)) for place in (x, y))) * cell
+    line = np.clip(1.3 - away / wide, 0.0, 1.0)
+    image = PAPER + (LINES - PAPER) * (line * np.exp(-far) * below).astype(np.float32)[..., None]
+    return Floor(height, image, below)
 
 
 def _nearest(corners: np.ndarray, width: int, height: int) -> np.ndarray:
