@@ -1,12 +1,13 @@
 """Runs commands in processes of their own, forked from one that has imported linkwork already.
 
 A request is one line of JSON {args, cwd, before, obedient}; the answer is one line {code, out, err}. The process is the
-command's own: its exit code, signals, files and streams are those of `linkwork`, only the second of importing is saved.
+command's own: its exit code, signals, files and streams are those of `linkwork`; only importing is done beforehand.
 """
 
 from __future__ import annotations
 
 import ctypes
+import importlib
 import json
 import os
 import signal
@@ -15,6 +16,15 @@ import tempfile
 import threading
 import traceback
 
+ASKED_FOR_LATE = (
+    *(
+        "matplotlib.backends.backend_agg",
+        "matplotlib.backends.backend_svg",
+        "matplotlib.figure",
+        "mpl_toolkits.mplot3d",
+    ),
+    *("rich.console", "rich.progress", "rich.table", "rich.tree", "scipy.optimize", "scipy.signal", "viser"),
+)
 PATIENCE = 900.0
 """Seconds after which a command that hangs is killed, so that its test fails and the others still run."""
 
@@ -54,10 +64,17 @@ def child(request: dict, out: int, err: int) -> None:
     os._exit(code)
 
 
-def serve() -> None:
+def import_all() -> None:
+    """Every command, and what commands import only while they run; processes inherit nothing else."""
     from linkwork.cli.application import load_commands
 
     load_commands()
+    for name in ASKED_FOR_LATE:
+        importlib.import_module(name)
+
+
+def serve() -> None:
+    import_all()
     for line in sys.stdin:
         request = json.loads(line)
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import importlib
 import json
 import os
@@ -80,6 +82,14 @@ class Server:
         self.process.stdin.close()
         self.process.wait(300)
         self.process.stdout.close()
+
+
+@functools.cache
+def shared_server() -> Server:
+    """One for all the tests of this process: it takes seconds to start."""
+    running = Server()
+    atexit.register(running.close)
+    return running
 
 
 FULL_DISK = """

@@ -13,14 +13,12 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from tests.cli.runs import COMMAND, FULL_DISK, LEVER, Server, run
+from tests.cli.runs import COMMAND, FULL_DISK, LEVER, run, shared_server
 
 
 @pytest.fixture(scope="module")
 def server():
-    found = Server()
-    yield found
-    found.close()
+    return shared_server()
 
 
 def test_robots_are_listed_for_machines(server):

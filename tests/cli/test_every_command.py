@@ -12,10 +12,10 @@ from tests.cli.runs import (
     INTERRUPT_AT_WRITING,
     LEVER,
     WRITING,
-    Server,
     interrupt_after,
     on_a_screen,
     run,
+    shared_server,
     words,
 )
 
@@ -45,9 +45,7 @@ NUMBERS = {
 
 @pytest.fixture(scope="module")
 def server():
-    found = Server()
-    yield found
-    found.close()
+    return shared_server()
 
 
 def replaced(name: str, robot: str) -> list[str]:

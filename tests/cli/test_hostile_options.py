@@ -14,7 +14,7 @@ import pytest
 import typer
 
 from linkwork.cli.application import BROKEN, app, load_commands
-from tests.cli.runs import COMMANDS, Server, words
+from tests.cli.runs import COMMANDS, shared_server, words
 
 TEXTS = ("nan", "inf", "-1", "1e400", "", "x", "a" * 5000, "../..", "naïve\u202e", "0", "1e12", "[1, 2", "1 2 3", "{}")
 EVERY = "LINKWORK_FUZZ" in os.environ
@@ -48,9 +48,7 @@ def asked(name: str) -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def server():
-    running = Server()
-    yield running
-    running.close()
+    return shared_server()
 
 
 @pytest.mark.parametrize("name", COMMANDS)

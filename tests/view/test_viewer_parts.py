@@ -28,6 +28,7 @@ from linkwork.view.scene import inertia_box
 from linkwork.view.segments import segments
 from linkwork.view.sliders import coordinates
 from linkwork.view.viewer import Viewer
+from tests.cli.runs import shared_server
 from tests.view.pages import HUNG, drawn_pose
 
 UR5E = np.array([0.3, -1.2, 1.1, -0.6, 1.3, 0.2])
@@ -595,7 +596,7 @@ def test_the_command_ends_cleanly_by_ctrl_c(command):
     assert (process.returncode, out.strip(), errors.strip()) == (130, "", "interrupted")
 
 
-def test_the_command_ends_by_itself_and_says_what_is_wrong(tmp_path, command):
+def test_the_command_ends_by_itself_and_says_what_is_wrong(tmp_path):
     (tmp_path / "broken.urdf").write_text("<robot name='x'><link name='a'/><joint name='j' type='screw'/></robot>")
     (tmp_path / "wave.csv").write_text("time,q.th7,q.th8\n0,0,0\n1,0.5,0.2\n")
     for arguments, code, words in (
@@ -606,6 +607,5 @@ def test_the_command_ends_by_itself_and_says_what_is_wrong(tmp_path, command):
         ((str(tmp_path / "broken.urdf"),), 4, "broken.urdf"),
         (("arm-2", "--host", "203.0.113.7"), 5, "203.0.113.7"),  # of documentation: nobody has it
     ):
-        process = command(*arguments)
-        _, errors = process.communicate(timeout=HUNG)
-        assert process.returncode == code and words in errors and "Traceback" not in errors, (arguments, errors)
+        done = shared_server().run("view", *arguments)
+        assert done.returncode == code and words in done.stderr and "Traceback" not in done.stderr, (arguments, done)
