@@ -17,6 +17,7 @@ from linkwork.formats.mjcf import mjcf_text, read_mjcf_text
 from linkwork.formats.mjcf.mesh_files import READERS, triangles
 from linkwork.formats.mjcf.mesh_inertia import WAYS, integrals
 from linkwork.formats.mjcf.vocabulary import READ
+from tests.fuzz_budget import drawn
 
 HERE = Path(__file__).parent / "mjcf"
 TEXTS = [path.read_text() for path in sorted(HERE.glob("*.xml"))]
@@ -85,11 +86,11 @@ def survives(text: str) -> bool:
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("block", range(4))
 def test_damaged_files_raise_only_our_errors(block):
-    robots = 0
-    for seed in range(600):
-        rng = random.Random(1000 * block + seed)
+    robots, files = 0, drawn(200)
+    for seed in range(files):
+        rng = random.Random(f"{block} {seed}")
         robots += survives(damaged(rng.choice(TEXTS), rng))
-    assert 30 < robots < 500  # neither all of them broken at the first word, nor all whole
+    assert 0.05 * files < robots < 0.83 * files  # neither all of them broken at the first word, nor all whole
 
 
 attributes = st.sampled_from(sorted({word for _, words in READ.values() for word in words.split()}))
@@ -112,7 +113,7 @@ def generated(draw, depth: int = 0) -> str:
     return f"<{tag} {escaped}>{inside}</{tag}>"
 
 
-@settings(max_examples=100)
+@settings(max_examples=drawn(35))
 @given(st.lists(generated(), max_size=4), st.lists(generated(), max_size=4))
 def test_generated_files_raise_only_our_errors(sections, bodies):
     survives(f"<mujoco>{''.join(sections)}<worldbody>{''.join(bodies)}</worldbody></mujoco>")
@@ -137,7 +138,7 @@ NUMERIC = (
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=drawn(70))
 @given(
     *(
         st.dictionaries(st.sampled_from([w for w in NUMERIC if w in READ[k][1].split()]), numbers, max_size=3)
@@ -154,7 +155,7 @@ def test_bodies_of_any_numbers_raise_only_our_errors(joint, geom, site, kind):
     survives(f"<mujoco><worldbody>{GOOD_BODY.format(**words)}</worldbody></mujoco>")
 
 
-@settings(max_examples=150)
+@settings(max_examples=drawn(50))
 @given(st.data(), st.sampled_from(sorted(READERS)), st.sampled_from(WAYS))
 def test_damaged_meshes_raise_only_our_errors(data, ending, way):
     (whole,) = [path.read_bytes() for path in (HERE / "assets").iterdir() if path.suffix == ending]

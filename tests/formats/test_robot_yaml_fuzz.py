@@ -14,6 +14,7 @@ from linkwork.errors import LinkworkError
 from linkwork.formats.robot_yaml import Description
 from linkwork.library import FOLDER
 from linkwork.model import Model
+from tests.fuzz_budget import drawn
 
 FILES = {path.name.removesuffix(".robot.yaml"): path.read_text() for path in sorted(FOLDER.glob("*.robot.yaml"))}
 SMALL = {name: text for name, text in FILES.items() if len(text) < 2500}
@@ -143,7 +144,7 @@ def damaged(text: str, rng: random.Random) -> str:
 @pytest.mark.parametrize("name", FILES)
 def test_damaged_files_raise_only_our_errors(name):
     rng = random.Random(name)
-    rounds = 120 if name in SMALL else 15
+    rounds = drawn(40 if name in SMALL else 5)
     for _ in range(rounds):
         start = time.thread_time()
         model = opened(damaged(FILES[name], rng))
@@ -152,7 +153,7 @@ def test_damaged_files_raise_only_our_errors(name):
             is_sound(model)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=drawn(50), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.binary(max_size=200))
 def test_bytes_raise_only_our_errors(content):
     opened(content)
@@ -177,7 +178,7 @@ _trees = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=drawn(100), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.dictionaries(
         st.sampled_from(

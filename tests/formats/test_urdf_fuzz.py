@@ -9,6 +9,7 @@ from linkwork.errors import LinkworkError
 from linkwork.formats.urdf import read_urdf_text, urdf_text
 from linkwork.model import build_tree
 from tests.formats.test_urdf import ARM
+from tests.fuzz_budget import drawn
 from tests.published import URDFS
 
 TEXTS = [ARM] + [URDFS[name].read_text() for name in ("panda/panda", "ur/ur5_robot", "finger_edu/finger_edu")]
@@ -91,7 +92,7 @@ def damaged(draw) -> str:
     return text
 
 
-@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=drawn(130), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(damaged(), st.sampled_from(["follow", "independent"]), st.sampled_from(["fixed", "floating"]))
 def test_damaged_text_gives_a_model_or_an_error_of_ours(text, mimic, root):
     try:
@@ -103,7 +104,7 @@ def test_damaged_text_gives_a_model_or_an_error_of_ours(text, mimic, root):
     assert build_tree(read_urdf_text(urdf_text(model))).nv == tree.nv
 
 
-@settings(max_examples=200)
+@settings(max_examples=drawn(70))
 @given(st.binary(max_size=400))
 def test_any_bytes_give_an_error_of_ours(content):
     try:
