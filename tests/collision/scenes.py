@@ -95,13 +95,27 @@ def tip_of_gantry(*shapes: Any) -> CollisionModel:
     return CollisionModel(gantry(), {"tip": list(shapes)}, pairs=[])
 
 
-def mixed_gantry(radius: float = 0.03) -> CollisionModel:
-    """A gantry with balls, a capsule and a tapered one at its tip, all of some radius, and a slanting bar on its cart.
+def capsule_gantry(radius: float = 0.03) -> CollisionModel:
+    """A gantry with balls and a capsule at its tip, all of some radius, and a slanting bar on its cart.
 
-    The tip passes below, above and through the bar.
+    The tip passes below, above and through the bar. Models with these kinds on cart and tip share machine code.
     """
     row = [Sphere((x, 0, 0), radius) for x in np.linspace(0.0, 0.2, 4)]
-    taper = TaperedCapsule((0.05, 0, -0.03), (0.2, 0, -0.06), radius, 0.5 * radius)
-    tip = [*row, Capsule((0.0, 0, 0.04), (0.2, 0, 0.08), radius), taper]
+    tip = [*row, Capsule((0.0, 0, 0.04), (0.2, 0, 0.08), radius)]
     bar = Capsule((0.45, -0.4, 0.1), (0.55, 0.4, 0.35), radius)
     return CollisionModel(gantry(), {"cart": [bar], "tip": tip}, pairs=[("cart", "tip")])
+
+
+def tapered_gantry(radius: float = 0.03) -> CollisionModel:
+    """The same of tapered capsules alone, thinner at their ends."""
+    up = TaperedCapsule((0.0, 0, 0.0), (0.2, 0, 0.08), 0.8 * radius, radius)
+    down = TaperedCapsule((0.05, 0, -0.03), (0.2, 0, -0.06), radius, 0.5 * radius)
+    bar = TaperedCapsule((0.45, -0.4, 0.1), (0.55, 0.4, 0.35), radius, 0.7 * radius)
+    return CollisionModel(gantry(), {"cart": [bar], "tip": [up, down]}, pairs=[("cart", "tip")])
+
+
+def cones() -> Obstacles:
+    """Tapered capsules that stand around a gantry."""
+    angles = np.linspace(0, 2 * np.pi, 6, endpoint=False)
+    feet = [(0.7 * np.cos(a), 0.7 * np.sin(a), 0.0) for a in angles]
+    return Obstacles([TaperedCapsule(foot, (*foot[:2], 0.3), 0.08, 0.03) for foot in feet])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import linkwork as lw
 from linkwork.collision import Box, CollisionModel, Obstacles, Sphere
 from linkwork.errors import InvalidInput
-from tests.collision.scenes import SCENES, mixed_gantry, shapes_on, turned
+from tests.collision.scenes import SCENES, capsule_gantry, shapes_on, tapered_gantry, turned
 from tests.collision.test_checker import some_pairs
 from tests.collision.test_motions import ends
 
@@ -22,9 +23,12 @@ def made(name: str, kinds: str = "sphere") -> CollisionModel:
     return CollisionModel(robot, shapes, pairs=some_pairs(robot, shapes))
 
 
-@pytest.fixture(scope="module", params=["ur5e", "gantry"])
+MODELS = {"ur5e": lambda: made("ur5e"), "capsules": capsule_gantry, "tapers": tapered_gantry}
+
+
+@pytest.fixture(scope="module", params=MODELS)
 def model(request: pytest.FixtureRequest) -> CollisionModel:
-    return mixed_gantry() if request.param == "gantry" else made("ur5e")
+    return MODELS[request.param]()
 
 
 @pytest.mark.parametrize("scene", SCENES)
@@ -70,9 +74,10 @@ def test_the_clearance_is_a_lower_bound_that_says_something(model: CollisionMode
     assert np.median(proof.clearance[free] / np.minimum(least, 0.2)) > 0.2
 
 
-def test_a_thin_wall_between_samples_is_found() -> None:
+@pytest.mark.parametrize("thin", [capsule_gantry, tapered_gantry])
+def test_a_thin_wall_between_samples_is_found(thin: Callable[[float], CollisionModel]) -> None:
     """Sampling at 1/32 rad steps over a plate of half a millimetre; the proof does not."""
-    model = mixed_gantry(radius=0.001)
+    model = thin(0.001)
     q0, q1 = np.array([0.0, 0.0, 0.3]), np.array([0.0, 0.5, 0.3])
     angle = 0.25 * (1 + 1 / 17)  # between two samples
     plate = turned(angle, (0.7 * np.cos(angle), 0.7 * np.sin(angle), 0.2))

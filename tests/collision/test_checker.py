@@ -19,7 +19,7 @@ from linkwork.collision.part_distances import Poses
 from linkwork.engine import machine
 from linkwork.engine.kernel import counts
 from linkwork.errors import InvalidInput, NotPossible
-from tests.collision.scenes import SCENES, mixed_gantry, shapes_on, tip_of_gantry
+from tests.collision.scenes import SCENES, cones, shapes_on, tapered_gantry, tip_of_gantry
 
 SHARED = Path(__file__).parents[3] / "shared" / "planning"
 ROBOTS = ("ur5e", "redundant-7", "charmie", "quadruped-12dof", "forrest")
@@ -103,10 +103,10 @@ def test_floats_never_change_a_verdict(arm: CollisionModel) -> None:
 
 @pytest.mark.parametrize("width", [*machine.widths(), 16])
 def test_every_width_gives_the_same_verdicts(width: int) -> None:
-    """Balls, capsules and tapered ones among boxes and capsules, and with each other."""
-    model = mixed_gantry()
+    """Tapered capsules among boxes, capsules, tapered ones, and with each other; balls and capsules: test_motions.py."""
+    model = tapered_gantry()
     q = model.robot.random(301, seed=5)
-    for scene in (SCENES["shelves"], SCENES["cage"], Obstacles([])):
+    for scene in (SCENES["shelves"], SCENES["cage"], cones(), Obstacles([])):
         verdicts = kernel_of(model.tables)((q,), model.tables.pack(scene), width=width) != 0
         np.testing.assert_array_equal(verdicts, model.collides(q, scene))
         assert 0.05 < verdicts.mean() < 0.95

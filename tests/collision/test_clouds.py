@@ -8,15 +8,15 @@ import pytest
 from linkwork.collision import Box, Cloud, CollisionModel, Convex, Obstacles, Sphere
 from linkwork.collision.clusters import CLUSTERS, POINTS, clustered
 from linkwork.errors import InvalidInput
-from tests.collision.scenes import gantry, mixed_gantry, tip_of_gantry
+from tests.collision.scenes import capsule_gantry, gantry, tapered_gantry, tip_of_gantry
 from tests.collision.test_motions import ends
 
 RNG = np.random.default_rng(3)
 
 
-@pytest.fixture(scope="module")
-def arm() -> CollisionModel:
-    return CollisionModel(gantry(), mixed_gantry().shapes, pairs=[])
+@pytest.fixture(scope="module", params=[capsule_gantry, tapered_gantry])
+def arm(request: pytest.FixtureRequest) -> CollisionModel:
+    return CollisionModel(gantry(), request.param().shapes, pairs=[])
 
 
 def test_a_cloud_is_its_points(arm: CollisionModel) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-import linkwork as lw
 from linkwork.collision import (
     Capsule,
     CollisionModel,
@@ -18,7 +16,7 @@ from linkwork.collision import (
     exact,
 )
 from tests.collision.placements import directions, draw, gaps, kernel
-from tests.collision.scenes import turned
+from tests.collision.scenes import gantry, tapered_gantry, turned
 
 HERE = (np.eye(3), np.zeros(3))
 CORNERS = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
@@ -110,17 +108,12 @@ def test_equal_balls_are_a_capsule_and_a_ball_within_the_other_is_gone() -> None
         assert exact.nearest(taper, HERE, mesh, HERE)[0] == exact.nearest(same, HERE, mesh, HERE)[0]
 
 
-@pytest.fixture(scope="module")
-def arm() -> lw.Robot:
-    return lw.load("arm-2")
-
-
-def test_a_model_of_tapered_capsules_answers_about_everything(arm: lw.Robot) -> None:
-    tip = arm.bodies[-1]
-    model = CollisionModel(arm, {tip: [TaperedCapsule((0, 0, 0), (0.4, 0, 0), 0.08, 0.03)]}, pairs=[])
-    cylinder = Cylinder(0.05, 0.2, (0.3, 0.5, 0.0))
-    others = [Convex(0.2 * CORNERS + [0.5, 0.4, 0.1]), Mesh(0.2 * CORNERS, FACES, (0.2, 0.7, 0.0)), cylinder]
-    others.append(HeightField(np.zeros((3, 3)), 1.0, (-1.0, -1.0, -0.5)))
+def test_a_model_of_tapered_capsules_answers_about_everything() -> None:
+    arm = gantry()
+    model = CollisionModel(arm, tapered_gantry().shapes, pairs=[])
+    cylinder = Cylinder(0.05, 0.2, (0.3, 0.5, 0.2))
+    others = [Convex(0.2 * CORNERS + [0.5, 0.4, 0.3]), Mesh(0.2 * CORNERS, FACES, (0.2, 0.7, 0.2)), cylinder]
+    others.append(HeightField([[0.0, 0.0, 0.2], [0.1, 0.2, 0.3], [0.3, 0.3, 0.3]], 2.0, (-2.0, -2.0, -0.2)))
     q = arm.random(12, seed=1)
     for other in others:
         touching, nearest = model.collides(q, [other]), model.clearance(q, [other])

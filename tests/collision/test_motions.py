@@ -10,7 +10,7 @@ from linkwork.collision import CollisionModel, Obstacles, Sphere
 from linkwork.collision.motions import kernel_of
 from linkwork.engine import machine
 from linkwork.errors import InvalidInput
-from tests.collision.scenes import SCENES, mixed_gantry, shapes_on
+from tests.collision.scenes import SCENES, capsule_gantry, cones, shapes_on
 from tests.collision.test_checker import some_pairs
 
 
@@ -55,12 +55,12 @@ def test_other_steps_and_no_way_at_all(arm: CollisionModel) -> None:
 
 @pytest.mark.parametrize("width", [*machine.widths(), 16])
 def test_every_width_gives_the_same_verdicts(width: int) -> None:
-    """Balls, capsules and tapered ones among boxes and capsules, and with each other."""
-    model = mixed_gantry()
+    """Balls and capsules among boxes, capsules, tapered ones, and with each other; tapered ones: test_checker.py."""
+    model = capsule_gantry()
     q0, q1 = ends(model, 100)
     v = q1 - q0
     count = np.ceil(np.linalg.norm(v, axis=1) * 32)[:, None]
-    for scene in (SCENES["shelves"], SCENES["cage"], Obstacles([])):
+    for scene in (SCENES["shelves"], SCENES["cage"], cones(), Obstacles([])):
         free = kernel_of(model.tables)((q0, v, count), model.tables.pack(scene), width=width) == 0
         np.testing.assert_array_equal(free, model.motion_is_free(q0, q1, scene))
         assert 0.05 < free.mean() < 0.95
