@@ -165,6 +165,7 @@ def _named(shapes: Any, taken: tuple[str, ...] = ()) -> tuple[Obstacle, ...]:
         if name is None:
             name = next(numbered for k in range(1, 10**9) if (numbered := f"{shape.kind}_{k}") not in names)
             names.add(name)
+            shape = like(shape, name=name)
         if name in used:
             raise InvalidInput(f'Obstacles: the name "{name}" is given twice, expected one a shape')
         used.add(name)
