@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import casadi
 import coal
 import numpy as np
@@ -86,6 +88,7 @@ def by_coal(kind, a, other_kind, b):
     return found[:, 0], found[:, 1:4], found[:, 4:7], found[:, 7:]
 
 
+@functools.cache
 def kernel(kind, other_kind):
     """The distance of a pair of kinds as a compiled function of its columns."""
 

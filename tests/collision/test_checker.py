@@ -6,7 +6,7 @@ import gzip
 import json
 import logging
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,7 @@ from linkwork.collision.part_distances import Poses
 from linkwork.engine import machine
 from linkwork.engine.kernel import counts
 from linkwork.errors import InvalidInput, NotPossible
-from tests.collision.scenes import SCENES, cones, shapes_on, tapered_gantry, tip_of_gantry
+from tests.collision.scenes import SCENES, capsule_gantry, cones, shapes_on, tapered_gantry, tip_of_gantry
 
 SHARED = Path(__file__).parents[3] / "shared" / "planning"
 ROBOTS = ("ur5e", "redundant-7", "charmie", "quadruped-12dof", "forrest")
@@ -28,23 +28,26 @@ ROBOTS = ("ur5e", "redundant-7", "charmie", "quadruped-12dof", "forrest")
 def by_coal(model: CollisionModel, q: np.ndarray, obstacles: Obstacles) -> np.ndarray:
     """The least signed distance over all pairs of shapes that are looked at, one by one; 1 cm apart is far."""
     poses = Poses(model.subject, q)
-    moves = {part for part in model.shapes if model.subject.tree.bodies[part][0] != 0}
-    still = (np.eye(3), np.zeros(3))
+    placed = {part: (poses.of(part), shapes) for part, shapes in model.shapes.items()}
+    moves = [part for part in model.shapes if model.subject.tree.bodies[part][0] != 0]
+    still = np.broadcast_to(np.eye(3), (len(q), 3, 3)), np.zeros((len(q), 3))
+    both = [(placed[a], placed[b]) for a, b in model.pairs.checked]
+    both += [(placed[part], (still, tuple(obstacles))) for part in moves]
     least = np.full(len(q), np.inf)
-    for k in range(len(q)):
-        both = [
-            (s, poses.of(a, k), t, poses.of(b, k))
-            for a, b in model.pairs.checked
-            for s in model.shapes[a]
-            for t in model.shapes[b]
-        ]
-        both += [(s, poses.of(part, k), t, still) for part in moves for s in model.shapes[part] for t in obstacles]
-        for one, pose, other, other_pose in both:
-            (center, radius), (other_center, other_radius) = one.ball(), other.ball()
-            way = pose[0] @ center + pose[1] - other_pose[0] @ other_center - other_pose[1]
-            if np.linalg.norm(way) < radius + other_radius + 0.01:
-                least[k] = min(least[k], exact.nearest(one, pose, other, other_pose)[0])
+    for (pose, shapes), (other_pose, others) in both:
+        (centers, radii), (other_centers, other_radii) = balls(pose, shapes), balls(other_pose, others)
+        apart = np.linalg.norm(centers[:, :, None] - other_centers[:, None], axis=3)
+        for k, i, j in np.argwhere(apart < radii[:, None] + other_radii + 0.01):
+            here, there = (pose[0][k], pose[1][k]), (other_pose[0][k], other_pose[1][k])
+            least[k] = min(least[k], exact.nearest(shapes[i], here, others[j], there)[0])
     return least
+
+
+def balls(pose: tuple[np.ndarray, np.ndarray], shapes: Sequence) -> tuple[np.ndarray, np.ndarray]:
+    """(centres (n, shapes, 3) at n poses, radii) of balls around shapes."""
+    own = [shape.ball() for shape in shapes]
+    centers = np.array([center for center, _ in own], dtype=float).reshape(-1, 3)
+    return centers @ pose[0].swapaxes(1, 2) + pose[1][:, None], np.array([radius for _, radius in own])
 
 
 def some_pairs(robot: lw.Robot, shapes: dict) -> list[tuple[str, str]]:
@@ -61,12 +64,17 @@ def some_pairs(robot: lw.Robot, shapes: dict) -> list[tuple[str, str]]:
     return [(a, b) for _, a, b in found[:40]]
 
 
-@pytest.mark.parametrize(("name", "kinds"), [("ur5e", "mixed"), *((name, "sphere") for name in ROBOTS)])
-def test_verdicts_are_those_of_coal(name: str, kinds: str) -> None:
+def spheres_on(name: str) -> CollisionModel:
     robot = lw.load(name)
-    shapes = shapes_on(robot, 1, kinds)
-    model = CollisionModel(robot, shapes, pairs=some_pairs(robot, shapes))
-    q = robot.random(10, seed=3)
+    shapes = shapes_on(robot, 1)
+    return CollisionModel(robot, shapes, pairs=some_pairs(robot, shapes))
+
+
+@pytest.mark.parametrize("name", ["gantry", *ROBOTS])
+def test_verdicts_are_those_of_coal(name: str) -> None:
+    """Balls on robots of every make, and balls with capsules on a small one."""
+    model = capsule_gantry() if name == "gantry" else spheres_on(name)
+    q = model.robot.random(10, seed=3)
     touching: list[bool] = []
     for scene in SCENES.values():
         distance = by_coal(model, q, scene)
@@ -84,9 +92,9 @@ def arm() -> CollisionModel:
     return CollisionModel(robot, shapes, pairs=some_pairs(robot, shapes))
 
 
-def test_floats_never_change_a_verdict(arm: CollisionModel) -> None:
+def test_floats_never_change_a_verdict() -> None:
     """Configurations moved until they nearly touch: within 1e-9 m on either side."""
-    scene = SCENES["shelves"]
+    arm, scene = tapered_gantry(), SCENES["shelves"]
     q = arm.robot.random(3000, seed=4)
     for _ in range(8):  # Newton's steps of the distance along its gradient
         found = arm.clearance(q, scene)
@@ -103,7 +111,7 @@ def test_floats_never_change_a_verdict(arm: CollisionModel) -> None:
 
 @pytest.mark.parametrize("width", [*machine.widths(), 16])
 def test_every_width_gives_the_same_verdicts(width: int) -> None:
-    """Tapered capsules among boxes, capsules, tapered ones, and with each other; balls and capsules: test_motions.py."""
+    """Tapered capsules among boxes, capsules, tapered ones, and with each other; balls, capsules: test_motions.py."""
     model = tapered_gantry()
     q = model.robot.random(301, seed=5)
     for scene in (SCENES["shelves"], SCENES["cage"], cones(), Obstacles([])):
@@ -183,7 +191,7 @@ def test_what_is_wrong_is_said_in_words(arm: CollisionModel) -> None:
 
 def test_a_grasped_object_counts(arm: CollisionModel) -> None:
     tool = arm.robot.bodies[-1]
-    held = arm.attached(tool, [Capsule((0, 0, 0), (0, 0, 0.4), 0.03)])
+    held = arm.attached(tool, [Sphere((0, 0, z), 0.05) for z in np.linspace(0.0, 0.4, 5)])
     q = arm.robot.random(500, seed=9)
     free, with_it = arm.collides(q, SCENES["table"]), held.collides(q, SCENES["table"])
     assert (free <= with_it).all() and with_it.sum() > free.sum()
@@ -226,11 +234,11 @@ def spherized(name: str) -> CollisionModel:
 def vamp_obstacles(objects: list[dict], as_boxes: bool) -> Obstacles:
     """A cylinder is a capsule whose straight part has its length; in scene "box" it is a box."""
     found: list = []
-    for each in objects:
-        T = np.eye(4)
-        T[:3] = each["pose"]
-        u, _, v = np.linalg.svd(T[:3, :3])  # printed with nine digits
-        T[:3, :3] = u @ v
+    poses = np.tile(np.eye(4), (len(objects), 1, 1))
+    poses[:, :3] = [each["pose"] for each in objects]
+    u, _, v = np.linalg.svd(poses[:, :3, :3])  # printed with nine digits
+    poses[:, :3, :3] = u @ v
+    for each, T in zip(objects, poses, strict=True):
         if each["kind"] == "box":
             found.append(Box(each["size"], T))
         elif each["kind"] == "sphere":

@@ -12,19 +12,21 @@ from linkwork.collision import Box, CollisionModel, Convex, Sphere
 from linkwork.collision.certify import Certificate
 from linkwork.collision.outputs import result_into
 from linkwork.errors import InvalidInput
-from tests.collision.scenes import SCENES, shapes_on
+from tests.collision.scenes import SCENES, capsule_gantry, shapes_on
 from tests.collision.test_checker import by_coal, some_pairs
+from tests.collision.test_pair_clearances import alone
 
 
-def made(name: str, kinds: str) -> CollisionModel:
+def made(name: str) -> CollisionModel:
     robot = lw.load(name)
-    shapes = shapes_on(robot, 2, kinds)
+    shapes = shapes_on(robot, 2)
     return CollisionModel(robot, shapes, pairs=some_pairs(robot, shapes))
 
 
-@pytest.fixture(scope="module", params=[("ur5e", "mixed"), ("ur5e", "sphere")], ids="-".join)
+@pytest.fixture(scope="module", params=["gantry", "ur5e"])
 def model(request: pytest.FixtureRequest) -> CollisionModel:
-    return made(*request.param)
+    """Balls with capsules on a small robot, and balls on an arm."""
+    return capsule_gantry() if request.param == "gantry" else made("ur5e")
 
 
 def test_distances_are_those_of_coal(model: CollisionModel) -> None:
@@ -48,10 +50,8 @@ def test_points_normal_and_names_belong_together(model: CollisionModel) -> None:
         one = model.clearance(q[k], scene)
         assert one.distance == found.distance[k] and one.gradient.tolist() == found.gradient[k].tolist()
         assert one.body == found.bodies[found.body[k]] and one.other == found.others[found.other[k]]
-        # only that pair: the same distance
-        alone = CollisionModel(model.robot, {one.body: model.shapes[one.body]}, pairs=[])
-        if one.other in scene.names:
-            assert alone.clearance(q[k], [scene[one.other]]).distance == pytest.approx(one.distance, abs=1e-12)
+        of_that_pair = alone(model, q[k : k + 1], one.body, one.other, scene)
+        assert of_that_pair == pytest.approx(one.distance, abs=1e-12)
 
 
 def test_the_sign_is_the_verdict(model: CollisionModel) -> None:
@@ -108,7 +108,7 @@ def test_between_two_that_are_equally_near_the_gradient_is_that_of_one(model: Co
 
 @pytest.mark.parametrize("name", ["charmie", "forrest"])
 def test_gradients_of_trees_and_mimicking_joints(name: str) -> None:
-    model = made(name, "sphere")
+    model = made(name)
     check_gradient(model, model.robot.random(60, seed=7))
 
 

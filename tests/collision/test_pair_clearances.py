@@ -9,17 +9,14 @@ import linkwork as lw
 from linkwork.collision import Box, Capsule, CollisionModel, Convex, Obstacles, Sphere, part_distances
 from linkwork.collision.part_distances import Poses
 from linkwork.errors import InvalidInput, NotPossible, UnknownName
-from tests.collision.scenes import SCENES, shapes_on
-from tests.collision.test_checker import some_pairs
+from tests.collision.scenes import SCENES, capsule_gantry
 
-STEPS = 1e-6 * np.eye(6)
+STEPS = 1e-6 * np.eye(3)
 
 
 @pytest.fixture(scope="module")
 def arm() -> CollisionModel:
-    robot = lw.load("ur5e")
-    shapes = shapes_on(robot, 2, "mixed")
-    return CollisionModel(robot, shapes, pairs=some_pairs(robot, shapes)[:6])
+    return capsule_gantry()
 
 
 def alone(model: CollisionModel, q: np.ndarray, body: str, other: str, obstacles: Obstacles) -> np.ndarray:
@@ -36,7 +33,7 @@ def test_each_pair_has_the_clearance_it_has_alone(arm: CollisionModel, scene: st
     q, obstacles = arm.robot.random(20, seed=3), SCENES[scene]
     found = arm.clearances(q, obstacles)
     moving = [b for b in arm.shapes if arm.subject.tree.bodies[b][0] != 0]
-    assert found.distance.shape == (20, len(moving) * len(obstacles) + 6)
+    assert found.distance.shape == (20, len(moving) * len(obstacles) + 1)
     least, nearest = arm.clearance(q, obstacles), (np.arange(20), found.distance.argmin(axis=-1))
     np.testing.assert_array_equal(found.distance[nearest], least.distance)
     np.testing.assert_allclose(found.gradient[nearest], least.gradient, rtol=0, atol=1e-12)
@@ -47,8 +44,8 @@ def test_each_pair_has_the_clearance_it_has_alone(arm: CollisionModel, scene: st
         expected = alone(arm, q, found.body[m], found.other[m], obstacles)
         np.testing.assert_allclose(found.distance[:, m], expected, rtol=0, atol=1e-14)
         # how the pair's distance changes, by differences of its own distance
-        ahead, behind = (alone(arm, q + s * STEPS[m % 6], found.body[m], found.other[m], obstacles) for s in (1, -1))
-        right = np.abs(found.gradient[:, m, m % 6] - (ahead - behind) / 2e-6) < 1e-6
+        ahead, behind = (alone(arm, q + s * STEPS[m % 3], found.body[m], found.other[m], obstacles) for s in (1, -1))
+        right = np.abs(found.gradient[:, m, m % 3] - (ahead - behind) / 2e-6) < 1e-6
         assert right.mean() >= 0.9  # the others have two nearest shapes
 
 
@@ -56,7 +53,7 @@ def test_the_nearest_pairs_in_order(arm: CollisionModel) -> None:
     q, obstacles = arm.robot.random(7, seed=4), SCENES["shelves"]
     every, near = arm.clearances(q, obstacles), arm.clearances(q, obstacles, nearest=3)
     np.testing.assert_array_equal(near.distance, np.sort(every.distance, axis=-1)[:, :3])
-    assert near.gradient.shape == (7, 3, 6) and near.body.shape == (7, 3)
+    assert near.gradient.shape == (7, 3, 3) and near.body.shape == (7, 3)
     one = arm.clearances(q[2], obstacles, nearest=3)
     np.testing.assert_array_equal(one.distance, near.distance[2])
     assert one.other.tolist() == near.other[2].tolist()
@@ -90,7 +87,7 @@ def test_contacts_are_what_touches_deepest_first(arm: CollisionModel) -> None:
 def test_pairs_that_coal_compares_are_listed_beside_the_others(arm: CollisionModel) -> None:
     """A hull among capsules: the pairs of a call are those of both, each as it is alone."""
     pytest.importorskip("coal")
-    tool, body = list(arm.shapes)[-1], list(arm.shapes)[-3]
+    body, tool = arm.shapes
     hull = Convex(0.06 * np.random.default_rng(1).normal(size=(12, 3)))
     shapes = {**arm.shapes, tool: [*arm.shapes[tool], hull]}
     mixed = CollisionModel(arm.robot, shapes, pairs=[(body, tool)])
@@ -116,12 +113,12 @@ def test_pairs_that_coal_compares_are_listed_beside_the_others(arm: CollisionMod
 
 def test_free_samples_are_free_and_reproducible(arm: CollisionModel) -> None:
     q = arm.free_samples(500, SCENES["shelves"], seed=6)
-    assert q.shape == (500, 6) and not arm.collides(q, SCENES["shelves"]).any()
+    assert q.shape == (500, 3) and not arm.collides(q, SCENES["shelves"]).any()
     np.testing.assert_array_equal(q, arm.free_samples(500, SCENES["shelves"], seed=6))
     assert (q != arm.free_samples(500, SCENES["shelves"], seed=7)).any()
     limits = arm.robot.limits
     assert (q >= limits.lower).all() and (q <= limits.upper).all()
-    assert arm.free_samples(0, seed=1).shape == (0, 6)
+    assert arm.free_samples(0, seed=1).shape == (0, 3)
     with pytest.raises(NotPossible, match="nearly everything within the limits touches"):
         arm.free_samples(3, [Box((9, 9, 9))], seed=1)
     with pytest.raises(InvalidInput, match=r"n is 1\.5"):
@@ -135,7 +132,7 @@ def test_distances_as_a_casadi_function(arm: CollisionModel) -> None:
     chosen = [3, 11, len(every.body) - 1]
     pairs = [(every.body[m], every.other[m]) for m in chosen]
     f = arm.function(pairs, obstacles)
-    kernel = lw.compile(f, {"q": 6})
+    kernel = lw.compile(f, {"q": 3})
     np.testing.assert_allclose(kernel(q), every.distance[:, chosen], rtol=0, atol=1e-12)
     slopes = kernel.jacobian()(q)
     np.testing.assert_allclose(slopes, every.gradient[:, chosen], rtol=0, atol=1e-9)
@@ -143,8 +140,8 @@ def test_distances_as_a_casadi_function(arm: CollisionModel) -> None:
 
 def test_smoothing_stays_below_the_least(arm: CollisionModel) -> None:
     q, pair = arm.robot.random(25, seed=9), arm.pairs.checked[0]
-    exact = lw.compile(arm.function([pair]), {"q": 6})(q)
-    smooth = lw.compile(arm.function([pair], smoothing=0.01), {"q": 6})(q)
+    exact = lw.compile(arm.function([pair]), {"q": 3})(q)
+    smooth = lw.compile(arm.function([pair], smoothing=0.01), {"q": 3})(q)
     count = len(arm.shapes[pair[0]]) * len(arm.shapes[pair[1]])
     assert (smooth <= exact + 1e-12).all() and (smooth >= exact - 0.01 * np.log(count) - 1e-12).all()
     assert (smooth < exact).all()

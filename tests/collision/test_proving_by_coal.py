@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.collision import Box, Cloud, CollisionModel, Convex, Cylinder, HeightField, Mesh, Obstacles, Sphere
+from linkwork.collision import (
+    Box,
+    Capsule,
+    Cloud,
+    CollisionModel,
+    Convex,
+    Cylinder,
+    HeightField,
+    Mesh,
+    Obstacles,
+    Sphere,
+)
 from tests.collision.scenes import gantry, turned
 from tests.collision.test_exact_tapers import CORNERS, FACES
 from tests.collision.test_motions import ends
@@ -24,7 +35,7 @@ SCENE = Obstacles(
 
 
 def arm() -> CollisionModel:
-    """An arm of hulls and meshes, and a sphere that machine code knows."""
+    """An arm of hulls and meshes."""
     robot = lw.load("ur5e")
     rng = np.random.default_rng(7)
     shapes = {
@@ -32,7 +43,7 @@ def arm() -> CollisionModel:
         "forearm_link": [Mesh(CORNERS * [0.35, 0.08, 0.06], FACES, turned(0.0, (-0.2, 0, 0)))],
         "wrist_1_link": [Convex(CORNERS * [0.08, 0.1, 0.06])],
         "wrist_2_link": [Mesh(CORNERS * [0.07, 0.07, 0.1], FACES, margin=0.005)],
-        "wrist_3_link": [Sphere((0, 0, 0.03), 0.03), Convex(0.08 * CORNERS + [0, 0, 0.1])],
+        "wrist_3_link": [Convex(0.08 * CORNERS + [0, 0, 0.1])],
     }
     listed = list(shapes)
     pairs = [(a, b) for k, a in enumerate(listed) for b in listed[k + 2 :]]
@@ -40,8 +51,10 @@ def arm() -> CollisionModel:
 
 
 def slides() -> CollisionModel:
-    """A robot with sliding joints."""
-    shapes = {"cart": [Convex(0.1 * CORNERS)], "tip": [Mesh(CORNERS * [0.2, 0.04, 0.04], FACES, margin=0.01)]}
+    """A robot with sliding joints, and with a capsule and a sphere that machine code knows."""
+    post = Capsule((0.0, 0.1, 0.0), (0.0, 0.1, 0.3), 0.03)
+    blade = Mesh(CORNERS * [0.2, 0.04, 0.04], FACES, margin=0.01)
+    shapes = {"cart": [Convex(0.1 * CORNERS), post], "tip": [Sphere((0.1, 0, 0), 0.03), blade]}
     return CollisionModel(gantry(), shapes, pairs=[("cart", "tip")])
 
 
@@ -51,7 +64,8 @@ def model(request: pytest.FixtureRequest) -> CollisionModel:
 
 
 def test_proofs_hold_and_touches_touch(model: CollisionModel) -> None:
-    check_proofs(model, *ends(model, 20), samples=40)
+    """Many more: test_many.py."""
+    check_proofs(model, *ends(model, 12), samples=25)
 
 
 def check_proofs(model: CollisionModel, q0: np.ndarray, q1: np.ndarray, samples: int) -> None:
