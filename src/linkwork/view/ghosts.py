@@ -26,12 +26,13 @@ class Ghosts:
             self.hide()
             return
         rows = postures(self.scene.robot, self.q)
+        wxyz, position = rows.wxyz, rows.position
         with self.scene.server.atomic():
             if len(self.q) != count or not self._nodes:
-                self._draw(rows.wxyz, rows.position)
+                self._draw(wxyz, position)
             else:
                 for k, node in self._nodes:
-                    node.batched_wxyzs, node.batched_positions = rows.wxyz[:, k], rows.position[:, k]
+                    node.batched_wxyzs, node.batched_positions = wxyz[:, k], position[:, k]
 
     def hide(self) -> None:
         """Take them away."""

@@ -158,6 +158,8 @@ class PlanPage(ObstaclePage):
         except LinkworkError as error:
             self.status.content += f"\n\nno time law: {error}"
             return
+        if self.answer is not answer:  # dragged on meanwhile
+            return
         clear = answer.clearance_of(law)
         with self.stand.lock:
             if self.answer is answer and not self.stand.removed:
