@@ -10,6 +10,7 @@ import os
 import signal
 import threading
 import traceback
+from collections.abc import Generator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -52,7 +53,17 @@ def _noted(self, *arguments, **options) -> None:
 
 def pytest_sessionstart() -> None:
     Subject.__init__ = _noted
-    gc.disable()  # what is collected stays: looking through it again and again finds nothing to free
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is collected stays to the end: whoever looks through it for what can be freed finds nothing."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collectstart(collector) -> None:
@@ -62,8 +73,6 @@ def pytest_collectstart(collector) -> None:
 
 def pytest_collection_finish() -> None:
     Subject.__init__ = _subject_init
-    gc.freeze()
-    gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter) -> None:

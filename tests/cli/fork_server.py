@@ -23,7 +23,7 @@ ASKED_FOR_LATE = (
         "matplotlib.figure",
         "mpl_toolkits.mplot3d",
     ),
-    *("rich.console", "rich.progress", "rich.table", "rich.tree", "scipy.optimize", "scipy.signal", "viser"),
+    *("rich.console", "rich.progress", "rich.table", "rich.tree", "scipy.optimize", "viser"),
 )
 PATIENCE = 900.0
 """Seconds after which a command that hangs is killed, so that its test fails and the others still run."""

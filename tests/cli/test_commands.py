@@ -267,6 +267,7 @@ linkwork.load = linkwork.library.load = load
         ("linkwork info ur5", "ur5e"),
         ("linkwork reproduce 1", "14"),
         ("linkwork convert qua", "quadruped"),
+        ("linkwork study sw", "sweep"),
     ],
 )
 def test_the_shell_completes(line, offered):
@@ -277,6 +278,30 @@ def test_the_shell_completes(line, offered):
     }
     done = subprocess.run([*COMMAND], capture_output=True, text=True, env=environment, check=False)
     assert offered in done.stdout.split(), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "at", "imported"),
+    [
+        ("linkwork inf", 1, None),
+        ("linkwork info", 1, None),
+        ("linkwork info ur5e", 1, None),
+        ("linkwork info ", 2, "info"),
+        ("linkwork --debug study sw", 3, "study"),
+    ],
+)
+def test_the_shell_waits_for_one_command_where_its_word_is_there(line, at, imported, monkeypatch):
+    from linkwork.cli.application import _asked_for
+
+    monkeypatch.setenv("_LINKWORK_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.setenv("COMP_CWORD", str(at))
+    assert _asked_for() == imported
+    if len(line.split(" ")) == at + 1:  # nothing behind the cursor: all that other shells tell
+        monkeypatch.delenv("COMP_WORDS")
+        monkeypatch.delenv("COMP_CWORD")
+        monkeypatch.setenv("_TYPER_COMPLETE_ARGS", line)
+        assert _asked_for() == imported
 
 
 HELP_ALONE = """

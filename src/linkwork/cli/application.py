@@ -140,11 +140,17 @@ def main() -> None:
 
 
 def _asked_for() -> str | None:
-    """The word of the command line, so that its file alone is imported; None for help, completion and mistakes."""
-    words = [word for word in sys.argv[1:] if word != "--debug"]
-    if not words or words[0] not in commands() or "_LINKWORK_COMPLETE" in os.environ:
-        return None
-    return words[0]
+    """The word of the command line, so that its file alone is imported; None for help and mistakes."""
+    words = [word for word in _typed() if word != "--debug"]
+    return words[0] if words and words[0] in commands() else None
+
+
+def _typed() -> list[str]:
+    """The words behind `linkwork`; where the shell completes, those before the one that it completes."""
+    if "_LINKWORK_COMPLETE" not in os.environ:
+        return sys.argv[1:]
+    line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")
+    return line.split(" ")[1 : int(os.environ.get("COMP_CWORD", "-1"))]
 
 
 def _notice_interrupts() -> list[int]:
