@@ -1,5 +1,5 @@
 """The command of this room, with arguments under which it works; see tests/cli/runs.py."""
 
 COMMANDS = {
-    "reproduce": ("15", "--figures", "{out}", "--format", "svg"),
+    "reproduce": ("09", "--figures", "{out}", "--format", "svg"),
 }
