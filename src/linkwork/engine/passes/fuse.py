@@ -64,7 +64,9 @@ def without_dead_code(program: Program) -> Program:
     kept = sorted(needed)
     new = {old: k for k, old in enumerate(kept)}
     code = tuple(
-        op if (op := program.code[k]).name == "input" else Operation(op.name, tuple(new[a] for a in op.args), op.value)
+        op
+        if (op := program.code[k]).name == "input"
+        else Operation(op.name, tuple([new[a] for a in op.args]), op.value)
         for k in kept
     )
     outputs = tuple(tuple(new.get(v, -1) for v in output) for output in program.outputs)

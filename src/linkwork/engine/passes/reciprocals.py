@@ -14,6 +14,8 @@ def with_shared_reciprocals(program: Program) -> Program:
     """The same program with x/d and y/d written x*(1/d) and y*(1/d) wherever d divides twice or more."""
     code = program.code
     divides = Counter(op.args[_DENOMINATOR[op.name]] for op in code if op.name in _DENOMINATOR)
+    if max(divides.values(), default=0) < 2:
+        return program
     new: list[Operation] = []
     at: list[int] = []
     reciprocal: dict[int, int] = {}

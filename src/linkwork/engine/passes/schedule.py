@@ -49,16 +49,15 @@ def _freeing(program: Program) -> list[int]:
     code = program.code
     # who uses what, and how many uses every value has left
     given = [op.name in _GIVEN for op in code]
-    operands = [
-        () if own else tuple({a for a in op.args if code[a].name != "constant"}) for op, own in zip(code, given)
-    ]
+    number = [op.name == "constant" for op in code]
+    operands = [() if own else tuple({a for a in op.args if not number[a]}) for op, own in zip(code, given)]
     users: list[list[int]] = [[] for _ in code]
     for k, used in enumerate(operands):
         for a in used:
             users[a].append(k)
     left = [len(u) for u in users]
-    freed = [sum(left[a] == 1 for a in used) for used in operands]
-    missing = [sum(not given[a] for a in used) for used in operands]
+    freed = [sum([left[a] == 1 for a in used]) for used in operands]
+    missing = [sum([not given[a] for a in used]) for used in operands]
     # list scheduling: `ready` by what an operation frees, `resting` by when its operands are there
     tie = range(len(code)) if program.operations > LONG else [-h for h in _heights(users)]
     rest = INSTRUCTIONS if waits(program) and tiles_at_once(program) == 1 else 0
@@ -92,9 +91,11 @@ def _freeing(program: Program) -> list[int]:
         order.append(k)
         now += 1
         # its users come nearer to being ready
+        when = now + rest * latency(code[k].name)
         for u in users[k]:
             missing[u] -= 1
-            there[u] = max(there[u], now + rest * latency(code[k].name))
+            if there[u] < when:
+                there[u] = when
             if not missing[u]:
                 heapq.heappush(resting, (there[u], u))
     return order + [k for k in range(len(code)) if not done[k]]
@@ -130,7 +131,7 @@ def waiting_share(program: Program) -> float:
     ends = [0] * len(program.code)
     for k, op in enumerate(program.code):
         if op.name not in _GIVEN:
-            ends[k] = max((ends[a] for a in op.args), default=0) + latency(op.name)
+            ends[k] = max([ends[a] for a in op.args], default=0) + latency(op.name)
     return INSTRUCTIONS * max(ends, default=0) / max(1, program.operations)
 
 
@@ -142,7 +143,7 @@ def reordered(program: Program, order: Sequence[int]) -> Program:
     code = []
     for old in order:
         op = program.code[old]
-        code.append(op if op.name == "input" else Operation(op.name, tuple(new[a] for a in op.args), op.value))
+        code.append(op if op.name == "input" else Operation(op.name, tuple([new[a] for a in op.args]), op.value))
     outputs = tuple(tuple(new[v] if v >= 0 else -1 for v in output) for output in program.outputs)
     return replace(program, code=tuple(code), outputs=outputs)
 

@@ -30,7 +30,7 @@ def chained(program: Program) -> Program:
         if k in inner:
             continue
         if op.name not in _SUMS:
-            new.append(op if op.name == "input" else Operation(op.name, tuple(at[a] for a in op.args), op.value))
+            new.append(op if op.name == "input" else Operation(op.name, tuple([at[a] for a in op.args]), op.value))
             at[k] = len(new) - 1
             continue
         # plain terms first, products last; a sum that would begin with a minus begins with another term
