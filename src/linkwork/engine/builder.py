@@ -11,7 +11,7 @@ from itertools import count
 
 from llvmlite import ir
 
-from linkwork.engine.ir_types import I1, constant, lanes, width_of
+from linkwork.engine.ir_types import I1, constant, intrinsic, lanes, suffix, width_of
 
 _COMPARISONS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 _NOT_A_NUMBER = ("ord", "uno")  # neither is, or one of them is
@@ -38,6 +38,14 @@ class Line(ir.values.Value):
 
     def __str__(self) -> str:
         return self.text
+
+
+def lane_by_lane(b: ir.IRBuilder, name: str, *values: ir.Value) -> Line:
+    """LLVM's own `name` of values of one type, such as fabs, sqrt, copysign, fma."""
+    t = values[0].type
+    function = intrinsic(b, f"llvm.{name}.{suffix(t)}", t, [t] * len(values))
+    arguments = ", ".join([f"{t} {value.get_reference()}" for value in values])
+    return Line(b, t, f"call {t} {function.get_reference()}({arguments})")
 
 
 class _Effect(ir.values.Value):

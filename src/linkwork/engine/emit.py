@@ -7,8 +7,8 @@ from collections.abc import Callable
 from llvmlite import ir
 
 from linkwork.engine import elementary
-from linkwork.engine.builder import Builder, Line
-from linkwork.engine.ir_types import DOUBLE, constant, declared, is_true, lanes, suffix
+from linkwork.engine.builder import Builder, Line, lane_by_lane
+from linkwork.engine.ir_types import DOUBLE, constant, declared, is_true, lanes
 from linkwork.engine.passes.schedule import waits
 from linkwork.engine.program import Program
 from linkwork.errors import NotPossible
@@ -26,10 +26,7 @@ def _line(b: ir.IRBuilder, word: str, *values: ir.Value) -> Line:
 
 def _fused(b: ir.IRBuilder, x: ir.Value, y: ir.Value, z: ir.Value) -> Line:
     """x y + z, rounded once."""
-    t = x.type
-    function = declared(b.module, f"llvm.fma.{suffix(t)}", t, [t, t, t])
-    arguments = ", ".join([f"{t} {value.get_reference()}" for value in (x, y, z)])
-    return Line(b, t, f"call {t} {function.get_reference()}({arguments})")
+    return lane_by_lane(b, "fma", x, y, z)
 
 
 def _truth(b: ir.IRBuilder, mask: ir.Value, like: ir.Type) -> ir.Value:

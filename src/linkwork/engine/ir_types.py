@@ -67,13 +67,6 @@ def intrinsic(builder: ir.IRBuilder, name: str, result: ir.Type, arguments: Sequ
     return declared(builder.module, name, result, arguments)
 
 
-def lane_by_lane(builder: ir.IRBuilder, name: str, *values: ir.Value) -> ir.Value:
-    """LLVM's own `name` of values of one type, such as fabs, sqrt, copysign, fma."""
-    type_ = values[0].type
-    function = intrinsic(builder, f"llvm.{name}.{suffix(type_)}", type_, [type_] * len(values))
-    return builder.call(function, list(values))
-
-
 def any_lane(builder: ir.IRBuilder, mask: ir.Value) -> ir.Value:
     """One truth value: is any lane of a mask set?"""
     if width_of(mask.type) == 1:

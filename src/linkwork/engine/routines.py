@@ -22,9 +22,9 @@ from typing import Any
 from llvmlite import ir
 
 from linkwork.engine import loader, machine
-from linkwork.engine.builder import Builder
+from linkwork.engine.builder import Builder, lane_by_lane
 from linkwork.engine.codegen import new_module
-from linkwork.engine.ir_types import DOUBLE, I32, I64, POINTER, constant, in_every_lane, lane_by_lane, lanes, scalar_of
+from linkwork.engine.ir_types import DOUBLE, I32, I64, POINTER, constant, in_every_lane, lanes, scalar_of
 from linkwork.engine.lanes import on_lines
 
 

@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 
 from llvmlite import ir
 
-from linkwork.engine.ir_types import FLOAT, constant, lane_by_lane, lanes, scalar_of, width_of
+from linkwork.engine.builder import lane_by_lane
+from linkwork.engine.ir_types import FLOAT, constant, lanes, scalar_of, width_of
 
 
 def is_narrow(kind: ir.Type) -> bool:

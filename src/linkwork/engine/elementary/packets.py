@@ -12,7 +12,8 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
-from linkwork.engine.ir_types import I64, any_lane, constant, lane_by_lane, lanes, width_of
+from linkwork.engine.builder import lane_by_lane
+from linkwork.engine.ir_types import I64, any_lane, constant, lanes, width_of
 
 SIGN = 1 << 63
 
