@@ -127,6 +127,7 @@ def test_limits_of_the_parameters(k, phi, alpha, p, varphi, nu) -> None:
     assert PowerExponential(k, 1.0, alpha, p, varphi).rate(nu) == pytest.approx(PowerRate(k, varphi).rate(nu))
 
 
+@settings(max_examples=40)
 @given(*PARAMETERS, st.floats(1e-3, 5), st.floats(1e-5, 2e-3))
 def test_implicit_rule_solves_its_equation(k, phi, alpha, p, varphi, nu, h) -> None:
     for law in laws(k, phi, alpha, p, varphi):
