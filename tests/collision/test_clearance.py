@@ -30,7 +30,11 @@ def model(request: pytest.FixtureRequest) -> CollisionModel:
 
 
 def test_distances_are_those_of_coal(model: CollisionModel) -> None:
-    q = model.robot.random(15, seed=3)
+    check_distances(model, 15)
+
+
+def check_distances(model: CollisionModel, count: int) -> None:
+    q = model.robot.random(count, seed=3)
     for scene in SCENES.values():
         expected = by_coal(model, q, scene)
         found = model.clearance(q, scene)
@@ -110,6 +114,7 @@ def test_between_two_that_are_equally_near_the_gradient_is_that_of_one(model: Co
 def test_gradients_of_trees_and_mimicking_joints(name: str) -> None:
     model = made(name)
     check_gradient(model, model.robot.random(60, seed=7))
+    check_distances(model, 10)
 
 
 def test_gradient_of_a_floating_base(tmp_path) -> None:
@@ -146,7 +151,8 @@ def test_hulls_go_to_coal_with_points_and_gradient(model: CollisionModel) -> Non
     assert one.distance == pytest.approx(as_hull.distance[0]) and one.other == as_hull.others[as_hull.other[0]]
 
 
-def test_answers_go_into_those_of_an_earlier_call(model: CollisionModel) -> None:
+def test_answers_go_into_those_of_an_earlier_call() -> None:
+    model = capsule_gantry()
     q, scene = model.robot.random(6, seed=10), SCENES["table"]
     for ask in (model.clearance, model.clearances):
         first, expected = ask(q[:3], scene), ask(q[3:], scene)
@@ -162,8 +168,9 @@ def test_answers_go_into_those_of_an_earlier_call(model: CollisionModel) -> None
             ask(q[:3], scene, out=replace(first, distance=first.distance.astype(np.float32)))
 
 
-def test_answers_of_one_sample_go_into_nothing(model: CollisionModel) -> None:
+def test_answers_of_one_sample_go_into_nothing() -> None:
     """Their numbers are no arrays: the half of them that are would be written and the rest not."""
+    model = capsule_gantry()
     q, scene = model.robot.random(2, seed=11), SCENES["table"]
     first = model.clearance(q[0], scene)
     gradient = first.gradient.copy()

@@ -10,13 +10,14 @@ from typer.testing import CliRunner
 import linkwork as lw
 from linkwork.cli.application import app, load_commands
 from linkwork.collision import Box, HalfSpace, Obstacles, Sphere, commands, save_obstacles
-from tests.collision.test_model import ROUND_ARM
+from tests.collision.test_model import BALL_ARM, ROUND_ARM
 
 
 @pytest.fixture(scope="module")
 def cell(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cell")
     (folder / "arm.urdf").write_text(ROUND_ARM)
+    (folder / "balls.urdf").write_text(BALL_ARM)
     shapes = [
         HalfSpace((0, 0, 1), -0.5, "floor"),
         Box((0.1, 0.1, 0.1), (1.0, 0, 0.6), "block"),
@@ -33,11 +34,11 @@ def run(*words):
 
 def test_collide_says_what_is_nearest(cell):
     found = run(
-        "collide", cell / "arm.urdf", "--obstacles", cell / "cell.obstacles.yaml", "--q", "shoulder=40deg", "--json"
+        "collide", cell / "balls.urdf", "--obstacles", cell / "cell.obstacles.yaml", "--q", "shoulder=40deg", "--json"
     )
     facts = json.loads(found.output)
     assert found.exit_code == 0 and not facts["collides"] and facts["distance"] > 0.0
-    model = lw.collision.model(lw.load(cell / "arm.urdf"))
+    model = lw.collision.model(lw.load(cell / "balls.urdf"))
     around = lw.collision.load_obstacles(cell / "cell.obstacles.yaml")
     expected = model.clearance(facts["q"], around)
     assert facts["distance"] == pytest.approx(float(expected.distance), abs=1e-12)
@@ -46,7 +47,7 @@ def test_collide_says_what_is_nearest(cell):
 
 def test_collide_ends_with_one_where_it_touches(cell):
     """Straight up, the sleeve is in the camera that stands on the base."""
-    found = run("collide", cell / "arm.urdf", "--obstacles", cell / "cell.obstacles.yaml")
+    found = run("collide", cell / "balls.urdf", "--obstacles", cell / "cell.obstacles.yaml")
     assert found.exit_code == 1
     assert "arm collides: camera and sleeve overlap by" in found.output and "mm inside" in found.output
 

@@ -51,6 +51,12 @@ def meshes() -> dict:
     return {name: shape_of(shape, "test") for name, shape in described if shape.kind == "mesh"}
 
 
+@cache
+def spheres_of(body: str, tolerance: float) -> list[Sphere]:
+    """Fitted to one of them."""
+    return fit_spheres(meshes()[body], tolerance)
+
+
 def in_one_ball(corners, centers, radii, depth=0):
     """Whether a triangle lies in the balls: all corners in one of them, or its four quarters do."""
     far = np.linalg.norm(corners[:, None] - centers, axis=2).max(axis=0)
@@ -88,7 +94,7 @@ def outside(points, corners):
 @pytest.mark.parametrize("body", ["panda_link0", "panda_hand"])
 def test_spheres_cover_the_mesh_and_stick_out_by_the_tolerance_at_most(body):
     mesh = meshes()[body]
-    spheres = fit_spheres(mesh, 0.02)
+    spheres = spheres_of(body, 0.02)
     centers, radii = np.array([s.center for s in spheres]), np.array([s.radius for s in spheres])
     corners = triangles(mesh)
     assert all(in_one_ball(triangle, centers, radii) for triangle in corners)
@@ -99,7 +105,7 @@ def test_spheres_cover_the_mesh_and_stick_out_by_the_tolerance_at_most(body):
 
 def test_a_sphere_less_would_not_cover():
     """The proof is no formality."""
-    spheres = fit_spheres(meshes()["panda_link7"], 0.02)[1:]
+    spheres = spheres_of("panda_link7", 0.02)[1:]
     centers, radii = np.array([s.center for s in spheres]), np.array([s.radius for s in spheres])
     assert not all(in_one_ball(t, centers, radii, 5) for t in triangles(meshes()["panda_link7"]))
 
@@ -135,7 +141,7 @@ def test_the_panda_needs_few_spheres():
     """At most 60 and 140 for its nine collision meshes at 30 and 20 mm; 10 mm: test_many.py."""
     assert len(meshes()) == 9
     for tolerance, most in ((0.03, 60), (0.02, 140)):
-        assert sum(len(fit_spheres(mesh, tolerance)) for mesh in meshes().values()) <= most
+        assert sum(len(spheres_of(body, tolerance)) for body in meshes()) <= most
 
 
 def sorted_columns(spheres):
@@ -218,7 +224,7 @@ def test_an_open_mesh_is_taken_for_its_hull(caplog):
 def test_a_mesh_inside_out_is_filled_as_well():
     mesh = meshes()["panda_link7"]
     turned = Mesh(mesh.vertices, mesh.faces[:, ::-1])
-    assert len(fit_spheres(turned, 0.02)) == len(fit_spheres(mesh, 0.02))
+    assert len(fit_spheres(turned, 0.02)) == len(spheres_of("panda_link7", 0.02))
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.collision import Box, Capsule, CollisionModel, HeightField, Obstacles, Sphere, exact
+from linkwork.collision import Box, Capsule, CollisionModel, Convex, HeightField, Obstacles, Sphere, exact
 from linkwork.collision.ground import ground_rows
 from linkwork.collision.part_distances import Poses
 from tests.collision.scenes import gantry, shapes_on, tip_of_gantry
+from tests.collision.test_exact_tapers import CORNERS
 from tests.collision.test_motions import ends
 
 
@@ -110,7 +111,7 @@ def test_other_shapes_ask_coal_and_agree_with_spheres() -> None:
     # with a ball far above the cart, the stick shares its machine code with `capsule_gantry`
     on_gantry = {"cart": [Sphere((0, 0, 3), 0.0)], "tip": [Capsule((0, 0, 0), (0, 0, 0), 0.05)]}
     stick = CollisionModel(gantry(), on_gantry, pairs=[])
-    box = tip_of_gantry(Box((0.001, 0.001, 0.001))).padded(0.0)
+    hull = tip_of_gantry(Convex(0.001 * CORNERS))
     q = ball.robot.random(60, seed=4)
     np.testing.assert_array_equal(stick.collides(q, ground), ball.collides(q, ground))
     near = ball.clearance(q, ground).distance
@@ -122,7 +123,11 @@ def test_other_shapes_ask_coal_and_agree_with_spheres() -> None:
         of_tip = getattr(listed, name)[:, listed.body.tolist().index("tip")]
         np.testing.assert_array_equal(of_tip, getattr(by_coal_alone, name))
     sure = np.abs(near + 0.05) > 0.002
-    np.testing.assert_array_equal(box.collides(q, ground)[sure], (near + 0.05 < 0)[sure])
+    np.testing.assert_array_equal(hull.collides(q, ground)[sure], (near + 0.05 < 0)[sure])
+    poses, still = Poses(ball.subject, q), (np.eye(3), np.zeros(3))
+    box = Box((0.001, 0.001, 0.001))
+    of_box = np.array([exact.nearest(box, poses.of("tip", k), ground["hills"], still)[0] for k in range(len(q))])
+    np.testing.assert_array_equal((of_box < 0)[sure], (near + 0.05 < 0)[sure])
     proof = stick.certify_motion(q[:6], q[6:12], ground)
     ways = q[:6] + np.linspace(0.0, 1.0, 4000)[:, None, None] * (q[6:12] - q[:6])
     assert not (proof.free & ball.collides(ways, ground).any(axis=0)).any()

@@ -79,7 +79,7 @@ def rebuilt(path: Path, design: dict) -> CollisionModel:
 def test_answers_are_those_of_the_robot_built_anew(path: Path, live: CollisionModel) -> None:
     """Verdicts and distances are those of coal for the robot with these lengths; gradients are those of differences."""
     design, other = DESIGNS[1], rebuilt(path, DESIGNS[1])
-    q = live.robot.random(200, seed=1)
+    q = live.robot.random(100, seed=1)
     least = by_coal(other, q, CELL)
     hits = live.collides(q, CELL, variables=design)
     np.testing.assert_array_equal(hits, least < 0.0)

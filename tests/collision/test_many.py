@@ -19,7 +19,14 @@ from linkwork.collision.exact import geometry
 from tests.collision.placements import by_coal, draw, kernel
 from tests.collision.scenes import SCENES, shapes_on
 from tests.collision.test_certify import made
-from tests.collision.test_checker import some_pairs
+from tests.collision.test_checker import (
+    OTHER_TREES,
+    ROBOTS,
+    check_other_tree,
+    check_verdicts,
+    some_pairs,
+    spheres_on,
+)
 from tests.collision.test_distances import IN_COAL, TAPERED, check_proofs
 from tests.collision.test_exact import answers, check_gaps, shape_of
 from tests.collision.test_exact_tapers import tapers
@@ -119,6 +126,16 @@ def test_verdicts_of_many_configurations_are_those_of_pinocchio(name: str) -> No
         )
         touching += int(expected.sum())
     assert 0.02 < touching / CONFIGURATIONS < 0.98
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_verdicts_of_other_robots_are_those_of_coal(name: str) -> None:
+    check_verdicts(spheres_on(name), 100)
+
+
+@pytest.mark.parametrize("name", OTHER_TREES)
+def test_other_trees_give_verdicts_and_distances(name: str) -> None:
+    check_other_tree(name, "verdicts", "distances")
 
 
 @pytest.mark.parametrize("name", ["ur5e", "redundant-7", "quadruped-12dof"])

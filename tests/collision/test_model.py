@@ -47,6 +47,8 @@ ARM = """<robot name="arm">
 </robot>"""
 
 ROUND_ARM = ARM.replace("cylinder", "capsule").replace('<box size="0.4 0.4 0.1"/>', '<sphere radius="0.1"/>')
+BALL_ARM = ROUND_ARM.replace('<capsule radius="0.05" length="0.5"/>', '<sphere radius="0.1"/>')
+"""Of balls alone: little machine code, where shapes are not the question."""
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from linkwork.collision import Box, Obstacles, save_obstacles
 from linkwork.collision.shapes import Capsule, Convex, Cylinder, Mesh, Sphere, TaperedCapsule
 from linkwork.view import triangles
 from linkwork.view.shape_triangles import drawn, pose_of
-from tests.collision.test_model import ROUND_ARM
+from tests.collision.test_model import BALL_ARM
 
 pytest.importorskip("viser")
 
@@ -37,7 +37,7 @@ def test_shapes_are_drawn_where_they_are():
 def test_a_dragged_obstacle_is_answered_at_once(tmp_path):
     from linkwork.view.viewer import Viewer
 
-    (tmp_path / "arm.urdf").write_text(ROUND_ARM)
+    (tmp_path / "arm.urdf").write_text(BALL_ARM)
     save_obstacles(Obstacles({"block": Box((0.1, 0.1, 0.1), (1.5, 0, 0.6))}), tmp_path / "cell.obstacles.yaml")
     robot = lw.load(tmp_path / "arm.urdf")
     with Viewer(robot, port=0) as viewer:
