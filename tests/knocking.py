@@ -30,6 +30,7 @@ import numpy as np
 import linkwork as lw
 from linkwork.doors import DIRECT
 from linkwork.errors import LinkworkError
+from tests.knocking_arguments import by_name
 from tests.knocking_objects import examples
 
 ASIDE = frozenset({"engine", "recursions", "spatial", "cli", "reproduce", "quantities", "robots"})
@@ -198,7 +199,10 @@ def answered(door: Door, good: dict[str, Any]) -> Answered:
 
 def _tried(door: Door, good: dict[str, Any]) -> Answered:
     known = [p for p in door.parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
-    needed = [p.name for p in known if p.default is p.empty]
+    asked = by_name(door.name)
+    needed = [p.name for p in known if p.default is p.empty or p.name in asked]
+    if any(p.kind is p.VAR_KEYWORD for p in door.parameters):
+        needed += [name for name in asked if name not in needed]
     for filling in FILLINGS:
         right = {name: good.get(name, filling) for name in needed}
         if _is_answered(door, right):

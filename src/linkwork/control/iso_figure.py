@@ -76,6 +76,8 @@ def iso_figure(
     left, right, begins = trials[at], trials[at + 1], high_side[np.arange(n), at]
     for _ in range(whole(rounds, "iso_figure: rounds")):
         middle = 0.5 * (left + right)
+        if ((middle == left) | (middle == right)).all():  # no number lies between
+            break
         same = above(x, middle) == begins
         left, right = np.where(same, middle, left), np.where(same, right, middle)
     gain = np.where(change.any(axis=1), 0.5 * (left + right), np.nan)

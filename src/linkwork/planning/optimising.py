@@ -34,6 +34,7 @@ from linkwork.planning.space import Space
 
 POINTS = 96
 ITERATIONS = 40
+MOST_SEEDS = 1000
 BEND = 0.02  # what acceleration counts, against the length squared
 PUSHES = (2e5, 5e4)  # what missing clearance counts [1/m^2]: first away from what is near, then smooth
 FIRST_DAMPING, LEAST_DAMPING, MOST_DAMPING = 1e-2, 1e-6, 1e6
@@ -69,7 +70,8 @@ def optimise(
     aim = number(clearance, "optimise: clearance")
     if not aim >= 0.0:
         raise InvalidInput(f"optimise: clearance is {aim:g}, expected a distance that is not negative [m]")
-    for label, value, least in (("seeds", seeds, 1), ("points", points, 5), ("iterations", iterations, 0)):
+    deadlines.counted(seeds, "optimise: seeds", 1, MOST_SEEDS)
+    for label, value, least in (("points", points, 5), ("iterations", iterations, 0)):
         whole(value, f"optimise: {label}", least, f"a whole number, at least {least}")
     space = space_of(model, None, None, "optimise")
     one = isinstance(paths, Plan) or (not isinstance(paths, (Plans, list, tuple)) and np.ndim(paths) == 2)

@@ -21,6 +21,7 @@ from linkwork.planning.space import Space
 from linkwork.subject import Subject
 
 SHORTCUTS = 300
+SHORTEST_STEP = 1e-6  # [rad, m] between samples of a motion, which machine code looks at without a pause
 PADDING = 0.003  # [m] that a shortcut keeps away: one that grazes something is hard to prove and of no use to a robot
 
 
@@ -216,6 +217,9 @@ def settings_of(step: float, reach: float) -> PlannerSettings:
     for label, value in (("step", own), ("range", longest)):
         if not value > 0.0:
             raise InvalidInput(f"plan: {label} is {value:g}, expected a positive length [rad or m]")
+    if own < SHORTEST_STEP:
+        work = f"a motion of 1 rad would be looked at {1.0 / own:.0e} times"
+        raise InvalidInput(f"plan: step is {own:g}, so that {work}, expected at least {SHORTEST_STEP:g}")
     return PlannerSettings(step=own, range=longest)
 
 

@@ -192,6 +192,9 @@ class Roadmap(Tabular, rows="free_nodes", aside=("edges", "free_edges")):
 
     def joined(self, points: np.ndarray, more: int, neighbours: int) -> np.ndarray:
         """Free edges between the last points and the nodes around them, and among each other."""
+        if len(points) != len(self.nodes) + more or more < 1:
+            nodes = f"the {len(self.nodes)} nodes of the map and {more} more"
+            raise InvalidInput(f"joined: points has {len(points)} rows, expected {nodes}")
         count = len(points) - more
         space, free = self.space, np.flatnonzero(self.free_nodes)
         pairs = []

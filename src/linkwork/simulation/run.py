@@ -132,6 +132,7 @@ def simulate(
     # the run itself
     if adaptive_method:
         h, times = None, _times(duration, sample, start)
+        deadlines.check_steps(lasts[0] * len(q0), "simulate", MOST_IN_PYTHON, "; adaptive ones take a second at most")
         _check_memory(plant, len(q0) * len(times), False)
         with (
             counted(progress, "simulating", len(times) * len(q0)) as tick,

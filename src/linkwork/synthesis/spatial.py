@@ -128,9 +128,9 @@ def legs(poses: Any) -> Legs:
     T = as_doubles(poses, f"{who}: poses")
     if T.ndim < 3 or T.shape[-3:] != (POSES, 4, 4):
         raise InvalidInput(f"{who}: poses has shape {T.shape}, expected (..., {POSES}, 4, 4)")
-    R, p = _rotations(T[..., :3, :3], POSES, who), T[..., :3, 3]
-    if not np.isfinite(p).all():
+    if not np.isfinite(T).all():
         raise InvalidInput(f"{who}: poses are not finite")
+    R, p = _rotations(T[..., :3, :3], POSES, who), T[..., :3, 3]
     centre = p.mean(axis=-2, keepdims=True)
     size = np.maximum(np.linalg.norm(p - centre, axis=-1).max(axis=-1), 1e-300)
     reason = _equal(R, p / size[..., None, None], who)
