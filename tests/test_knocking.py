@@ -39,7 +39,7 @@ from tests.knocking import (
     with_no_flag,
 )
 from tests.knocking_arguments import given
-from tests.knocking_objects import by_room, examples, linkages, model, obstacles, planar, usual
+from tests.knocking_objects import by_room, examples, linkages, model, obstacles, pendulum, planar, usual
 
 ALGEBRA = frozenset({"lw.model.Placement.at", "lw.control.GearTrain.matrix"})
 """Of descriptions, over symbols as well, whose numbers `validated` looks at; and names that stand in a mapping."""
@@ -278,6 +278,12 @@ def test_what_ran_without_end_or_was_answered_is_refused(call, words):
 
 def _planned(**options: Any) -> Any:
     return lw.planning.plan(model(), np.zeros(6), np.full(6, 0.3), obstacles(), **options)
+
+
+@pytest.mark.parametrize("method", ["function", "kernel"])
+def test_a_variable_that_a_system_does_not_have_is_refused_by_name(method):
+    with pytest.raises(LinkworkError, match='has no variable "x"'):
+        getattr(pendulum(), method)("mass_matrix", ["x"])
 
 
 def test_halvings_end_where_no_number_lies_between():

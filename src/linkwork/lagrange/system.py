@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -354,14 +354,23 @@ class System(SystemQuantities):
 
     def function(self, name: str, variables: Sequence[str] = ()) -> casadi.Function:
         """A quantity as a CasADi function of its inputs, of t if time enters, and of the variables named."""
-        return kernels.function(self, name, tuple(variables))
+        return kernels.function(self, name, self._known_variables(variables))
 
     def kernel(self, name: str, variables: Sequence[str] = ()) -> Kernel:
         """The compiled quantity, with these variables as inputs and the others at their values."""
         key = (name, tuple(variables))
         if key not in self._kernels:
-            self._kernels[key] = kernels.make(self, name, tuple(variables))
+            self._kernels[key] = kernels.make(self, name, self._known_variables(variables))
         return self._kernels[key]
+
+    def _known_variables(self, labels: Iterable[str]) -> tuple[str, ...]:
+        """Names of variables, or UnknownName for the first that the system does not have."""
+        names = tuple(labels)
+        for label in names:
+            if label not in self._parts.variables:
+                known = did_you_mean(label, self._parts.variables)
+                raise UnknownName(f'variables: system "{self.name}" has no variable "{label}"{known}')
+        return names
 
     def equations(self, term: str | None = None, simplify: bool | None = None) -> Any:
         """Readable equations of motion, column by column, as SymPy expressions; needs linkwork[symbolic]."""
@@ -376,10 +385,7 @@ class System(SystemQuantities):
                 caller = self._callers[name] = self.kernel(name).caller(self._context)
             return caller(*arguments)
         live = dict(variables or {})
-        for label in live:
-            if label not in self._parts.variables:
-                known = did_you_mean(label, self._parts.variables)
-                raise UnknownName(f'variables: system "{self.name}" has no variable "{label}"{known}')
+        self._known_variables(live)
         args = [*arguments, *([np.asarray(t, dtype=float)] if self.time_dependent else []), *live.values()]
         return self.kernel(name, tuple(live)).call(args, None, self._context)
 
