@@ -150,6 +150,10 @@ def test_what_is_refused_in_words():
     far[:3, 3] += [2.0, 0.0, 0.0]
     with pytest.raises(NotPossible, match=r"no way on at .* m, .* s of"):
         line(arm(), "tool0", [A, far], **LIMITS, q0=Q0, step=0.02)
+    far_away = B.copy()
+    far_away[:3, 3] += [1000.0, 0.0, 0.0]  # thousands of seconds of a way that ends beyond the arm are not searched
+    with pytest.raises(NotPossible, match=r"line: no way to .* m: .*reach"):
+        line(arm(), "tool0", [A, far_away], **LIMITS, q0=Q0, step=0.02)
     with pytest.raises(NotPossible, match="first pose cannot be reached"):
         line(arm(), "tool0", [far, A], **LIMITS, q0=Q0, step=0.02)
     with pytest.raises(InvalidInput, match="at least two"):

@@ -19,6 +19,7 @@ from linkwork import configurations, deadlines, quantities
 from linkwork.arguments import as_doubles, finite, flag, number
 from linkwork.errors import InvalidInput, NotPossible, WrongCall, did_you_mean
 from linkwork.foreign_poses import matrix_of
+from linkwork.inverse.numeric import BEYOND
 from linkwork.inverse.solve import inverse_kinematics
 from linkwork.loops.assembly import home
 from linkwork.subject import RobotLike, subject_of
@@ -30,6 +31,8 @@ from linkwork.trajectory.ways import Arc, Piece, cruise_of, moves_of, rounded
 
 RAMP = 0.25
 """Seconds in which a speed is reached where no acceleration is given."""
+LONG = 20_000
+"""Instants of a way whose search takes a second: before it begins, the farthest pose is looked at."""
 MOST_INSTANTS = 2 * 10**6
 AN_INSTANT = 1500.0
 """Bytes: poses, rates and Jacobians, some of them twice."""
@@ -365,19 +368,33 @@ def _tracked(who: str, subject: Any, frame: str, timed: list[list[_Stretch]], st
     longest = max(len(T) for T in ways)
     padded = np.stack([np.concatenate([T, np.repeat(T[-1:], longest - len(T), axis=0)]) for T in ways])
     first = inverse_kinematics(subject, padded[:, 0], frame, start, "auto", {})
-    for k, (success, reason) in enumerate(zip(first.success, _reasons(first), strict=True)):
-        if not success:
-            raise NotPossible(f"{_named(who, k)}: the first pose cannot be reached: {reason}")
+    for k in np.flatnonzero(~np.asarray(first.success)):
+        reason = first.explain(first, (int(k),))
+        raise NotPossible(f"{_named(who, k)}: the first pose cannot be reached: {reason}")
+    if longest > LONG:
+        _refuse_beyond_reach(who, subject, frame, ways)
     tracks = inverse_kinematics(subject, padded, frame, first.q, "auto", {"track": True})
     for k, (T, success) in enumerate(zip(ways, np.asarray(tracks.success), strict=True)):
         if not success[: len(T)].all():
             i = int(np.argmin(success))
-            reason = _reasons(tracks).reshape(len(ways), -1)[k]
+            reason = tracks.explain(tracks, (k, i))  # of one pose: a long way has a million
             time = np.concatenate([[0.0], *(x.time[1:] + _before(timed[k], n) for n, x in enumerate(timed[k]))])
             place = np.array2string(T[i, :3, 3], precision=4)
-            said = reason[min(i, len(reason) - 1)]
-            raise NotPossible(f"{_named(who, k)}: no way on at {place} m, {time[i]:.4g} s of {time[-1]:.4g} s: {said}")
+            raise NotPossible(
+                f"{_named(who, k)}: no way on at {place} m, {time[i]:.4g} s of {time[-1]:.4g} s: {reason}"
+            )
     return [np.asarray(q)[: len(T)] for q, T in zip(tracks.q, ways, strict=True)]
+
+
+def _refuse_beyond_reach(who: str, subject: Any, frame: str, ways: list[np.ndarray]) -> None:
+    """No way leads to a pose further away than the chain is long: said before the way is searched pose by pose."""
+    farthest = [int(np.argmax(np.linalg.norm(T[:, :3, 3] - T[0, :3, 3], axis=1))) for T in ways]
+    poses = np.stack([T[i] for T, i in zip(ways, farthest, strict=True)])
+    answer = inverse_kinematics(subject, poses, frame, None, "auto", {})
+    for k in np.flatnonzero(np.asarray(answer.code) == BEYOND):
+        place = np.array2string(poses[k, :3, 3], precision=4)
+        reason = answer.explain(answer, (int(k),))
+        raise NotPossible(f"{_named(who, k)}: no way to {place} m: {reason}")
 
 
 def _named(who: str, k: int) -> str:
@@ -386,10 +403,6 @@ def _named(who: str, k: int) -> str:
 
 def _before(stretches: list[_Stretch], n: int) -> float:
     return float(sum(x.time[-1] for x in stretches[:n]))
-
-
-def _reasons(answer: Any) -> np.ndarray:
-    return np.asarray(answer.reason, dtype=object)
 
 
 @dataclass(frozen=True)
