@@ -368,8 +368,8 @@ def _tracked(who: str, subject: Any, frame: str, timed: list[list[_Stretch]], st
     longest = max(len(T) for T in ways)
     padded = np.stack([np.concatenate([T, np.repeat(T[-1:], longest - len(T), axis=0)]) for T in ways])
     first = inverse_kinematics(subject, padded[:, 0], frame, start, "auto", {})
-    for k in np.flatnonzero(~np.asarray(first.success)):
-        reason = first.explain(first, (int(k),))
+    for k in np.flatnonzero(~np.asarray(first.success)).tolist():
+        reason = first.explain(first, (k,))
         raise NotPossible(f"{_named(who, k)}: the first pose cannot be reached: {reason}")
     if longest > LONG:
         _refuse_beyond_reach(who, subject, frame, ways)
@@ -391,9 +391,9 @@ def _refuse_beyond_reach(who: str, subject: Any, frame: str, ways: list[np.ndarr
     farthest = [int(np.argmax(np.linalg.norm(T[:, :3, 3] - T[0, :3, 3], axis=1))) for T in ways]
     poses = np.stack([T[i] for T, i in zip(ways, farthest, strict=True)])
     answer = inverse_kinematics(subject, poses, frame, None, "auto", {})
-    for k in np.flatnonzero(np.asarray(answer.code) == BEYOND):
+    for k in np.flatnonzero(np.asarray(answer.code) == BEYOND).tolist():
         place = np.array2string(poses[k, :3, 3], precision=4)
-        reason = answer.explain(answer, (int(k),))
+        reason = answer.explain(answer, (k,))
         raise NotPossible(f"{_named(who, k)}: no way to {place} m: {reason}")
 
 
