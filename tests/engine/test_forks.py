@@ -19,11 +19,13 @@ FORKS = 400 if "LINKWORK_FUZZ" in os.environ else 200
 # In a process of its own: the load is daemon threads that nobody waits for. A child that hangs is told by its clock,
 # which is far longer than the slowest machine needs.
 UNDER_LOAD = """
-import os, sys, threading, time
+import faulthandler, os, sys, threading, time
 import casadi, numpy as np
 import linkwork as lw
 
 FORKS, PATIENCE, TOGETHER = int(sys.argv[1]), 600.0, 8
+faulthandler.dump_traceback_later(2 * PATIENCE, exit=True)  # a parent that hangs
+sys.setswitchinterval(1e-5)  # threads take turns wherever they can, in the handlers of fork, too
 lw.threads(2)
 robot = lw.Robot.from_dh([{"a": 0.5, "mass": 2.0, "inertia": 0.1 * np.eye(3)} for _ in range(3)])
 Q = robot.random(20_000, seed=0)
@@ -92,6 +94,34 @@ print("all", FORKS, flush=True)
 os._exit(0)
 """
 
+# Threads that keep the interpreter's lock while they wait for CasADi's store of sparsities, at every moment of a fork.
+STORES = """
+import faulthandler, os, sys, threading
+import casadi, numpy as np
+import linkwork as lw
+
+faulthandler.dump_traceback_later(600.0, exit=True)
+sys.setswitchinterval(1e-6)
+lw.compile(lambda x: 2.0 * x, {"x": 1})([1.0])
+
+def stores():
+    k = 0
+    while True:
+        k += 1
+        casadi.DM(np.zeros((1 + k % 50, 1 + k % 40)))
+
+for _ in range(3):
+    threading.Thread(target=stores, daemon=True).start()
+for k in range(int(sys.argv[1])):
+    pid = os.fork()
+    if not pid:
+        casadi.DM(np.zeros((3, 60)))
+        os._exit(0)
+    assert os.waitpid(pid, 0)[1] == 0
+print("all", sys.argv[1], flush=True)
+os._exit(0)
+"""
+
 STARTED = """
 import multiprocessing, sys
 import numpy as np
@@ -123,6 +153,10 @@ def run(code: str, argument: str, folder) -> str:
 
 def test_children_of_fork_under_load(tmp_path):
     assert run(UNDER_LOAD, str(FORKS), tmp_path) == f"all {FORKS}"
+
+
+def test_a_parent_whose_threads_wait_for_casadi_goes_on(tmp_path):
+    assert run(STORES, "40", tmp_path) == "all 40"
 
 
 @pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])

@@ -1,21 +1,19 @@
 """Forks: a child of fork has one thread, and none of the locks that the parent's other threads held.
 
-What must not be cut in two (LLVM, CasADi, the stock of buffers) has a lock that a fork takes first, so that no other
-thread is inside at that moment; parent and child both give it back. What a single object guards (a kernel that is
-compiled just then) gets a new lock in the child, where nobody will come back to open the old one. A process
-with one thread does nothing of this.
+What must not be cut in two (LLVM, the stock of buffers) has a lock that a fork takes first, so that no other thread is
+inside at that moment; parent and child both give it back. CasADi's own locks follow in fork_mutexes.py. What a single
+object guards (a kernel that is compiled just then) gets a new lock in the child, where nobody will come back to open
+the old one. A process with one thread does nothing of this.
 """
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
 import threading
 import weakref
-from contextlib import suppress
+from collections.abc import Callable
 from functools import cached_property
-from importlib import import_module
 from typing import Any
 
 from llvmlite.binding import ffi
@@ -24,6 +22,7 @@ _awaited: list[tuple[int, Any]] = []  # (rank, lock): taken in this order, outer
 _owners: weakref.WeakSet[Any] = weakref.WeakSet()
 _modules: list[tuple[str, str]] = []
 _taken: list[Any] = []
+_to_do: list[Callable[[], None]] = []
 
 
 def awaited(lock: Any, rank: int) -> Any:
@@ -45,8 +44,15 @@ def renewed_in_module(module: str, name: str) -> threading.RLock:
     return threading.RLock()
 
 
+def before_the_first(work: Callable[[], None]) -> None:
+    """What is made ready before the first fork of a process that has several threads."""
+    _to_do.append(work)
+
+
 def _before() -> None:
     if threading.active_count() > 1:
+        while _to_do:
+            _to_do.pop()()
         for _, lock in _awaited:
             lock.acquire()
             _taken.append(lock)
@@ -92,32 +98,7 @@ class _LibraryLock:
         ffi.lib._lock.__exit__(None, None, None)
 
 
-MUTEXES = ("_ZN6casadi6SXElem10mutex_tempE", "_ZN6casadi2MX10mutex_tempE", "_ZN6casadi8Sparsity14cachingmap_mtxE")
-"""CasADi's own, outer ones first: marks on symbols while a function is made, and the store of sparsities."""
-
-
-class _MutexLock:
-    """A mutex of CasADi, which its calls hold while other threads of Python run."""
-
-    def __init__(self, name: str) -> None:
-        # a mutex of C++ is one of pthreads, whose calls the process itself has
-        process, library = ctypes.CDLL(None), ctypes.CDLL(import_module("casadi._casadi").__file__)
-        self._address = ctypes.addressof(ctypes.c_char.in_dll(library, name))
-        self._lock, self._unlock = process.pthread_mutex_lock, process.pthread_mutex_unlock
-        for call in (self._lock, self._unlock):
-            call.argtypes = [ctypes.c_void_p]
-
-    def acquire(self) -> None:
-        self._lock(self._address)
-
-    def release(self) -> None:
-        self._unlock(self._address)
-
-
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before, after_in_parent=_after_in_parent, after_in_child=_after_in_child)
 if hasattr(getattr(ffi.lib, "_lock", None), "__enter__"):
     awaited(_LibraryLock(), 9)
-for _place, _name in enumerate(MUTEXES):
-    with suppress(OSError, ValueError, AttributeError):  # a CasADi without such a mutex, or a system without pthreads
-        awaited(_MutexLock(_name), 5 + _place)

@@ -12,7 +12,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from linkwork.engine import cache, forks, keys, machine
+from linkwork.engine import cache, fork_mutexes, forks, keys, machine  # noqa: F401 - forks find the mutexes
 from linkwork.engine.codegen import new_module
 from linkwork.engine.waiting import waiting
 

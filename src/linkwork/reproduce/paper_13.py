@@ -276,7 +276,7 @@ def _kept(elbow: Elbow) -> list[Case]:
         who = f"arc kept, activation {activation} m, p = {rate} 1/s"
         cases += [
             Case(f"{who}: samples inside", share, inside, 0.051 if share else 0.0, "%", note),
-            Case(f"{who}: least clearance", least, float(room.min()), 0.00051, "m", note),
+            Case(f"{who}: least clearance to the millimetre", least, round(float(room.min()), 3), 1e-9, "m", note),
         ]
     for up, plane, sign in OTHER_SCENES:
         room = np.zeros(SAMPLES // 4)
