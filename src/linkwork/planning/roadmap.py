@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork import deadlines
-from linkwork.arguments import number
+from linkwork.arguments import as_doubles, number
 from linkwork.collision import CollisionModel, Obstacles
 from linkwork.errors import InvalidFile, InvalidInput
 from linkwork.formats.tabular import Tabular
@@ -192,6 +192,9 @@ class Roadmap(Tabular, rows="free_nodes", aside=("edges", "free_edges")):
 
     def joined(self, points: np.ndarray, more: int, neighbours: int) -> np.ndarray:
         """Free edges between the last points and the nodes around them, and among each other."""
+        points = as_doubles(points, "joined: points")
+        if points.ndim != 2:
+            raise InvalidInput(f"joined: points has shape {points.shape}, expected rows of configurations")
         if len(points) != len(self.nodes) + more or more < 1:
             nodes = f"the {len(self.nodes)} nodes of the map and {more} more"
             raise InvalidInput(f"joined: points has {len(points)} rows, expected {nodes}")
